@@ -92,6 +92,8 @@ pub struct AnswerReport {
     pub evaluated: Vec<Vec<String>>,
     /// Candidates of the confirmation, and the number of fresh draws.
     pub confirmed: Option<(Vec<Confirmed>, u64)>,
+    /// Meaning of the numbers in names of systems, where they are not PEs.
+    pub units: Option<String>,
     /// Whether the best system is the same in other technologies: their names with it, if it differs.
     pub technologies: Vec<(String, Option<String>)>,
 }
@@ -137,7 +139,10 @@ impl AnswerReport {
             };
             (it.candidates.iter().map(candidate).collect(), it.draws)
         });
-        Self { found, evaluated, confirmed, technologies: Vec::new(), answer }
+        let step = names.space.step();
+        let units =
+            (step > 1).then(|| format!("numbers after dataflows are PEs in units of {step}"));
+        Self { found, evaluated, confirmed, units, technologies: Vec::new(), answer }
     }
 
     /// Header of the table of evaluated systems.
@@ -229,6 +234,7 @@ impl AnswerReport {
             true => self.front_lines(),
             false => self.best_lines(),
         };
+        lines.extend(self.units.iter().cloned());
         lines.push(self.work());
         lines.extend(self.confirmation());
         lines.extend(self.technology_lines());
@@ -322,9 +328,11 @@ impl AnswerReport {
             counted(self.found.len(), "system"),
             names.join(", ")
         )];
-        let (volume, reference) = self.hypervolume();
-        let reference: Vec<_> = reference.iter().map(|&value| short(value)).collect();
-        lines.push(format!("hypervolume {} above ({})", short(volume), reference.join(", ")));
+        if self.found.len() > 1 {
+            let (volume, reference) = self.hypervolume();
+            let reference: Vec<_> = reference.iter().map(|&value| short(value)).collect();
+            lines.push(format!("hypervolume {} above ({})", short(volume), reference.join(", ")));
+        }
         lines
     }
 
@@ -480,7 +488,11 @@ impl AnswerReport {
             let (x, y) = (row[at_x].parse().ok()?, row[at_y].parse().ok()?);
             Some(ScatterPoint { name: row[1].clone(), x, y, front: is_found(row) })
         });
-        let points: Vec<_> = points.take(MAX_POINTS).collect();
+        let mut points: Vec<ScatterPoint> = points.take(MAX_POINTS).collect();
+        // Schedulers that do equally well on a system are one point.
+        let mut seen = std::collections::HashSet::new();
+        points
+            .retain(|it| seen.insert((it.name.clone(), it.x.to_bits(), it.y.to_bits(), it.front)));
         let exact = match (self.answer.is_exact, self.answer.stop) {
             (true, StopReason::Proven) => "exact front",
             _ => "best systems found",

@@ -239,7 +239,7 @@ fn operating_points_and_needed_memories_are_dimensions() {
     let folder = tempdir().expect("a folder can be made");
     let spec = path(&folder, "spec.yaml");
     let text = "search:\n  name: points\n  scenarios: [VR_gaming]\n  settings: {flexibility: none}\n  \
-        objective: {pareto: [score_executed_mean, energy_mj]}\n  space:\n    dataflows: [WS]\n    \
+        objective: {pareto: [realtime, energy_mj]}\n  space:\n    dataflows: [WS]\n    \
         accelerators: 1\n    pes: {total: exactly 4096, step: 4096}\n    \
         operating_points: [{clock_mhz: 500, energy_scale: 0.25}, {clock_mhz: 1000, energy_scale: 1}]\n";
     fs::write(&spec, text).expect("it can be written");

@@ -125,7 +125,7 @@ fn section(index: usize, question: &Value, answers: &Table, evaluated: &Table) -
         "tenth", "eleventh", "twelfth",
     ];
     let name = text(&question["question"]);
-    let lead = text(&question["text"]).lines().collect::<Vec<_>>().join(" ");
+    let lead = text(&question["text"]).lines().map(str::trim).collect::<Vec<_>>().join(". ");
     let id = IDS.get(index).copied().unwrap_or("more");
     let mut section = Section::new(id, &name, &lead);
     let of_question = |table: &Table| -> Vec<Vec<String>> {
@@ -187,7 +187,11 @@ fn scatter(table: &Table, rows: &[Vec<String>], first: &str, second: &str) -> Op
     let cost = |it: search::Quantity, value: f64| if is_higher(it) { -value } else { value };
     let costs: Vec<_> =
         points.iter().map(|(_, x, y)| [cost(right, *x), cost(up, *y), 0.0]).collect();
-    let front = pareto::front(&costs);
+    let mut front = pareto::front(&costs);
+    // Schedulers that do equally well on a system are one point.
+    for at in 0..points.len() {
+        front[at] &= !points[..at].contains(&points[at]);
+    }
     let point =
         |((name, x, y), front): ((String, f64, f64), bool)| ScatterPoint { name, x, y, front };
     let points: Vec<_> = points.into_iter().zip(front).map(point).collect();

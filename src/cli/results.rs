@@ -110,7 +110,7 @@ impl Folder {
     }
 
     fn take(&mut self, plan: &Plan, label: &RunLabel<'_>, result: &RunResult) -> io::Result<()> {
-        self.scores.scores_row(label, &result.scorecard)?;
+        self.scores.scores_row(label, &result.scorecard, &result.device(plan))?;
         self.models.models_rows(plan, label, &result.scorecard)?;
         self.inferences.inferences_rows(plan, label, result)
     }
@@ -209,7 +209,8 @@ impl<'p> Results<'p> {
                 .map_err(|error| Failure::writing(&folder.set.folder().display(), &error))?;
         }
         if let Some(csv) = &mut self.stdout_csv {
-            match csv.scores_row(label, &result.scorecard).map_err(stdout_failure) {
+            let device = result.device(plan);
+            match csv.scores_row(label, &result.scorecard, &device).map_err(stdout_failure) {
                 // The files are written even if nobody reads standard output.
                 Err(Failure::BrokenPipe) if self.has_files => self.stdout_csv = None,
                 printed => printed?,
@@ -217,7 +218,7 @@ impl<'p> Results<'p> {
         }
         match self.format {
             Format::Json => {
-                let mut run = json::run(plan, label, &result.scorecard);
+                let mut run = json::run(plan, label, &result.scorecard, &result.device(plan));
                 if let Some(energy) = idle_energy_of(plan, result) {
                     run["idle_energy_mj"] = json!(energy.get());
                 }

@@ -122,6 +122,7 @@ fn provenance(
     effective.extend(prepared.mapping_record());
     effective.insert("scenarios".into(), json!(prepared.scenario_names()));
     effective.insert("systems".into(), json!(prepared.system_names()));
+    effective.insert("technologies".into(), json!(prepared.technology_names()));
     effective.insert("cost_model".into(), json!(prepared.cost_model().name));
     let scheduler = prepared.plans().next().map(Plan::scheduler_name);
     effective.insert("scheduler".into(), json!(scheduler));

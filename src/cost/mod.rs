@@ -259,6 +259,16 @@ pub trait CostModel: Send + Sync {
         Ok(None)
     }
 
+    /// Costs of a network on several accelerators. The default evaluates one after the other; a model may share work
+    /// between neighbours.
+    fn networks(
+        &self,
+        network: &Network,
+        accelerators: &[Accelerator],
+    ) -> Vec<Result<NetworkCost, Infeasible>> {
+        accelerators.iter().map(|accelerator| self.network(network, accelerator)).collect()
+    }
+
     /// Whether the names of accelerators and dataflows matter to the cost.
     fn costs_by_name(&self) -> bool {
         false

@@ -155,6 +155,13 @@ impl Prepared {
         distinct(self.plans().map(|plan| name_with_pes(&plan.system)))
     }
 
+    /// Names of the technologies of the systems, in order of first use.
+    #[cfg(feature = "cli")]
+    pub(crate) fn technology_names(&self) -> Vec<String> {
+        let technologies = self.plans().filter_map(|plan| plan.system.technology());
+        distinct(technologies.map(|it| it.name().to_string()))
+    }
+
     /// Names of the scenarios, in order of first use.
     pub(crate) fn scenario_names(&self) -> Vec<String> {
         distinct(self.plans().map(|plan| plan.scenario.name().to_string()))

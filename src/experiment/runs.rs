@@ -78,7 +78,7 @@ impl Run {
         Ok(timeline(caption, &[(&self.plan, self.result()?)]))
     }
 
-    /// Draws the timeline of the run into a file, as PNG if its name ends in `.png`, else as SVG.
+    /// Draws the timeline of the run into a file, as PNG or PDF if its name ends in `.png` or `.pdf`, else as SVG.
     ///
     /// # Errors
     ///
@@ -87,8 +87,8 @@ impl Run {
     #[cfg(feature = "figures")]
     pub fn write_timeline(&self, path: impl AsRef<Path>) -> Result<(), ExperimentError> {
         let path = path.as_ref();
-        let is_png = path.extension().is_some_and(|extension| extension == "png");
-        let format = if is_png { Format::Png } else { Format::Svg };
+        let is_of = |it: &&Format| path.extension().is_some_and(|ending| ending == it.extension());
+        let format = Format::ALL.iter().find(is_of).copied().unwrap_or(Format::Svg);
         let bytes = figures::render(&self.timeline()?, format)?;
         fs::write(path, bytes).map_err(|error| ExperimentError::output(path, &error))
     }
@@ -139,7 +139,7 @@ impl Runs {
             scores.set_settings(values());
             models.set_settings(values());
             inferences.set_settings(values());
-            scores.scores_row(&label, &result.scorecard)?;
+            scores.scores_row(&label, &result.scorecard, &result.device(&run.plan))?;
             models.models_rows(&run.plan, &label, &result.scorecard)?;
             inferences.inferences_rows(&run.plan, &label, result)?;
         }

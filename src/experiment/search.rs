@@ -11,6 +11,7 @@ use crate::config::{
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::Platform;
 use crate::hardware::{Accelerator, MemoryEnergy, System, Technology};
+use crate::model::Network;
 use crate::plan::{Plan, Semantics};
 use crate::scenario::Scenario;
 use crate::schedule::Policy;
@@ -187,6 +188,11 @@ impl Reader<'_> {
         let Some((space, scenarios)) = space.zip(scenarios).filter(|_| self.problems.is_empty())
         else {
             return Err(self.draft.invalid(self.problems).into());
+        };
+        let needed = self.body().needed_memory.as_ref().is_some_and(|it| it.value);
+        let space = match needed {
+            true => with_needed(space, &scenarios, &cost_model),
+            false => space,
         };
         let weights: Vec<f64> = match self.body().scenarios.is_empty() {
             true => vec![1.0; scenarios.len()],
@@ -515,10 +521,28 @@ impl Reader<'_> {
         Ok(self.problems.is_empty().then(|| Space::of_systems(systems)))
     }
 
+    /// Refuses buffers as large as needed where the energy of a byte does not follow from their size.
+    fn check_needed_memory(&mut self, platform: &Platform) {
+        let Some(At { span, value: true }) = &self.draft.body.needed_memory else { return };
+        let energy = &platform.byte_energy;
+        for (name, energy) in [("scratchpad", energy.scratchpad), ("cluster", energy.cluster)] {
+            if energy != MemoryEnergy::BySize {
+                let message = format!(
+                    "`local_memory: needed` sizes memories, but the energy of a byte of the {name} does not \
+                     follow its size"
+                );
+                let help =
+                    format!("set `{name}_per_byte: by-size` under `energy_pj` of the platform");
+                self.problems.push(Problem::new(span.clone(), message).help(help));
+            }
+        }
+    }
+
     /// Chips: the platform under every combination of the values of their keys.
     fn chips(&mut self) -> Result<Option<Vec<Chip>>, ExperimentError> {
         let draft = self.draft;
         let platform = self.catalog.platform(self.settings.platform())?;
+        self.check_needed_memory(&platform);
         let mut combinations: Vec<(Settings, Vec<(Box<str>, Box<str>)>)> =
             vec![(self.settings.clone(), Vec::new())];
         for (key, values) in &draft.body.chips {
@@ -611,6 +635,18 @@ impl Reader<'_> {
             self.problems.push(Problem::new(key.span.clone(), message).help(help));
         }
     }
+}
+
+/// The space with buffers as large as the networks of the scenarios need.
+fn with_needed(space: Space, scenarios: &[Arc<Scenario>], cost_model: &NamedCostModel) -> Space {
+    let mut networks: Vec<Arc<Network>> = Vec::new();
+    for active in scenarios.iter().flat_map(|scenario| scenario.models()) {
+        let network = &active.unit.network;
+        if !networks.iter().any(|known| Arc::ptr_eq(known, network)) {
+            networks.push(Arc::clone(network));
+        }
+    }
+    space.with_needed_buffers(&networks, &*cost_model.model, &|_| {})
 }
 
 /// Sets a key, or returns the problem.

@@ -38,7 +38,7 @@ impl<'p> Trials<'p> {
                 None => self.scorer.score(block),
             };
             for (plan, result) in block.iter().zip(results) {
-                let total = result.map(|scorecard| scorecard.total);
+                let total = result.map(|it| it.scorecard.total);
                 add(&mut scores, plan, total);
             }
             done(block.len());

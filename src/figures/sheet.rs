@@ -56,7 +56,7 @@ impl Sheet {
             width_px: width_pt / unit_pt,
             unit_pt,
             resolution: Self::DOTS_PER_INCH / 72.0 * unit_pt,
-            side_px: 6.0,
+            side_px: 7.0,
             titled: false,
         })
     }

@@ -7,6 +7,7 @@
 //! not drain.
 
 mod chain;
+mod device;
 mod run;
 mod service;
 
@@ -19,6 +20,7 @@ use crate::trace::{DropReason, Outcome, Record, Trace};
 use crate::units::Millijoules;
 
 pub use chain::{ChainMetrics, MAX_CHAINS, chains};
+pub use device::DeviceMetrics;
 pub use run::{RunMetrics, idle_energy};
 pub use service::{Firm, Latencies, Service};
 

@@ -134,7 +134,6 @@ impl RunMetrics {
         let sum = |of: fn(&ModelMetrics) -> f64| models.iter().map(|(_, it)| of(it)).sum::<f64>();
         let slowdowns: Vec<_> = models.iter().filter_map(|it| slowdown(costs, *it)).collect();
         let span = last_instant(trace);
-        let spent: f64 = trace.records().iter().map(|record| energy(record).get()).sum();
         let shares = models.iter().map(|(_, it)| qoe(it.service.executed, it.service.requests));
         Self {
             span_ms: span.as_ms(),
@@ -151,7 +150,7 @@ impl RunMetrics {
                 sum(|it| it.energy.get()),
                 sum(|it| it.service.executed as f64),
             ),
-            power_mw: per(spent * 1e3, span.as_ms()).unwrap_or(0.0),
+            power_mw: power_mw(trace),
             uxcost: uxcost(costs, &models),
         }
     }
@@ -186,8 +185,14 @@ fn jain(shares: &[f64]) -> Option<f64> {
     per(sum * sum, shares.len() as f64 * squares)
 }
 
+/// Energy of a run over its span \[mJ/s\]; 0 if that is empty.
+pub(super) fn power_mw(trace: &Trace) -> f64 {
+    let spent: f64 = trace.records().iter().map(|record| energy(record).get()).sum();
+    per(spent * 1e3, last_instant(trace).as_ms()).unwrap_or(0.0)
+}
+
 /// The last deadline, or the last end.
-fn last_instant(trace: &Trace) -> SimTime {
+pub(super) fn last_instant(trace: &Trace) -> SimTime {
     let instants = trace.records().iter().map(|record| match record.outcome {
         Outcome::Executed { end, .. } => end.max(record.deadline),
         _ => record.deadline,
@@ -201,7 +206,7 @@ fn utilisation(trace: &Trace, n_accelerators: usize, span: SimTime) -> Vec<f64> 
 }
 
 /// Time in which each accelerator was busy, indexed by [`AccelId`](crate::ids::AccelId) \[ms\].
-fn busy_ms(trace: &Trace, n_accelerators: usize, span: SimTime) -> Vec<f64> {
+pub(super) fn busy_ms(trace: &Trace, n_accelerators: usize, span: SimTime) -> Vec<f64> {
     let mut busy_ms = vec![0.0; n_accelerators];
     for interval in trace.busy_intervals() {
         let end = interval.end.unwrap_or(span);

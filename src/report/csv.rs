@@ -9,9 +9,10 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::ids::{AccelId, RequestId};
+use crate::metrics::DeviceMetrics;
 use crate::plan::Plan;
 use crate::score::{Counted, InferenceScore, Score, Scorecard};
-use crate::sweep::RunResult;
+use crate::sweep::{RunResult, Scored};
 use crate::trace::{Attempt, Outcome, Record, Segment};
 use crate::units::SimTime;
 
@@ -49,6 +50,12 @@ pub(super) const REQUEST: [&str; 11] = [
 /// Columns of `inferences.csv` after the scores of a request.
 const REST: [&str; 3] = ["cause", "segments", "counted"];
 
+/// Names of the scores, counts and energy of runs, and of the metrics of their hardware.
+fn run_results() -> Vec<&'static str> {
+    let device = DeviceMetrics::COLUMNS.iter().map(|column| column.name);
+    results().into_iter().chain(device).collect()
+}
+
 /// Names of the scores, counts and energy of runs and models.
 fn results() -> Vec<&'static str> {
     Score::columns().map(|column| column.name).collect()
@@ -63,7 +70,7 @@ pub(crate) fn beside_label<'a>(
 
 /// First line of the file of a sweep, whose rows have columns for `settings` after the label.
 pub(crate) fn sweep_header(settings: &[&str]) -> String {
-    [&POINT[..], &LABEL, settings, &results(), &REASON].concat().join(",") + "\n"
+    [&POINT[..], &LABEL, settings, &run_results(), &REASON].concat().join(",") + "\n"
 }
 
 /// Writes the rows of one file; the header is written on creation.
@@ -94,7 +101,7 @@ impl<W: Write> Table<W> {
     ///
     /// The error of the writer.
     pub(crate) fn scores(out: W, settings: &[&str]) -> io::Result<Self> {
-        Self::new(out, settings, &[&results()])
+        Self::new(out, settings, &[&run_results()])
     }
 
     /// `models.csv`, with columns for `settings` after the label.
@@ -141,7 +148,7 @@ impl<W: Write> Table<W> {
         (index, id): (u64, &str),
         label: &RunLabel<'_>,
         settings: impl Iterator<Item = &'a str>,
-        result: Result<&Scorecard, &str>,
+        result: Result<&Scored, &str>,
     ) -> io::Result<()> {
         self.start_run(label);
         self.row.clear();
@@ -150,12 +157,13 @@ impl<W: Write> Table<W> {
         self.row.push_str(&self.label);
         settings.for_each(|value| self.text(value));
         match result {
-            Ok(scorecard) => {
+            Ok(Scored { scorecard, device }) => {
                 self.score(&scorecard.total);
+                self.device(device);
                 self.row.push(',');
             }
             Err(reason) => {
-                self.row.extend(Score::columns().map(|_| ','));
+                self.row.extend(run_results().iter().map(|_| ','));
                 self.text(reason);
             }
         }
@@ -196,10 +204,12 @@ impl<W: Write> Table<W> {
         &mut self,
         label: &RunLabel<'_>,
         scorecard: &Scorecard,
+        device: &DeviceMetrics,
     ) -> io::Result<()> {
         self.start_run(label);
         self.start_row();
         self.score(&scorecard.total);
+        self.device(device);
         self.end_row()
     }
 
@@ -328,6 +338,10 @@ impl<W: Write> Table<W> {
 
     fn score(&mut self, score: &Score) {
         Score::columns().for_each(|column| self.optional(column.of(score)));
+    }
+
+    fn device(&mut self, device: &DeviceMetrics) {
+        DeviceMetrics::COLUMNS.iter().for_each(|column| self.optional(column.of(device)));
     }
 
     /// A number, or an empty cell.

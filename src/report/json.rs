@@ -3,15 +3,23 @@
 use serde_json::{Map, Value, json};
 
 use crate::column::{Column, Kind};
+use crate::metrics::DeviceMetrics;
 use crate::plan::Plan;
 use crate::score::{Score, Scorecard};
 
 use super::{LabelColumn, LabelValue, RunLabel, model_names};
 
-/// One run as a JSON object: label, scores and counts of the run and of every model.
-pub(crate) fn run(plan: &Plan, label: &RunLabel<'_>, scorecard: &Scorecard) -> Value {
+/// One run as a JSON object: label, scores and counts of the run and of every model, metrics of the hardware.
+pub(crate) fn run(
+    plan: &Plan,
+    label: &RunLabel<'_>,
+    scorecard: &Scorecard,
+    device: &DeviceMetrics,
+) -> Value {
     let mut object = self::label(label);
     add_score(&mut object, &scorecard.total);
+    let columns = DeviceMetrics::COLUMNS.iter();
+    object.extend(columns.map(|column| (column.name.to_string(), value(column, device))));
     let names = model_names(&plan.scenario);
     let models = plan.scenario.models().iter().zip(names).zip(&scorecard.models);
     let models = models.map(|((active, name), score)| {

@@ -22,7 +22,7 @@ const ALL: &str = "XRBench score";
 /// Distance to the best mean score up to which systems count as alike.
 const ALIKE: f64 = 0.01;
 
-const HEADER: [&str; 10] = [
+const HEADER: [&str; 11] = [
     "scenario",
     "PEs",
     "best",
@@ -33,10 +33,11 @@ const HEADER: [&str; 10] = [
     "busiest",
     "limited by",
     "mJ",
+    "mm2",
 ];
 
 /// Columns of numbers; the others are text.
-const NUMBERS: [&str; 4] = ["PEs", "score", "alike", "mJ"];
+const NUMBERS: [&str; 5] = ["PEs", "score", "alike", "mJ", "mm2"];
 
 const LEGEND: &str = "\
     score: the primary metric, which `compare` ranks by too (Definition 15)\n\
@@ -44,7 +45,7 @@ const LEGEND: &str = "\
     alike: number of systems whose mean score is at most 0.01 below the best, and of all\n\
     most lost: model and cause that take the most of the 1 that a scenario can score\n\
     busiest: model with the largest share of busy time; limited by: what bounds most of its layers' time\n\
-    mJ: energy for each executed frame\n";
+    mJ: energy for each executed frame; mm2: area of the best system, +-30 %\n";
 
 const OPEN: &str = "?: not told apart by the draws (paired differences, t-test at 5 %, Holm)\n";
 
@@ -144,6 +145,7 @@ impl<'a> Row<'a> {
             busiest.map_or_else(dash, |it| format!("{} {}", it.model, percent(it.share))),
             limit.map_or_else(dash, |it| format!("{} {}", it.resource, percent(it.share))),
             self.energy_per_frame(),
+            self.area(),
         ]
     }
 
@@ -190,6 +192,12 @@ impl<'a> Row<'a> {
         let is_alike = |index: &usize| mean(*index).is_some_and(|mean| mean >= least);
         let alike = (0..self.group.len()).filter(is_alike).count();
         format!("{alike}/{}", self.group.len())
+    }
+
+    /// Area of the best system \[mm2\].
+    fn area(&self) -> String {
+        let area = self.best.iter().find_map(|row| row.area_mm2);
+        area.map_or_else(|| "-".into(), |area| format!("{area:.0}"))
     }
 
     /// Energy of the best system for each executed frame \[mJ\], over all its runs.

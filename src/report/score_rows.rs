@@ -17,6 +17,8 @@ pub(crate) struct ScoreRow {
     pub system: String,
     /// PEs of the system.
     pub pes: u64,
+    /// Area of the system \[mm2\]; `None` without a technology.
+    pub area_mm2: Option<f64>,
     /// Random parts of the run.
     pub drawn: Drawn,
     /// Means over the replications, in the order of [`Score::columns`].
@@ -89,6 +91,7 @@ struct Average {
     scenario: String,
     system: String,
     pes: u64,
+    area_mm2: Option<f64>,
     drawn: Drawn,
     /// Sums over the replications, in the order of [`Score::columns`].
     sums: Vec<f64>,
@@ -105,6 +108,7 @@ impl Average {
             scenario: label.scenario.into(),
             system: label.system.into(),
             pes: label.pes,
+            area_mm2: plan.system.technology().map(|it| it.total_mm2(&plan.system)),
             drawn: plan.drawn(),
             sums: Score::columns().map(|_| 0.0).collect(),
             draws: Vec::new(),
@@ -138,6 +142,7 @@ impl Average {
             scenario: self.scenario.clone(),
             system: self.system.clone(),
             pes: self.pes,
+            area_mm2: self.area_mm2,
             drawn: self.drawn,
             means: self.sums.iter().map(|sum| sum / n_scores.max(1) as f64).collect(),
             draws: self.draws.clone(),

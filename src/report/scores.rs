@@ -37,11 +37,12 @@ fn shown() -> impl Iterator<Item = (usize, &'static Column<Score>)> {
 
 /// Scores of one run each, with their breakdown; `-` where there is none.
 pub(crate) fn detail(rows: &[ScoreRow], seed: u64, style: Style) -> String {
-    let mut header = vec!["scenario", "system", "PEs"];
+    let mut header = vec!["scenario", "system", "PEs", "mm2"];
     header.extend(shown().map(|(_, column)| column.heading));
     let mut table = new_table(style, &header, 2);
     for row in rows {
-        let mut cells = vec![row.marked_scenario(), row.system.clone(), row.pes.to_string()];
+        let area = row.area_mm2.map_or_else(|| "-".into(), |it| format!("{it:.0}"));
+        let mut cells = vec![row.marked_scenario(), row.system.clone(), row.pes.to_string(), area];
         match &row.infeasible {
             Some(_) => cells.resize(header.len(), "-".into()),
             None => cells.extend(shown().map(|(at, column)| row.cell(at, column, style))),

@@ -23,6 +23,8 @@ pub struct Found {
     pub members: Vec<u32>,
     /// PEs that its dataflows cannot use.
     pub idle_pes: u64,
+    /// Memories of PEs and clusters, where they are as large as needed.
+    pub memories: Option<String>,
     /// Values of all quantities, in the order of [`Quantity::all`].
     pub values: Vec<Option<f64>>,
     /// Half of the 95 % interval of the first objective.
@@ -41,6 +43,7 @@ impl Found {
             system: names.space.name(members),
             scheduler: names.scheduler(scheduler),
             idle_pes: names.space.idle_pes(members),
+            memories: memories(names.space, members),
             members: members.to_vec(),
             values: Quantity::all()
                 .map(|quantity| search.value(question, system, scheduler, quantity))
@@ -209,6 +212,7 @@ impl AnswerReport {
                 "partly_simulated": counts.partly,
                 "simulated": counts.complete,
             },
+            "text": self.text(),
             "runs": answer.runs,
             "found": found.collect::<Vec<_>>(),
             "confirmation": confirmed,
@@ -248,6 +252,7 @@ impl AnswerReport {
             parts.push(best.scheduler.clone());
         }
         let mut lines = vec![format!("best   {}", parts.join("   "))];
+        lines.extend(best.memories.iter().map(|it| format!("       {it}")));
         if best.idle_pes > 0 {
             lines.push(format!(
                 "       {} cannot be used by its dataflows",
@@ -514,6 +519,21 @@ fn row(search: &Search<'_>, names: &Names<'_>, question: &Question, it: &Evaluat
     row.extend(it.values.iter().copied().map(optional));
     row.push(optional(it.half_width));
     row
+}
+
+/// Memories of PEs and clusters of a system in words; `None` if they are the declared ones.
+fn memories(space: &Space, members: &[u32]) -> Option<String> {
+    let of = |&member: &u32| {
+        let buffers = space.buffers(member as usize)?;
+        let clusters: Vec<_> = buffers.clusters.iter().map(|it| it.get().to_string()).collect();
+        let clusters = match clusters.is_empty() {
+            true => String::new(),
+            false => format!(", clusters {} B", clusters.join(" and ")),
+        };
+        Some(format!("scratchpads {} B{clusters}", buffers.scratchpad.get()))
+    };
+    let all: Vec<String> = members.iter().filter_map(of).collect();
+    (!all.is_empty()).then(|| format!("memories as needed: {}", all.join("; ")))
 }
 
 /// A table of several answers: a row a question.

@@ -1,18 +1,20 @@
 //! Bounds of systems by table look-ups, from costs of accelerator types.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::bounds::{IsolatedFrames, Migration};
 use crate::cost::CostModel;
+use crate::hardware::Accelerator;
 use crate::ids::ModelId;
 use crate::model::Network;
 use crate::units::{Millijoules, SimSpan};
 
 use super::evaluation::Load;
 use super::goal::Question;
-use super::space::Space;
+use super::space::{AcceleratorType, Space};
 
 /// Costs and worths of every model of every scenario on every accelerator type. A cell is at
 /// `[type][model]`, where the models of all scenarios are numbered one after another.
@@ -69,14 +71,23 @@ impl Coarse {
             }
             firsts.push(network_of.len());
         }
-        let costs: Vec<Vec<TypeCost>> = (0..n_types)
-            .into_par_iter()
-            .map(|index| {
-                let costs = costs_of(space, index, &networks, cost_model);
-                done(1);
+        let groups: Vec<&[AcceleratorType]> = space.types().chunk_by(are_neighbours).collect();
+        let mut starts = Vec::with_capacity(groups.len());
+        let mut next = 0;
+        for group in &groups {
+            starts.push(next);
+            next += group.len();
+        }
+        let costs: Vec<Vec<Vec<TypeCost>>> = groups
+            .par_iter()
+            .zip(starts)
+            .map(|(group, start)| {
+                let costs = costs_of(space, start..start + group.len(), &networks, cost_model);
+                done(group.len() as u64);
                 costs
             })
             .collect();
+        let costs: Vec<Vec<TypeCost>> = costs.into_iter().flatten().collect();
         let n_models = network_of.len();
         let cell = |of: &dyn Fn(SimSpan, Millijoules) -> f64| {
             let rows = costs.iter().flat_map(|row| network_of.iter().map(move |&at| row[at]));
@@ -286,21 +297,29 @@ fn grid(mut latencies: Vec<SimSpan>) -> Vec<SimSpan> {
     points
 }
 
+/// Whether two types differ in their parts of memory and DRAM bandwidth only.
+fn are_neighbours(a: &AcceleratorType, b: &AcceleratorType) -> bool {
+    let key = |it: &AcceleratorType| (it.chip, it.dataflow, it.pes, it.parts[0]);
+    key(a) == key(b) && a.parts[1].is_some()
+}
+
+/// Costs of every network on each of a range of types, at `[type][network]`.
 fn costs_of(
     space: &Space,
-    index: usize,
+    range: Range<usize>,
     networks: &[Arc<Network>],
     cost_model: &dyn CostModel,
-) -> Vec<TypeCost> {
-    let Ok(system) = space.system(&[index as u32]) else { return vec![None; networks.len()] };
-    // A list of systems has no system of one accelerator.
-    let accelerator = match system.accelerators() {
-        [only] => only.clone(),
-        _ => space.accelerator(index),
-    };
-    let cost = |network: &Arc<Network>| {
-        let cost = cost_model.network(network, &accelerator).ok()?;
-        Some((cost.latency, cost.energy()))
-    };
-    networks.iter().map(cost).collect()
+) -> Vec<Vec<TypeCost>> {
+    let n = range.len();
+    let accelerators: Option<Vec<Accelerator>> =
+        range.map(|index| space.checked_accelerator(index)).collect();
+    let Some(accelerators) = accelerators else { return vec![vec![None; networks.len()]; n] };
+    let mut costs = vec![Vec::with_capacity(networks.len()); n];
+    for network in networks {
+        let of_network = cost_model.networks(network, &accelerators);
+        for (row, cost) in costs.iter_mut().zip(of_network) {
+            row.push(cost.ok().map(|cost| (cost.latency, cost.energy())));
+        }
+    }
+    costs
 }

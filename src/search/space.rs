@@ -1,15 +1,19 @@
 //! Spaces of systems: accelerator types, and the multisets of them that keep within a budget.
 
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::cost::CostModel;
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Budget, Instance, Platform, Resources};
 use crate::hardware::{
-    Accelerator, AcceleratorChange, HardwareError, MappingSettings, Memory, System,
+    Accelerator, AcceleratorChange, HardwareError, LocalBuffers, MappingSettings, Memory, System,
 };
+use crate::model::Network;
 use crate::units::Bytes;
 
 /// A chip whose resources the accelerators of a system divide.
@@ -61,7 +65,7 @@ pub enum Parts {
     Fractions(Vec<Fraction>),
 }
 
-/// A fraction in (0, 1].
+/// A fraction in (0, 1], in lowest terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fraction {
     numerator: u16,
@@ -79,7 +83,9 @@ impl Fraction {
     /// [`Fraction::MAX_DENOMINATOR`].
     pub fn new(numerator: u16, denominator: u16) -> Option<Self> {
         let fits = numerator > 0 && numerator <= denominator;
-        (fits && denominator <= Self::MAX_DENOMINATOR).then_some(Self { numerator, denominator })
+        let common = gcd(numerator.into(), denominator.into()) as u16;
+        let reduced = || Self { numerator: numerator / common, denominator: denominator / common };
+        (fits && denominator <= Self::MAX_DENOMINATOR).then(reduced)
     }
 
     /// `whole` times the fraction, rounded down, at least 1.
@@ -117,7 +123,7 @@ pub struct SpaceSettings {
     pub accelerators: RangeInclusive<usize>,
     /// PEs of the budget.
     pub pes: u32,
-    /// Whether systems have exactly as many PEs as the budget, not at most.
+    /// Whether systems use the whole budget: exactly as many PEs, and parts that add up to 1.
     pub is_exact: bool,
     /// PEs of an accelerator are multiples of this number.
     pub step: u32,
@@ -195,12 +201,16 @@ pub struct Space {
     /// Systems that are given one by one, in place of a budget.
     listed: Vec<Arc<System>>,
     types: Vec<AcceleratorType>,
+    /// Buffers of PEs and clusters of every type, in place of the declared ones; empty if these count.
+    buffers: Vec<Option<LocalBuffers>>,
     accelerators: RangeInclusive<usize>,
     pes: u32,
     is_exact: bool,
     step: u32,
     /// Units that each resource is counted in; 0 if it is divided as the PEs.
     units: [u32; 3],
+    /// Types by their chip and their part of the budget, where systems must use all of it.
+    by_use: HashMap<(u16, Used), Vec<u32>>,
 }
 
 impl Space {
@@ -233,15 +243,23 @@ impl Space {
             dataflows: dataflows.clone(),
             listed: Vec::new(),
             types: Vec::new(),
+            buffers: Vec::new(),
             accelerators: accelerators.clone(),
             pes: *pes,
             is_exact: *is_exact,
             step: *step,
             units: parts.each_ref().map(units),
+            by_use: HashMap::new(),
         };
         space.add_types(parts)?;
         if space.types.is_empty() {
             return Err(space.empty());
+        }
+        if space.is_exact {
+            for (index, it) in space.types.iter().enumerate() {
+                let key = (it.chip, space.use_of(it));
+                space.by_use.entry(key).or_default().push(index as u32);
+            }
         }
         Ok(space)
     }
@@ -264,12 +282,42 @@ impl Space {
             dataflows: Vec::new(),
             listed: systems,
             types,
+            buffers: Vec::new(),
             accelerators: 1..=Self::MAX_ACCELERATORS,
             pes,
             is_exact: false,
             step: 1,
             units: [0; 3],
+            by_use: HashMap::new(),
         }
+    }
+
+    /// The same space, in which the buffers of PEs and clusters of every type are as large as `networks` need
+    /// there. Networks that a type cannot run do not count.
+    #[must_use]
+    pub fn with_needed_buffers(
+        mut self,
+        networks: &[Arc<Network>],
+        cost_model: &dyn CostModel,
+        done: &(impl Fn(u64) + Sync),
+    ) -> Self {
+        let needed = |index: usize| {
+            let accelerator = self.accelerator(index);
+            let of = |network: &Arc<Network>| {
+                cost_model.local_buffers(network, &accelerator).ok().flatten()
+            };
+            let all = networks.iter().filter_map(of).reduce(|all, it| all.and(&it));
+            done(1);
+            all
+        };
+        let buffers = (0..self.types.len()).into_par_iter().map(needed).collect();
+        self.buffers = buffers;
+        self
+    }
+
+    /// Buffers of PEs and clusters of a type, where they are as large as needed.
+    pub fn buffers(&self, index: usize) -> Option<&LocalBuffers> {
+        self.buffers.get(index)?.as_ref()
     }
 
     fn add_types(&mut self, parts: &[Parts; 3]) -> Result<(), SpaceError> {
@@ -377,7 +425,17 @@ impl Space {
         };
         let name = instance.name.clone();
         let accelerator = instance.with(name, dataflow, &chip.platform).mapped(chip.mapping);
-        chip.change.of(&accelerator)
+        let accelerator = chip.change.of(&accelerator);
+        match self.buffers.get(index) {
+            Some(Some(buffers)) => accelerator.with_buffers(buffers),
+            _ => accelerator,
+        }
+    }
+
+    /// The accelerator of type `index`, if it can be built.
+    pub(super) fn checked_accelerator(&self, index: usize) -> Option<Accelerator> {
+        let accelerator = self.accelerator(index);
+        System::new("one", vec![accelerator.clone()]).ok().map(|_| accelerator)
     }
 
     /// The system of these types, in their order, of which there is at least one. Accelerators are named by
@@ -546,6 +604,17 @@ impl Space {
         if members.len() == *self.accelerators.end() {
             return true;
         }
+        if let Some(last) = self.last_types(members, used) {
+            for &index in last.iter().filter(|&&index| index as usize >= from) {
+                members.push(index);
+                let goes_on = visit(members);
+                members.pop();
+                if !goes_on {
+                    return false;
+                }
+            }
+            return true;
+        }
         for index in from..self.types.len() {
             let Some(used) = self.with(members, used, index) else { continue };
             members.push(index as u32);
@@ -556,6 +625,27 @@ impl Space {
             }
         }
         true
+    }
+
+    /// Types that complete a system, if all of the budget must be used and one accelerator is missing.
+    fn last_types(&self, members: &[u32], used: Used) -> Option<&[u32]> {
+        let first = *members.first()?;
+        let is_last = self.is_exact && members.len() + 1 == *self.accelerators.end();
+        let mut left = Used { pes: self.pes.checked_sub(used.pes)?, parts: self.units };
+        for (left, used) in left.parts.iter_mut().zip(used.parts) {
+            *left = left.checked_sub(used)?;
+        }
+        let key = (self.types[first as usize].chip, left);
+        is_last.then(|| self.by_use.get(&key).map_or(&[][..], Vec::as_slice))
+    }
+
+    /// Part of the budget that a type uses.
+    fn use_of(&self, it: &AcceleratorType) -> Used {
+        let mut parts = [0; 3];
+        for ((part, fraction), units) in parts.iter_mut().zip(it.parts).zip(self.units) {
+            *part = fraction.map_or(0, |fraction| fraction.units(units));
+        }
+        Used { pes: it.pes, parts }
     }
 
     /// What is used of the budget with one more accelerator; `None` if that is too much.
@@ -580,7 +670,7 @@ impl Space {
 
     /// Whether a system that uses this much of the budget is one of the space.
     pub(crate) fn is_complete(&self, used: Used) -> bool {
-        used.pes > 0 && (!self.is_exact || used.pes == self.pes)
+        used.pes > 0 && (!self.is_exact || (used.pes == self.pes && used.parts == self.units))
     }
 
     /// Numbers of accelerators.
@@ -595,7 +685,7 @@ impl Space {
 }
 
 /// Part of a budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Used {
     pub(crate) pes: u32,
     parts: [u32; 3],

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rand::{RngExt as _, SeedableRng as _};
+use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
 use crate::config::{Catalog, Edition};
@@ -237,7 +237,7 @@ fn spaces_have_the_counted_numbers_of_systems() {
     assert_eq!(count(64, 4, false), 1_784_579);
 }
 
-/// Fifteen parts of each of three resources multiply the systems of two accelerators by 15 cubed.
+/// Parts of a resource multiply the systems, each multiset once.
 #[test]
 fn independent_parts_multiply_the_space() {
     let mut catalog = Catalog::new();
@@ -253,8 +253,40 @@ fn independent_parts_multiply_the_space() {
         assert!(seen.insert(members.to_vec()), "{members:?} is there twice");
         true
     });
-    // Of two parts in quarters, 1+1, 1+2, 1+3, 2+1, 2+2 and 3+1 fit; equal types count once.
-    assert!(space.count() > 4 * whole, "{} {whole}", space.count());
+    // 1/4 + 3/4, 2/4 + 2/4 and 3/4 + 1/4. Of 15 systems, 12 have two different types, and 3 have equal ones,
+    // of which two of the three choices are one.
+    assert_eq!((whole, space.count()), (15, 12 * 3 + 3 * 2));
+}
+
+/// Accelerators that differ in memory and DRAM bandwidth share mappings and walks.
+#[test]
+fn costs_of_neighbours_are_those_of_each_alone() {
+    use crate::units::Bytes;
+    let mut catalog = Catalog::new();
+    let platform = catalog.platform("paper").expect("it is there");
+    let mut chip = Chip::new(platform);
+    chip.mapping =
+        MappingSettings { flexibility: Some(Flexibility::None), ..MappingSettings::default() };
+    let mut settings = SpaceSettings::new(chip, dataflows(&mut catalog));
+    (settings.step, settings.accelerators) = (2048, 1..=1);
+    let space = Space::new(&settings).expect("it has systems");
+    let model = LoopNest;
+    for network in ["KD", "HT", "PD", "SR"] {
+        let network = catalog.network(network).expect("it is there");
+        for index in 0..space.types().len() {
+            let of = |(kib, bandwidth): (u64, u64)| {
+                let mut accelerator = space.accelerator(index);
+                accelerator.memory.shared = Bytes::new(kib * 1024);
+                accelerator.memory.dram_bandwidth = bandwidth;
+                accelerator
+            };
+            let all = [(8192, 128), (64, 128), (512, 7), (1, 1), (8192, 1)].map(of);
+            let together = model.networks(&network, &all);
+            for (accelerator, cost) in all.iter().zip(together) {
+                assert_eq!(cost, model.network(&network, accelerator));
+            }
+        }
+    }
 }
 
 proptest! {

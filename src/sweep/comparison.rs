@@ -13,7 +13,7 @@ use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::ids::ModelId;
 use crate::load::RequestStream;
-use crate::metrics::Metrics;
+use crate::metrics::{DeviceMetrics, Metrics};
 use crate::plan::Plan;
 use crate::schedule::Policy;
 use crate::score::{self, Score};
@@ -272,7 +272,7 @@ fn samples(
         plan.scheduler = policy.clone();
         let trace = engine::run(&plan, costs, requests)?.trace;
         let found = Metrics::of(&plan.scenario, &trace, costs, &plan.score, None);
-        metrics.add(&found, weight);
+        metrics.add(&found, &DeviceMetrics::of(&plan.system, &trace), weight);
         Ok(Sample::new(&super::score(&plan, &trace)?.total))
     };
     policies.iter().zip(metrics).map(sample).collect()

@@ -1,6 +1,6 @@
 //! Means of the metrics of many runs of one configuration, accumulated run by run.
 
-use crate::metrics::{Metrics, RunMetrics, Service};
+use crate::metrics::{DeviceMetrics, Metrics, RunMetrics, Service};
 
 /// Weighted means of quantities, each over the runs that have it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -34,6 +34,8 @@ impl Means {
 pub struct MeanMetrics {
     /// Means of the run, in the order of [`RunMetrics::COLUMNS`].
     pub run: Means,
+    /// Means of the hardware, in the order of [`DeviceMetrics::COLUMNS`].
+    pub device: Means,
     /// Means of every model, in the order of [`ModelMetrics::names`](crate::metrics::ModelMetrics::names).
     pub models: Vec<Means>,
     /// Means of every chain, in the order of [`Service::COLUMNS`].
@@ -42,7 +44,8 @@ pub struct MeanMetrics {
 
 impl MeanMetrics {
     /// Adds a run with a weight.
-    pub(super) fn add(&mut self, metrics: &Metrics, weight: f64) {
+    pub(super) fn add(&mut self, metrics: &Metrics, device: &DeviceMetrics, weight: f64) {
+        self.device.add(DeviceMetrics::COLUMNS.iter().map(|column| column.of(device)), weight);
         self.models.resize_with(metrics.models.len(), Means::default);
         self.chains.resize_with(metrics.chains.len(), Means::default);
         self.run.add(RunMetrics::COLUMNS.iter().map(|column| column.of(&metrics.run)), weight);

@@ -24,6 +24,7 @@ use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::hardware::System;
 use crate::load::{LoadError, RequestStream};
+use crate::metrics::DeviceMetrics;
 use crate::plan::{Plan, Semantics};
 use crate::scenario::Scenario;
 use crate::schedule::PolicyFailure;
@@ -42,6 +43,22 @@ pub struct RunResult {
     pub inferences: Vec<Option<InferenceScore>>,
     /// Costs of every model on every accelerator.
     pub costs: Arc<CostTable>,
+}
+
+impl RunResult {
+    /// Area, idle PEs, leakage and power of this run, which is that of `plan`.
+    pub fn device(&self, plan: &Plan) -> DeviceMetrics {
+        DeviceMetrics::of(&plan.system, &self.trace)
+    }
+}
+
+/// Scores of a run, and metrics of its hardware.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Scored {
+    /// Scores of the run and of each model.
+    pub(crate) scorecard: Scorecard,
+    /// Area, idle PEs, leakage and power.
+    pub(crate) device: DeviceMetrics,
 }
 
 /// Reason for which a run could not be made. It is a value: the other runs are made.
@@ -150,12 +167,12 @@ impl<'m> Scorer<'m> {
     }
 
     /// Makes the runs in parallel and returns their scores in order.
-    pub(crate) fn score(&mut self, plans: &[&Plan]) -> Vec<Result<Scorecard, RunError>> {
+    pub(crate) fn score(&mut self, plans: &[&Plan]) -> Vec<Result<Scored, RunError>> {
         let with = |layers| plans.iter().copied().filter(move |it| it.needs_layers() == layers);
         self.totals.extend(self.cost_model, pairs(with(false)));
         self.layers.extend(self.cost_model, pairs(with(true)));
         let library = |plan: &Plan| if plan.needs_layers() { &self.layers } else { &self.totals };
-        plans.par_iter().map(|plan| scorecard(plan, library(plan))).collect()
+        plans.par_iter().map(|plan| scored(plan, library(plan))).collect()
     }
 }
 
@@ -215,12 +232,19 @@ pub fn run_at_costs(plan: &Plan, costs: Arc<CostTable>) -> Result<RunResult, Run
 }
 
 /// Result of [`run`] without trace and inferences.
-fn scorecard(plan: &Plan, library: &CostLibrary) -> Result<Scorecard, RunError> {
+fn scored(plan: &Plan, library: &CostLibrary) -> Result<Scored, RunError> {
     let costs = costs(plan, library)?;
-    match plan.semantics {
-        Semantics::Principled => scorecard_at_costs(plan, &costs, &plan.requests()?),
-        Semantics::Mlsys2023 => scorecard_at_costs(plan, &costs, &RequestStream::default()),
-    }
+    let (scorecard, trace) = match plan.semantics {
+        Semantics::Principled => {
+            let trace = engine::run(plan, &costs, &plan.requests()?)?.trace;
+            (score(plan, &trace)?, trace)
+        }
+        Semantics::Mlsys2023 => {
+            let replay = mlsys2023(plan, &costs)?;
+            (replay.scorecard(), replay.trace())
+        }
+    };
+    Ok(Scored { scorecard, device: DeviceMetrics::of(&plan.system, &trace) })
 }
 
 /// Scores of a run of `requests` with `costs`. The artifact draws its own requests.

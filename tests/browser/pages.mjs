@@ -68,6 +68,7 @@ export class Pages {
       sweep: this.sweep(),
       comparison: this.page("comparison", "compare", "--pes", "4096", "--replications", "3",
         ...["edf", "rm", "value:admission=hopeless"].flatMap((name) => ["--scheduler", name])),
+      search: this.page("search", "search", "two_way_fixed"),
       "hostile runs": this.hostileRuns(),
       "hostile load tests": this.hostileTests(),
     };

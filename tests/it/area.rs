@@ -1,14 +1,18 @@
 //! Area and power: the checks of docs/area.md, invariants, and bad files.
 
+use crate::support::binary::{output, refused};
+
 use xrsim::config::{Catalog, ConfigError, Hardware, Kind};
 use xrsim::cost::CostModel as _;
-use xrsim::cost::loop_nest::{LayerReport, LoopNest};
+use xrsim::cost::loop_nest::{Energies, LayerReport, LoopNest};
 use xrsim::dataflow::Flexibility;
 use xrsim::hardware::technology::{
     AcceleratorArea, Constant, MemoryLaw, NetworkLaw, Technology, TechnologyError,
 };
-use xrsim::hardware::{Accelerator, Memory, Noc, NocLevel, System};
+use xrsim::hardware::{Accelerator, Memory, MemoryEnergy, Noc, NocLevel, System};
+use xrsim::metrics::Metrics;
 use xrsim::units::Bytes;
+use xrsim::{Experiment, Runs};
 
 fn technology(name: &str) -> std::sync::Arc<Technology> {
     Catalog::new().technology(name).unwrap()
@@ -275,7 +279,7 @@ fn bad_files_are_refused_at_their_places() {
     );
     assert_eq!(
         with("{area: {pe_mm2: 3}}"),
-        ["the section `area` has no key `pe_mm2` (give the value as `pe_um2`)"]
+        ["the section `area` has no key `pe_mm2` (did you mean `pe_um2`?)"]
     );
     assert_eq!(
         with("{like: maestro_2019, area: {register_um2_per_bit: 3}}"),
@@ -341,4 +345,108 @@ fn needed_buffers_are_the_largest_units_of_all_layers() {
         let accelerator = accelerator.with_buffers(&buffers);
         assert!(all.iter().any(|it| LayerReport::of_network(it, &accelerator).is_err()));
     }
+}
+
+/// Values of the hardware columns in `scores.csv` of runs, row by row.
+fn device_columns(runs: &Runs) -> Vec<[String; 5]> {
+    let folder = tempfile::tempdir().unwrap();
+    runs.write_tables(folder.path()).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("scores.csv")).unwrap();
+    let mut rows = text.lines().map(|line| line.split(',').map(String::from).collect::<Vec<_>>());
+    let header = rows.next().unwrap();
+    let names = ["area_mm2", "idle_pes", "leakage_mw", "idle_leakage_mj", "power_mw"];
+    let places = names.map(|name| header.iter().position(|it| it == name).unwrap());
+    rows.map(|row| places.map(|at| row[at].clone())).collect()
+}
+
+#[test]
+fn runs_have_area_leakage_and_power_beside_their_scores() {
+    let experiment = || Experiment::new().scenario("VR_gaming").system("K").pes(4096);
+    let runs = experiment().run().unwrap();
+    let (plan, result) = (&runs[0].plan, runs[0].result().unwrap());
+    let device = result.device(plan);
+    let nvdla = technology("nvdla_28nm");
+    assert_eq!(plan.system.technology(), Some(&nvdla));
+    assert_eq!(device.area_mm2, Some(nvdla.system_area(&plan.system).total()));
+    assert_eq!(device.idle_pes, 0);
+    // Busy and idle time of every accelerator make up the span.
+    let metrics = Metrics::of(&plan.scenario, &result.trace, &result.costs, &plan.score, None).run;
+    let leakage = plan.system.accelerators().iter().map(|it| nvdla.leakage_mw(it).unwrap());
+    let idle = metrics.utilisation.iter().map(|busy| (1.0 - busy) * metrics.span_ms);
+    let idle: f64 = leakage.zip(idle).map(|(mw, ms)| mw * ms / 1e3).sum();
+    assert!((device.idle_leakage_mj.unwrap() / idle - 1.0).abs() < 1e-12);
+    assert_eq!(device.power_mw, metrics.power_mw);
+    let row = [
+        device.area_mm2.unwrap().to_string(),
+        "0".into(),
+        device.leakage_mw.unwrap().to_string(),
+        device.idle_leakage_mj.unwrap().to_string(),
+        device.power_mw.to_string(),
+    ];
+    assert_eq!(device_columns(&runs), std::slice::from_ref(&row));
+    // Another technology changes nothing but the area and the leakage.
+    let other = experiment().set("technology", "maestro_2021").run().unwrap();
+    assert_eq!(other[0].scorecard().unwrap(), runs[0].scorecard().unwrap());
+    let [changed] = &device_columns(&other)[..] else { panic!("one run") };
+    assert_ne!(changed[0], row[0]);
+    assert_eq!(changed[1..], ["0", "", "", &row[4]].map(String::from));
+    assert!(
+        experiment()
+            .set("technology", "nvdla")
+            .run()
+            .unwrap_err()
+            .to_string()
+            .contains("nvdla_28nm")
+    );
+}
+
+#[test]
+fn idle_pes_of_a_share_are_reported() {
+    // 17/32 of 4,096 PEs are 2,176: 8 clusters of 256 and 128 idle PEs. 15/32 are 1,920: 7 and 128.
+    let runs =
+        Experiment::new().scenario("VR_gaming").system("WS:15 + WS:17").pes(4096).run().unwrap();
+    assert_eq!(device_columns(&runs)[0][1], "256");
+}
+
+#[test]
+fn energies_by_size_follow_the_sizes() {
+    // The law at 8 KiB, 32 KiB and 1 MiB is 1.25, 2.5 and 12.5 pJ/byte.
+    let energies = |scratchpad, cluster, shared| {
+        let mut accelerator = ws(256, scratchpad, &[cluster], shared);
+        accelerator.byte_energy.scratchpad = MemoryEnergy::BySize;
+        accelerator.byte_energy.cluster = MemoryEnergy::BySize;
+        accelerator.byte_energy.shared_memory = MemoryEnergy::BySize;
+        let found = Energies::of(&accelerator);
+        [found.scratchpad, found.cluster[0], found.shared]
+    };
+    // A power of a power of two is exact to a few units in the last place.
+    let close = |found: [f64; 3], expected: [f64; 3]| {
+        assert!(found.iter().zip(expected).all(|(a, b)| (a / b - 1.0).abs() < 1e-12), "{found:?}");
+    };
+    close(energies(8 << 10, 32 << 10, 1 << 20), [1.25, 2.5, 12.5]);
+    close(energies(32 << 10, 8 << 10, 32 << 10), [2.5, 1.25, 2.5]);
+}
+
+#[test]
+fn the_command_prints_every_term_and_all_technologies() {
+    let table = output(&["area", "--system", "A", "--pes", "4096", "--sizes", "needed"]);
+    for word in ["+-30 %", "order of magnitude", "mm2 in maestro_2019", "technology nvdla_28nm"] {
+        assert!(table.contains(word), "{word}: {table}");
+    }
+    // Without choices WS needs the sizes of the worked example, and 1.344 mm2 of network.
+    let needed = ["area", "--system", "A", "--pes", "4096", "--sizes", "needed"];
+    let csv = output(&[&needed[..], &["--flexibility", "none", "--format", "csv"]].concat());
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let cell = |name: &str| {
+        let at = rows[0].iter().position(|it| *it == name).unwrap();
+        rows[1][at]
+    };
+    assert_eq!(cell("scratchpad_bytes"), "332");
+    assert_eq!(cell("cluster_bytes"), "26784;5312");
+    let [area, network] = ["area_mm2", "network_mm2"].map(|it| cell(it).parse::<f64>().unwrap());
+    assert_eq!(format!("{:.3}", area - network), "65.976");
+    let said = refused(&["area", "--system", "A", "--set", "score.k_per_ms=3"]);
+    assert!(said.contains("`hardware.`"), "{said}");
+    let said = refused(&["area", "--system", "A", "--technology", "nvdla28nm"]);
+    assert!(said.contains("did you mean `nvdla_28nm`"), "{said}");
 }

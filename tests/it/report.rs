@@ -110,7 +110,7 @@ fn check_round_trip(html: &str, files: &BTreeMap<&str, String>) {
             }
         }
     }
-    let described = [&data["columns"]["label"], &data["columns"]["summary"]].map(keys).concat();
+    let described = ["label", "summary", "device"].map(|it| keys(&data["columns"][it])).concat();
     let scores = csv_rows(&files["scores.csv"]);
     assert_eq!(BTreeSet::from_iter(described), scores[0].keys().map(String::as_str).collect());
     assert_eq!(unknown_names(html), [""; 0]);

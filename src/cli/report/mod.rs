@@ -2,6 +2,7 @@
 
 mod comparison;
 mod mlperf;
+mod search;
 mod sweep;
 
 use std::fs;
@@ -27,9 +28,10 @@ use crate::digest::Digest;
 #[command(after_help = "Examples:\n  \
     xrsim run --out results && xrsim report results -o report.html\n  \
     xrsim sweep pe_scaling && xrsim report pe_scaling.csv -o sweep.html\n  \
-    xrsim compare --scheduler edf --scheduler rm --out comparison && xrsim report comparison")]
+    xrsim compare --scheduler edf --scheduler rm --out comparison && xrsim report comparison\n    \
+    xrsim search styles --out found && xrsim report found -o found.html")]
 pub(super) struct ReportArgs {
-    /// Folder written by `xrsim run`, `xrsim mlperf` or `xrsim compare` with --out, or the file of a sweep.
+    /// Folder written by `xrsim run`, `xrsim mlperf`, `xrsim compare` or `xrsim search` with --out, or the file of a sweep.
     #[arg(value_name = "DIR|FILE.csv")]
     pub folder: PathBuf,
     /// Page to write.
@@ -78,7 +80,8 @@ type Make = fn(&Path) -> Result<Made, Failure>;
 
 /// Kinds of results, by the file that every folder of the kind has. Load tests are not among them: whether a folder
 /// has them depends on its record.
-const KINDS: [(&str, Make); 2] = [(SCORES, runs), (comparison::RECORD, comparison::page)];
+const KINDS: [(&str, Make); 3] =
+    [(SCORES, runs), (comparison::RECORD, comparison::page), (search::RECORD, search::page)];
 
 /// Makes the page of a folder of results; one without any is taken for runs, whose files are then missed.
 fn folder(folder: &Path) -> Result<Made, Failure> {

@@ -21,11 +21,17 @@ use super::super::output::OutputSet;
 use super::{SearchArgs, journal};
 
 /// Name of the record.
-const RECORD: &str = "search.json";
+pub(crate) const RECORD: &str = "search.json";
+
+/// Name of the table of answers.
+pub(crate) const ANSWERS: &str = "answers.csv";
+
+/// Name of the table of simulated systems.
+pub(crate) const EVALUATED: &str = "evaluated.csv";
 
 /// Names of all files that a search may write into its folder.
 pub(super) fn names(prepared: &PreparedSearch) -> Vec<String> {
-    let fixed = ["evaluated.csv", "answers.csv", "excluded.csv.gz", journal::NAME, RECORD];
+    let fixed = [EVALUATED, ANSWERS, "excluded.csv.gz", journal::NAME, RECORD];
     let mut names: Vec<String> = fixed.map(String::from).to_vec();
     for question in &prepared.questions {
         names.extend(of_question(prepared, &question.name));
@@ -62,11 +68,11 @@ pub(super) fn write(
 ) -> Result<(), Failure> {
     let mut set = OutputSet::create(folder)?;
     let rows = reports.iter().flat_map(|report| report.evaluated.iter().cloned()).collect();
-    set.csv("evaluated.csv", (AnswerReport::header(), rows))?;
+    set.csv(EVALUATED, (AnswerReport::header(), rows))?;
     let tables: Vec<_> = reports.iter().map(AnswerReport::table).collect();
     if let Some((header, _)) = tables.first() {
         let rows = tables.iter().flat_map(|(_, rows)| rows.iter().cloned()).collect();
-        set.csv("answers.csv", (header.clone(), rows))?;
+        set.csv(ANSWERS, (header.clone(), rows))?;
     }
     for report in reports {
         let [best, front, svg, png] = of_question(prepared, &report.answer.question.name);

@@ -23,6 +23,7 @@ use super::progress::Progress;
 use super::{interrupt, output, table_style};
 use journal::Journal;
 
+pub(super) use files::{ANSWERS, EVALUATED, RECORD};
 pub(super) use options::SearchArgs;
 
 /// Searches and prints the answers.

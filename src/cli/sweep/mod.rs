@@ -18,9 +18,8 @@ use crate::config::{Catalog, SweepDraft};
 use crate::experiment::sweep::{Candidate, Inputs, PointResult, Sweep, score};
 use crate::report::csv::{self, Table};
 use crate::report::rows::{Line, Lines};
-use crate::score::Scorecard;
-use crate::sweep::Scorer;
 use crate::sweep::grid::{Grid, Shard};
+use crate::sweep::{Scored, Scorer};
 
 use super::message::{Failure, say, with_hints};
 use super::output::OutputFile;
@@ -242,7 +241,7 @@ impl<'g> Rows<'g> {
     fn write_row(
         &mut self,
         candidate: &Candidate<'_>,
-        result: &Result<Scorecard, String>,
+        result: &Result<Scored, String>,
     ) -> io::Result<()> {
         let point = &candidate.point;
         let values = self.settings.iter().map(|key| point.get(key).unwrap_or_default());

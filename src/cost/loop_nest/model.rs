@@ -75,6 +75,18 @@ impl CostModel for ChosenLoopNest {
         Ok(NetworkCost::of_layers(layers, accelerator))
     }
 
+    fn networks(
+        &self,
+        network: &Network,
+        accelerators: &[Accelerator],
+    ) -> Vec<Result<NetworkCost, Infeasible>> {
+        let chooses = accelerators.iter().any(|it| self.rule.on(it).is_some());
+        match chooses {
+            true => accelerators.iter().map(|it| self.network(network, it)).collect(),
+            false => networks(network, accelerators),
+        }
+    }
+
     fn explain_network(
         &self,
         network: &Network,
@@ -123,6 +135,14 @@ impl CostModel for LoopNest {
     ) -> Result<NetworkCost, Infeasible> {
         let layers = for_each_layer(network, accelerator, None, |layer| layer.cost())?;
         Ok(NetworkCost::of_layers(layers, accelerator))
+    }
+
+    fn networks(
+        &self,
+        network: &Network,
+        accelerators: &[Accelerator],
+    ) -> Vec<Result<NetworkCost, Infeasible>> {
+        networks(network, accelerators)
     }
 
     fn explain_network(
@@ -436,6 +456,8 @@ fn fits_shared_memory(
 struct PreparedNetwork<'a> {
     network: &'a Network,
     operators: Vec<PreparedOperator<'a>>,
+    /// Shared memory that each layer needs.
+    needs: Vec<SharedMemoryNeed>,
     plans: Vec<Residency>,
 }
 
@@ -456,7 +478,42 @@ impl<'a> PreparedNetwork<'a> {
             .collect();
         let needs: Vec<_> = network.operator_of().iter().map(|&at| needs[at as usize]).collect();
         let plans = residency::plan(network, &needs, accelerator.memory.shared.get());
-        Ok(Self { network, operators, plans })
+        Ok(Self { network, operators, needs, plans })
+    }
+
+    /// Puts the network on an accelerator that differs from the current one in its shared memory and its DRAM
+    /// bandwidth only, so that mappings and walks stay.
+    fn move_to(&mut self, accelerator: &'a Accelerator) {
+        let machine = Machine::of(accelerator);
+        for operator in &mut self.operators {
+            operator.accelerator = accelerator;
+            operator.machine.clone_from(&machine);
+        }
+        self.plans = residency::plan(self.network, &self.needs, accelerator.memory.shared.get());
+    }
+
+    /// Whether some mapping has loops above the shared memory, whose legality depends on its size.
+    fn has_off_chip_loops(&self) -> bool {
+        let mut nests = self.operators.iter().flat_map(|operator| &operator.nests);
+        nests.any(|nest| nest.mapping.off_chip().is_some())
+    }
+
+    /// `extract` of the report of every layer, in execution order. Layers with equal operator and context
+    /// are evaluated once.
+    fn each_layer<T: Clone>(
+        &mut self,
+        chooser: Option<&dyn ChooseLayer>,
+        extract: impl Fn(&LayerReport) -> T,
+    ) -> Vec<T> {
+        let mut known = HashMap::new();
+        let network = self.network;
+        let evaluate = |index: usize| {
+            let at = network.operator_of()[index];
+            let (operator, context) = self.layer(index);
+            let report = || extract(&operator.report(&context, chooser));
+            known.entry((at, context)).or_insert_with(report).clone()
+        };
+        (0..network.layers().len()).map(evaluate).collect()
     }
 
     /// The prepared operator of a layer, and the context of the layer.
@@ -494,14 +551,40 @@ fn for_each_layer<T: Clone>(
 ) -> Result<Vec<T>, Infeasible> {
     let chooser = rule.and_then(|rule| rule.on(accelerator));
     let chooser = chooser.as_deref();
-    let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
-    let mut known = HashMap::new();
-    let evaluate = |index: usize| {
-        let (operator, context) = prepared.layer(index);
-        let key = (network.operator_of()[index], context);
-        known.entry(key).or_insert_with(|| extract(&operator.report(&context, chooser))).clone()
-    };
-    Ok((0..network.layers().len()).map(evaluate).collect())
+    Ok(PreparedNetwork::new(network, accelerator, chooser)?.each_layer(chooser, extract))
+}
+
+/// Costs of a network on accelerators without choices. Neighbours that differ in shared memory and DRAM bandwidth
+/// only share everything that does not depend on these.
+fn networks(
+    network: &Network,
+    accelerators: &[Accelerator],
+) -> Vec<Result<NetworkCost, Infeasible>> {
+    let mut costs = Vec::with_capacity(accelerators.len());
+    for alike in accelerators.chunk_by(walk_alike) {
+        match PreparedNetwork::new(network, &alike[0], None) {
+            Ok(mut prepared) if !prepared.has_off_chip_loops() => {
+                costs.extend(alike.iter().map(|accelerator| {
+                    prepared.move_to(accelerator);
+                    let layers = prepared.each_layer(None, |layer| layer.cost());
+                    Ok(NetworkCost::of_layers(layers, accelerator))
+                }));
+            }
+            _ => costs.extend(alike.iter().map(|it| {
+                let layers = for_each_layer(network, it, None, |layer| layer.cost())?;
+                Ok(NetworkCost::of_layers(layers, it))
+            })),
+        }
+    }
+    costs
+}
+
+/// Whether two accelerators differ in their names, shared memory and DRAM bandwidth only.
+fn walk_alike(a: &Accelerator, b: &Accelerator) -> bool {
+    let mut memory = b.memory.clone();
+    (memory.shared, memory.dram_bandwidth) = (a.memory.shared, a.memory.dram_bandwidth);
+    let moved = Accelerator { memory, ..b.clone() };
+    a.costs_as(&moved)
 }
 
 /// The least buffers that the layers of a network need (section 4.10), with choices by `rule`. Without choices

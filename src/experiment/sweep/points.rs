@@ -6,9 +6,8 @@ use crate::config::Hardware;
 use crate::plan::Plan;
 use crate::report::RunLabel;
 use crate::scenario::Scenario;
-use crate::score::Scorecard;
 use crate::sweep::grid::Point;
-use crate::sweep::{RunError, Scorer};
+use crate::sweep::{RunError, Scored, Scorer};
 use crate::text;
 
 use super::super::systems::{full_system, in_technology, style_system};
@@ -38,7 +37,7 @@ pub(crate) struct Candidate<'g> {
 /// Result of a point.
 pub(crate) enum PointResult {
     /// Scores, or the reason that there can be none: a row.
-    Row(Result<Scorecard, String>),
+    Row(Result<Scored, String>),
     /// A failure of the machine: no row, and another start may succeed.
     Missing(String),
 }

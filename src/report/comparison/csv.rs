@@ -2,7 +2,7 @@
 
 use crate::bounds::Bounds;
 use crate::column::Column;
-use crate::metrics::{ModelMetrics, RunMetrics, chains};
+use crate::metrics::{DeviceMetrics, ModelMetrics, RunMetrics, chains};
 use crate::report::model_names;
 use crate::statistics::{Fraction, Summary};
 use crate::sweep::comparison::{Comparison, Configuration, Replication, Sample};
@@ -109,6 +109,11 @@ pub(crate) fn configurations_csv(comparison: &Comparison, measure: Measure) -> R
     header.push(format!("{}_half_width", measure.name()));
     header.extend(Bounds::COLUMNS.iter().map(|column| column.name.to_string()));
     header.extend(RunMetrics::COLUMNS.iter().map(|column| column.name.to_string()));
+    // The metrics of the run have the power already.
+    let is_new = |name: &str| RunMetrics::COLUMNS.iter().all(|column| column.name != name);
+    let device = DeviceMetrics::COLUMNS.iter().enumerate();
+    let device: Vec<_> = device.filter(|(_, column)| is_new(column.name)).collect();
+    header.extend(device.iter().map(|(_, column)| column.name.to_string()));
     let mut rows = Vec::new();
     for (Configuration { plan, metrics, .. }, runs) in feasible(comparison) {
         for (index, policy) in comparison.policies().iter().enumerate() {
@@ -129,6 +134,8 @@ pub(crate) fn configurations_csv(comparison: &Comparison, measure: Measure) -> R
             };
             row.extend(Bounds::COLUMNS.iter().map(|column| cell(bound(column))));
             row.extend(metrics[index].run.values().map(number));
+            let values: Vec<_> = metrics[index].device.values().collect();
+            row.extend(device.iter().map(|(at, _)| number(values.get(*at).copied().flatten())));
             rows.push(row);
         }
     }

@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use crate::column::{self, Better};
+use crate::metrics::DeviceMetrics;
 use crate::report::RunLabel;
 use crate::score::{InferenceScore, Score};
 
@@ -97,6 +98,11 @@ pub(super) fn results() -> Vec<Column> {
     let mut columns: Vec<_> = Score::columns().collect();
     columns.sort_by_key(|column| column.kind != column::Kind::Overall);
     columns.into_iter().map(Column::of).collect()
+}
+
+/// Columns of the hardware of runs.
+pub(super) fn device(columns: &[&'static column::Column<DeviceMetrics>]) -> Vec<Column> {
+    columns.iter().map(|column| Column::of(column)).collect()
 }
 
 /// Columns of the scores of a request.

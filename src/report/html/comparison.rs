@@ -111,14 +111,14 @@ fn draw(section: &mut Section, figure: &dyn Figure, source: Source<'_>) -> Resul
 }
 
 /// A table of text.
-struct Table {
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
+pub(super) struct Table {
+    pub(super) header: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// Reads a table that begins with the columns `first`.
-    fn read(source: Source<'_>, first: &[&str]) -> Result<Self, ReadError> {
+    pub(super) fn read(source: Source<'_>, first: &[&str]) -> Result<Self, ReadError> {
         let failed = |error: csv::Error| {
             let line = error.position().map_or(1, |at| at.line() as usize);
             problem(source, line, error.to_string())
@@ -143,7 +143,11 @@ impl Table {
 
 impl Table {
     /// The columns called `names` of some rows, in this order.
-    fn pick(&self, names: &[&str], rows: &[Vec<String>]) -> (Vec<String>, Vec<Vec<String>>) {
+    pub(super) fn pick(
+        &self,
+        names: &[&str],
+        rows: &[Vec<String>],
+    ) -> (Vec<String>, Vec<Vec<String>>) {
         let place = |name: &&str| self.header.iter().position(|it| it == name);
         let places: Vec<usize> = names.iter().filter_map(place).collect();
         let of = |row: &Vec<String>| places.iter().map(|&at| row[at].clone()).collect();

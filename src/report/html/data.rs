@@ -45,6 +45,8 @@ struct Columns {
     label: Vec<Column>,
     /// Scores, counts and energy, which runs and models share.
     summary: Vec<Column>,
+    /// Area, leakage and power of runs, as far as the files have them.
+    device: Vec<Column>,
     /// Scores of a request.
     scores: Vec<Column>,
     /// Columns of runs that could not be made.
@@ -75,8 +77,8 @@ struct Requests {
 pub(super) fn pack(results: &Results, provenance: &Provenance) -> String {
     let document = Document {
         provenance,
-        columns: Columns::new(),
-        runs: runs(&results.runs),
+        columns: Columns::new(results),
+        runs: runs(results),
         models: models(&results.runs),
         requests: requests(&results.runs),
         names: &results.names.values,
@@ -102,8 +104,9 @@ pub(super) fn deflated(document: &impl Serialize) -> String {
 }
 
 impl Columns {
-    fn new() -> Self {
+    fn new(results: &Results) -> Self {
         Self {
+            device: columns::device(&results.device),
             label: columns::label(),
             summary: columns::results(),
             scores: columns::scores(),
@@ -112,8 +115,13 @@ impl Columns {
     }
 }
 
-fn runs(runs: &[Run]) -> Map<String, Value> {
+fn runs(results: &Results) -> Map<String, Value> {
+    let runs = &results.runs[..];
     let mut columns = scores(runs.iter().map(|run| &run.score));
+    for (index, column) in results.device.iter().enumerate() {
+        let values = runs.iter().map(|run| to_json!(run.device[index])).collect();
+        columns.insert(column.name.into(), values);
+    }
     for (index, name) in LABEL.iter().enumerate() {
         columns.insert((*name).into(), runs.iter().map(|run| to_json!(run.label[index])).collect());
     }

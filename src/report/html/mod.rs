@@ -24,6 +24,7 @@ mod page;
 mod provenance;
 mod results;
 mod rows;
+mod search;
 mod sweep;
 
 use thiserror::Error;
@@ -32,6 +33,7 @@ use crate::renamed::Renamed;
 
 pub use comparison::{ComparisonFiles, comparison_page};
 use results::Results;
+pub use search::{SearchFiles, search_page};
 pub use sweep::sweep_page;
 
 /// One file of a results folder.

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::column::{self, Kind};
+use crate::column::{self, Column, Kind};
+use crate::metrics::DeviceMetrics;
 use crate::renamed::Renamed;
 use crate::report::csv::{LABEL, REQUEST};
 use crate::score::{InferenceScore, Score};
@@ -33,9 +34,18 @@ fn label<'a>(row: &Row<'a>) -> [&'a str; LABEL.len()] {
 const SEGMENTS: &str = "segments";
 const COUNTED: &str = "counted";
 
+/// Columns of the hardware of runs that a file has. Earlier versions did not write them.
+fn device_columns(source: Source<'_>) -> Vec<&'static Column<DeviceMetrics>> {
+    let header = source.text.lines().next().unwrap_or_default();
+    let has = |name: &str| header.split(',').any(|column| column == name);
+    DeviceMetrics::COLUMNS.iter().filter(|column| has(column.name)).collect()
+}
+
 /// All results; the runs are in the order of `scores.csv`.
 pub(super) struct Results {
     pub(super) runs: Vec<Run>,
+    /// Columns of the hardware of the runs.
+    pub(super) device: Vec<&'static Column<DeviceMetrics>>,
     /// Accelerators, outcomes, reasons, causes, segments and whether a request counts.
     pub(super) names: Distinct<Box<str>>,
     /// Energies and scores of requests, as their bits.
@@ -48,6 +58,8 @@ pub(super) struct Results {
 pub(super) struct Run {
     pub(super) label: [Box<str>; LABEL.len()],
     pub(super) score: Score,
+    /// In the order of the columns of the hardware.
+    pub(super) device: Vec<Option<f64>>,
     /// In the order of `models.csv`.
     pub(super) models: Vec<Model>,
     /// In the order of `inferences.csv`.
@@ -136,6 +148,7 @@ impl Reading {
     fn new() -> Self {
         let results = Results {
             runs: Vec::new(),
+            device: Vec::new(),
             names: Distinct::new(),
             numbers: Distinct::new(),
             renamed: Vec::new(),
@@ -144,17 +157,23 @@ impl Reading {
     }
 
     fn scores(&mut self, source: Source<'_>, provenance: &Provenance) -> Result<(), ReadError> {
-        let renamed = rows::each(source, &score_columns(), |row| {
+        let device = device_columns(source);
+        let names = device.iter().map(|column| column.name);
+        let columns: Vec<_> = score_columns().into_iter().chain(names).collect();
+        let renamed = rows::each(source, &columns, |row| {
             let label = label(row).map(Box::from);
             if self.by_label.insert(label.clone(), self.results.runs.len()).is_some() {
                 return Err(row.problem(format!("run {} is there twice", spoken(&label))));
             }
-            let run = Run { label, score: score(row)?, models: vec![], requests: vec![] };
+            let values = device.iter().map(|column| row.number_if_any(column.name));
+            let device = values.collect::<Result<_, _>>()?;
+            let run = Run { label, score: score(row)?, device, models: vec![], requests: vec![] };
             self.results.runs.push(run);
             self.by_name.push(HashMap::new());
             Ok(())
         })?;
         self.note(renamed);
+        self.results.device = device;
         match (self.results.runs.len() as u64, provenance.n_feasible) {
             (0, _) => Err(problem_at_end(source, "the table has no rows")),
             (found, expected) if found == expected => Ok(()),

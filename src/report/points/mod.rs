@@ -19,10 +19,8 @@ use std::io::Read;
 
 use thiserror::Error;
 
-use crate::column::{self, Column};
+use crate::column;
 use crate::renamed::Renamed;
-use crate::score::Score;
-use crate::text::cell;
 
 use super::rows::CHECK;
 
@@ -39,7 +37,8 @@ const AVERAGED: [&str; 3] = ["scenario", "seed", "replication"];
 #[derive(Debug, Clone)]
 pub struct PointTable {
     settings: Vec<Setting>,
-    measures: Vec<(&'static Column<Score>, Vec<f64>)>,
+    /// Columns of results, by name.
+    measures: Vec<(&'static str, Vec<f64>)>,
     n_rows: usize,
     /// Design of every row.
     design_of: Vec<usize>,
@@ -182,11 +181,13 @@ impl PointTable {
     }
 
     /// Number of designs.
+    #[cfg(feature = "pages")]
     pub(crate) fn n_designs(&self) -> usize {
         self.designs.len()
     }
 
     /// Names of the settings in which designs differ.
+    #[cfg(feature = "pages")]
     pub(crate) fn varied(&self) -> Vec<&str> {
         self.design_settings().map(|setting| setting.name.as_str()).collect()
     }
@@ -196,6 +197,7 @@ impl PointTable {
     /// # Errors
     ///
     /// A column that is missing.
+    #[cfg(feature = "pages")]
     pub(crate) fn designs(
         &self,
         columns: &[&str],
@@ -209,7 +211,7 @@ impl PointTable {
         let row = |design: usize| {
             let own = settings.iter().map(|setting| setting.at(self.designs[design]).to_string());
             let mean = |column: &Vec<Vec<Option<f64>>>| {
-                over_scenarios(&column[design]).map_or_else(String::new, cell)
+                over_scenarios(&column[design]).map_or_else(String::new, crate::text::cell)
             };
             own.chain(means.iter().map(mean)).collect()
         };
@@ -253,7 +255,7 @@ impl PointTable {
 
     fn columns(&self) -> impl Iterator<Item = &str> {
         let settings = self.settings.iter().map(|setting| setting.name.as_str());
-        settings.chain(self.measures.iter().map(|(column, _)| column.name))
+        settings.chain(self.measures.iter().map(|(name, _)| *name))
     }
 
     fn no_column(&self, name: &str) -> PointsError {
@@ -262,7 +264,7 @@ impl PointTable {
 
     /// Values of a measure or of a numeric setting, row by row; NaN where there is none.
     fn numbers(&self, column: &str) -> Result<Vec<f64>, PointsError> {
-        if let Some((_, values)) = self.measures.iter().find(|(it, _)| it.name == column) {
+        if let Some((_, values)) = self.measures.iter().find(|(it, _)| *it == column) {
             return Ok(values.clone());
         }
         let setting = self.setting(column).ok_or_else(|| self.no_column(column))?;
@@ -325,7 +327,7 @@ fn position(header: &csv::StringRecord, name: &str) -> Result<usize, PointsError
 /// Columns while they are read, with their places in the file.
 struct Columns {
     settings: Vec<(usize, Setting)>,
-    measures: Vec<(usize, &'static Column<Score>, Vec<f64>)>,
+    measures: Vec<(usize, &'static str, Vec<f64>)>,
     n_rows: usize,
     /// Bytes of distinct settings.
     n_text: usize,
@@ -335,7 +337,7 @@ impl Columns {
     fn of(header: &csv::StringRecord) -> Self {
         let mut columns = Self { settings: Vec::new(), measures: Vec::new(), n_rows: 0, n_text: 0 };
         for (at, name) in header.iter().enumerate() {
-            match Score::column(name) {
+            match measure::result(name) {
                 Some(measure) => columns.measures.push((at, measure, Vec::new())),
                 None if NEITHER.contains(&name) => {}
                 None => columns.settings.push((at, Setting::named(name))),
@@ -360,7 +362,7 @@ impl Columns {
             let number = if found.is_empty() { Some(f64::NAN) } else { finite(found) };
             values.push(number.ok_or_else(|| PointsError::Number {
                 line: record.position().map_or(0, csv::Position::line),
-                column: measure.name.into(),
+                column: (*measure).into(),
                 found: found.into(),
             })?);
         }

@@ -123,12 +123,13 @@ function unpackRuns(packed) {
   const { runs, models } = packed;
   const label = packed.columns.label.map(({ key }) => key);
   const summary = packed.columns.summary.map(({ key }) => key);
+  const device = packed.columns.device.map(({ key }) => key);
   let firstModel = 0;
   let firstRequest = 0;
   return runs.score.map((_, at) => {
     const run = new Run(packed, firstRequest);
     run.columns = packed.columns;
-    Object.assign(run, row(runs, [...label, ...summary, "n_requests"], at));
+    Object.assign(run, row(runs, [...label, ...summary, ...device, "n_requests"], at));
     run.models = Array.from({ length: runs.n_models[at] }, (_, index) => ({
       run,
       ...row(models, ["model", "network", ...summary], firstModel + index),

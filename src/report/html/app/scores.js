@@ -20,7 +20,7 @@ class Scores {
     const labels = columns.label.filter((it) => NAMING.includes(it.key) || this.varying.includes(it));
     this.table = new Table({
       caption: "Scores of all runs",
-      columns: columnsOf([...labels, ...columns.summary]),
+      columns: columnsOf([...labels, ...columns.summary, ...columns.device]),
       onpick,
       onsort: onlist,
     });

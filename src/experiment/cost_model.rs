@@ -228,3 +228,24 @@ fn more(count: usize, noun: &str) -> String {
         _ => format!(" ({} more like it)", counted(count, noun)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cost::loop_nest::LoopNest;
+
+    #[test]
+    fn an_effort_makes_another_model_of_those_that_search_for_mappings_only() {
+        let mut catalog = Catalog::new();
+        let mut with = |name: &str, effort| {
+            NamedCostModel::find(&mut catalog, name).expect("it exists").with_effort(effort)
+        };
+        let [quick, full] = [Effort::QUICK, Effort::FULL].map(|effort| with("loop-nest", effort));
+        assert!(!quick.is_same(&full) && quick.is_same(&quick.clone()));
+        assert_eq!((&*full.name, full.effort), ("loop-nest", Some(Effort::FULL)));
+        let [quick, full] = [Effort::QUICK, Effort::FULL].map(|effort| with("roofline", effort));
+        assert!(quick.is_same(&full));
+        let own = NamedCostModel::own("loop-nest", LoopNest).with_effort(Effort::FULL);
+        assert_eq!(own.effort, None, "a model of the caller's stays");
+    }
+}

@@ -34,8 +34,8 @@ impl PairedDifference {
         self.difference.interval(level)
     }
 
-    /// Effect size of the pairs: the mean difference over the standard deviation of the differences (Cohen's d_z, 1988,
-    /// section 2.3.5). 0 if all pairs are equal; `None` below two pairs, and if the spread is at most a millionth of
+    /// Effect size of the pairs: the mean difference over the standard deviation of the differences (Cohen's d_z, 1988).
+    /// 0 if all pairs are equal; `None` below two pairs, and if the spread is at most a millionth of
     /// the mean, so that all differences are equal but for rounding and there is nothing to measure with.
     pub fn effect_size(&self) -> Option<f64> {
         let Summary { n, mean, sd } = self.difference;

@@ -296,9 +296,8 @@ fn replications_go_on_until_the_interval_is_narrow() {
     let mut narrow = [&SMALL[..], &["--half-width", "0.01", "--flexibility", "none"]].concat();
     narrow[6] = "outdoor_activity_A";
     let printed = output(&narrow);
-    let last = printed.lines().last().expect("a line");
-    let n = last.split_once("configuration, ").and_then(|(_, n)| n.split_once(' '));
-    let n: u64 = n.expect(last).0.parse().expect("a number");
+    let n = printed.split_once("configuration, ").and_then(|(_, n)| n.split_once(' '));
+    let n: u64 = n.expect(&printed).0.parse().expect("a number");
     assert!((31..1000).contains(&n), "{printed}");
 }
 

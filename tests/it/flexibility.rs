@@ -220,6 +220,28 @@ fn tables_explanations_and_load_tests_say_the_flexibility() {
     let run = ["explain", "--scenario", "VR_gaming", "--system", "B", "--pes", "4096", "HT:0"];
     let text = output(&[&run[..], &["--flexibility", "forms"]].concat());
     assert!(text.lines().next().is_some_and(|line| line.contains("flexibility forms")), "{text}");
+    let test = ["mlperf", "mobile", "--system", "B", "--load", "single-stream", "--task"];
+    let text = output(&[&test[..], &["image_classification", "--flexibility", "none"]].concat());
+    let assumed =
+        "assumed (mlperf): flexibility none, platform paper, cost model loop-nest, scheduler";
+    assert!(text.contains(assumed), "{text}");
+    let runs = [
+        "compare",
+        "--scheduler",
+        "edf",
+        "--scheduler",
+        "rm",
+        "--replications",
+        "2",
+        "--system",
+        "B",
+    ];
+    let runs = [&runs[..], &["--scenario", "VR_gaming", "--pes", "4096", "--flexibility", "none"]]
+        .concat();
+    let text = output(&runs);
+    let assumed =
+        "assumed (principled): flexibility none, networks reference, platform paper, cost model";
+    assert!(text.contains(assumed) && !text.contains(", scheduler latency-greedy"), "{text}");
     let test = ["mlperf", "mobile", "--system", "B", "--load", "single-stream", "--format", "json"];
     let test = [&test[..], &["--task", "image_classification", "--flexibility", "forms"]].concat();
     let json: Value = serde_json::from_str(&output(&test)).expect("JSON");

@@ -9,7 +9,7 @@ use super::{Levels, Screened};
 const MAX_FACTORS: usize = 20;
 
 /// Endings of keys with their words in a chart.
-const ENDINGS: [(&str, &str); 8] = [
+const ENDINGS: [(&str, &str); 9] = [
     ("_bytes_per_cycle", ""),
     ("_pj_per_byte", " energy"),
     ("_pj_per_cycle", " energy"),
@@ -17,6 +17,7 @@ const ENDINGS: [(&str, &str); 8] = [
     ("_cycles", ""),
     ("_kib", ""),
     ("_mhz", ""),
+    ("_mj", ""),
     ("_pj", " energy"),
 ];
 

@@ -8,8 +8,8 @@ function figureOf(value) {
 /** A table that sorts; rows are lists of cells. */
 function tableOfCells({ caption, columns, rows }) {
   const described = columns.map(({ label, is_text: isText }, at) => ({
-    // Names of columns may break after their underscores.
-    label: label.replaceAll("_", "_\u200b"),
+    // Names of columns may break after their underscores and full stops.
+    label: label.replaceAll(/[_.]/g, "$&\u200b"),
     isText,
     value: (row) => row[at],
     text: (row) => (row[at] === null ? NOTHING : isText ? row[at] : figureOf(row[at])),

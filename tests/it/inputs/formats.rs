@@ -23,6 +23,7 @@ fn samples(format: &str) -> Vec<(Kind, String)> {
                 (Kind::Sweep, "sweeps/pe_scaling"),
                 (Kind::Mlperf, "mlperf/inference_v0.5"),
                 (Kind::Mapspace, "dataflows/mapspaces/ws_like"),
+                (Kind::Search, "searches/two_way"),
                 (Kind::Technology, "technologies/nvdla_28nm"),
             ];
             samples.into_iter().map(embedded).collect()

@@ -15,6 +15,9 @@ use super::{ConfigError, Kind, Problem, Source, range};
 /// Text and where it was written.
 type Text = At<Box<str>>;
 
+/// Fractions as written: numerators and denominators.
+type Fractions = Vec<(u16, u16)>;
+
 /// Most entries of a list.
 const MAX_ENTRIES: usize = 1000;
 
@@ -53,7 +56,7 @@ pub struct SearchBody {
     /// Step of PEs.
     pub step: Option<At<u32>>,
     /// Parts of the network, the shared memory and DRAM bandwidth, as fractions; `None` is as the PEs.
-    pub shares: [Option<At<Vec<(u16, u16)>>>; 3],
+    pub shares: [Option<At<Fractions>>; 3],
     /// Keys of chips with their values.
     pub chips: Vec<(Text, Vec<Text>)>,
     /// Whether memories of PEs and clusters are as large as the networks need.
@@ -334,7 +337,7 @@ fn shares(node: &Node<'_>, body: &mut SearchBody, problems: &mut Problems) -> Op
 }
 
 /// Reads fractions, a step from it to the whole (`step 1/16`), or `as-pes`, which is none.
-fn fractions(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<(u16, u16)>> {
+fn fractions(node: &Node<'_>, problems: &mut Problems) -> Option<Fractions> {
     let mut all = Vec::new();
     for written in lines(node, problems)? {
         if &*written.value == "as-pes" {

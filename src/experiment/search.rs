@@ -392,7 +392,7 @@ impl Reader<'_> {
             match WORDS.iter().find(|known| **known == &*word.value) {
                 Some(known) => found.push(*known),
                 None => {
-                    let near = nearest(&word.value, WORDS.into_iter());
+                    let near = nearest(&word.value, WORDS);
                     let help = near.map_or("allowed are mean, min and each".to_string(), |near| {
                         format!("did you mean `{near}`?")
                     });
@@ -620,7 +620,8 @@ impl Reader<'_> {
 
     /// Refuses a dimension of chips that nothing bounds: the search would return its largest value.
     fn check_dimension(&mut self, key: &Text, values: &[Text], platform: &Platform) {
-        const WITH_AREA: [(&str, Option<fn(&Platform) -> MemoryEnergy>); 4] = [
+        type Dimension = (&'static str, Option<fn(&Platform) -> MemoryEnergy>);
+        const WITH_AREA: [Dimension; 4] = [
             ("hardware.noc_bandwidth_bytes_per_cycle", None),
             ("hardware.shared_memory_kib", Some(|it| it.byte_energy.shared_memory)),
             ("hardware.scratchpad_kib", Some(|it| it.byte_energy.scratchpad)),

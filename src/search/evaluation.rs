@@ -92,9 +92,10 @@ impl Tested {
 
     fn add_sample(&mut self, sample: &Sampled) {
         self.done += 1;
-        for at in 0..N_SAMPLED {
-            self.sums[at] += sample[at];
-            self.squares[at] += sample[at] * sample[at];
+        let places = self.sums.iter_mut().zip(&mut self.squares);
+        for ((sum, squares), value) in places.zip(sample) {
+            *sum += value;
+            *squares += value * value;
         }
     }
 

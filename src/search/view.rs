@@ -117,11 +117,11 @@ impl View<'_, '_> {
                     low: question.over(quantity, |load| of(load).low),
                     high: question.over(quantity, |load| of(load).high),
                 };
-                if quantity.name() == "energy_mj" {
-                    if let Some(missed) = question.most_missed() {
-                        let floor = self.coarse.energy_floor(members, question, missed);
-                        range.low = range.low.max(floor).min(range.high);
-                    }
+                if quantity.name() == "energy_mj"
+                    && let Some(missed) = question.most_missed()
+                {
+                    let floor = self.coarse.energy_floor(members, question, missed);
+                    range.low = range.low.max(floor).min(range.high);
                 }
                 range
             }

@@ -131,7 +131,8 @@ fn noc(noc: &Noc, add: &mut impl FnMut(&str, Value)) {
         Fill::Systolic => json!("systolic"),
     });
     add("noc_fill_cycles", fill.into());
-    let flags: [(&str, fn(&NocLevel) -> bool); 5] = [
+    type Flag = (&'static str, fn(&NocLevel) -> bool);
+    let flags: [Flag; 5] = [
         ("noc_step_latency", |it| it.step_latency),
         ("noc_multicast", |it| it.multicast),
         ("noc_forward", |it| it.forward),

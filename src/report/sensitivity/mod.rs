@@ -38,8 +38,11 @@ pub(crate) struct Scores {
     pub reason: Option<String>,
 }
 
+/// Name of a part of a score, and its value.
+type Part = (&'static str, fn(&Score) -> f64);
+
 /// Unit scores whose means stand beside that of the score.
-pub(crate) const PARTS: [(&str, fn(&Score) -> f64); 3] = [
+pub(crate) const PARTS: [Part; 3] = [
     ("realtime", |score| score.realtime),
     ("energy", |score| score.energy),
     ("qoe", |score| score.qoe),

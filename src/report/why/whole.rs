@@ -218,7 +218,8 @@ impl<'p> WholeRun<'p> {
             layers.iter().map(|(.., it)| bytes(it)).sum::<f64>(),
         ];
         let mut text = String::new();
-        let by: [(&str, &dyn Fn(&LayerUse) -> f64); 2] =
+        type Measure<'a> = &'a dyn Fn(&LayerUse) -> f64;
+        let by: [(&str, Measure<'_>); 2] =
             [("Layers that take most time", &ms), ("Layers that move most bytes of DRAM", &bytes)];
         for (title, size) in by {
             layers.sort_by(|a, b| size(&b.3).total_cmp(&size(&a.3)));

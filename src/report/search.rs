@@ -88,7 +88,7 @@ pub struct AnswerReport {
     pub answer: Answer,
     /// Systems of the answer, the best first.
     pub found: Vec<Found>,
-    /// Every system that was simulated, as cells of [`AnswerReport::HEADER`] and of all quantities.
+    /// Every system that was simulated, as cells of [`AnswerReport::header`].
     pub evaluated: Vec<Vec<String>>,
     /// Candidates of the confirmation, and the number of fresh draws.
     pub confirmed: Option<(Vec<Confirmed>, u64)>,

@@ -120,7 +120,7 @@ impl LayerGaps {
         };
         format!(
             "note: {scenario}: a quick search chose the mapping of layer {layer} of {model} on {accelerator} of \
-             {system}, {gap_percent:.0} % above its lower bound; it takes {:.0} % of that accelerator{more}. A full \
+             {system}, {gap_percent:.0} % above its lower bound; at the rate of the model it needs {:.0} % of the time of that accelerator{more}. A full \
              search may come closer, and is kept: xrsim run --scenario {scenario} --system '{system}' --pes {pes}{} \
              --effort full\n",
             100.0 * load,

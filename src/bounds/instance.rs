@@ -188,6 +188,11 @@ impl Weights {
         Self { models: firsts.into_iter().zip(weights).collect(), constant }
     }
 
+    /// Whether a `frame` of `model` is after the warm-up.
+    pub(super) fn counts(&self, model: ModelId, frame: usize) -> bool {
+        frame as u64 >= self.models[model.index()].0
+    }
+
     /// Score of a perfect `frame` of `model`; 0 in the warm-up.
     pub(super) fn of(&self, model: ModelId, frame: usize) -> f64 {
         let (first, weight) = self.models[model.index()];

@@ -24,7 +24,7 @@ pub struct IsolatedFrames {
     constant: f64,
     settings: ScoreSettings,
     n_frames: usize,
-    /// Requests that were triggered, indexed by [`ModelId`].
+    /// Requests that were triggered and count, indexed by [`ModelId`].
     triggered: Vec<u64>,
 }
 
@@ -55,7 +55,8 @@ impl IsolatedFrames {
         for (request, start) in requests.requests().iter().zip(starts) {
             let index = request.model.index();
             let weight = weights.of(request.model, request.frame.index());
-            triggered[index] += u64::from(request.triggered);
+            let counts = request.triggered && weights.counts(request.model, request.frame.index());
+            triggered[index] += u64::from(counts);
             if request.triggered && weight > 0.0 {
                 models[index].push(Frame { start, deadline: request.deadline, weight });
             }
@@ -69,7 +70,7 @@ impl IsolatedFrames {
         self.constant
     }
 
-    /// Number of requests of `model` that were triggered.
+    /// Number of requests of `model` that were triggered, after the warm-up.
     pub fn n_triggered(&self, model: ModelId) -> u64 {
         self.triggered[model.index()]
     }

@@ -280,18 +280,19 @@ fn space(args: &MapArgs, dataflows: &[Arc<Dataflow>]) -> Result<Space, Failure> 
 const SAVE_EVERY: Duration = Duration::from_millis(500);
 
 /// Keeps results while a search runs, so that an interruption loses little.
-struct Saver {
+pub(super) struct Saver {
     store: Arc<Store>,
     last: Mutex<Instant>,
 }
 
 impl Saver {
-    fn new(store: Arc<Store>) -> Self {
+    /// Keeps the results in `store`.
+    pub(super) fn new(store: Arc<Store>) -> Self {
         Self { store, last: Mutex::new(Instant::now()) }
     }
 
     /// Keeps the results so far, if the last time was long enough ago.
-    fn save(&self) {
+    pub(super) fn save(&self) {
         let Ok(mut last) = self.last.try_lock() else { return };
         if last.elapsed() >= SAVE_EVERY {
             // The end of the command tells of a folder that cannot be written to.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::experiment::{DEFAULT_PES, Experiment, Prepared, Sensitivity, programs};
 use crate::figures::{Figure, Format as Picture};
+use crate::mapper::Store;
 use crate::report::sensitivity::{
     level_chart, levels_csv, levels_json, levels_table, screening_chart, screening_csv,
     screening_json, screening_table,
@@ -99,6 +100,8 @@ struct Made {
 ///
 /// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
 pub(super) fn run(args: &SensitivityArgs) -> Result<(), Failure> {
+    // The base would keep mappings of full effort, and every other hardware would look worse.
+    Store::of_process().leave_table_aside();
     let experiment = experiment(args)?;
     let prepared = prepare(&experiment)?;
     let schedulers = || args.scheduler.0.iter().map(String::as_str);

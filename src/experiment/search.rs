@@ -368,11 +368,12 @@ impl Reader<'_> {
         if is_front && !(2..=Question::MAX_OBJECTIVES).contains(&found.len()) {
             self.problem(span, "a front has two or three objectives");
         }
-        let energy = found.len() == 1 && found[0].name() == "energy_mj";
-        let has_limit =
-            draft.body.constraints.iter().any(|(name, is_most, _)| {
-                *is_most && matches!(&*name.value, "miss_ratio" | "missed")
-            });
+        let energy = found.len() == 1 && found[0].needs_miss_limit();
+        let has_limit = draft
+            .body
+            .constraints
+            .iter()
+            .any(|(name, is_most, _)| *is_most && &*name.value == "miss_ratio");
         if energy && !has_limit {
             let message = "dropping every frame needs no energy";
             let help = "limit what may be missed, such as `constraints: {miss_ratio: \"<= 0.1\"}`";
@@ -390,6 +391,7 @@ impl Reader<'_> {
         let mut found = Vec::new();
         for word in &value.over {
             match WORDS.iter().find(|known| **known == &*word.value) {
+                Some(known) if found.contains(known) => {}
                 Some(known) => found.push(*known),
                 None => {
                     let near = nearest(&word.value, WORDS);
@@ -448,6 +450,10 @@ impl Reader<'_> {
             let reference = path.map_or(name.value.to_string(), |it| it.display().to_string());
             self.references.extend(found.iter().map(|it| (it.name().into(), reference.clone())));
         }
+        self.refuse_repeated(&draft.body.dataflows);
+        for (_, values) in &draft.body.chips {
+            self.refuse_repeated(values);
+        }
         let chips = self.chips()?;
         let Some((dataflows, chips)) = dataflows.zip(chips) else { return Ok(None) };
         let dataflows: Vec<Arc<Dataflow>> = dataflows.into_iter().flatten().collect();
@@ -468,6 +474,7 @@ impl Reader<'_> {
             if let Some(share) = share {
                 let fractions = share.value.iter().filter_map(|&(n, d)| Fraction::new(n, d));
                 let mut fractions: Vec<_> = fractions.collect();
+                fractions.sort();
                 fractions.dedup();
                 *parts = Parts::Fractions(fractions);
             }
@@ -479,6 +486,15 @@ impl Reader<'_> {
             Err(error) => {
                 self.problem(&place, error.to_string());
                 Ok(None)
+            }
+        }
+    }
+
+    /// Refuses values that are given twice.
+    fn refuse_repeated(&mut self, values: &[Text]) {
+        for (at, value) in values.iter().enumerate() {
+            if values[..at].iter().any(|other| other.value == value.value) {
+                self.problem(&value.span, format!("`{}` is given twice", value.value));
             }
         }
     }
@@ -660,8 +676,7 @@ impl Reader<'_> {
             energy == MemoryEnergy::BySize
                 || (name == "hardware.shared_memory_kib" && energy == MemoryEnergy::Usual)
         };
-        if let Some(energy) = energy.map(|energy| energy(platform)).filter(|it| !follows(*it)) {
-            let _ = energy;
+        if energy.map(|energy| energy(platform)).is_some_and(|it| !follows(it)) {
             let message = format!("the energy of `{}` does not follow its size", key.value);
             let help =
                 "a platform for this search gives the energy per byte of this memory as `by-size`";
@@ -700,7 +715,7 @@ fn questions(
     over: &[&'static str],
     constraints: &[Constraint],
 ) -> Vec<Question> {
-    let mut questions = Vec::new();
+    let mut questions: Vec<Question> = Vec::new();
     let question = |name: &str, weights: &[f64]| {
         let mut question = Question::new(name, quantities.to_vec(), weights);
         question.constraints = constraints.to_vec();
@@ -724,5 +739,8 @@ fn questions(
             }),
         }
     }
+    // Of one scenario, the mean is the scenario.
+    let mut seen = std::collections::HashSet::new();
+    questions.retain(|it| seen.insert(it.name.clone()));
     questions
 }

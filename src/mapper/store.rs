@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub struct Store {
     folder: Mutex<Option<PathBuf>>,
     /// Files of a table by name, without their folder.
     table: Table,
+    /// Whether the table is left aside.
+    is_aside: AtomicBool,
     sections: Mutex<HashMap<Box<str>, Arc<Section>>>,
 }
 
@@ -51,6 +54,19 @@ impl Store {
     /// [`Store::save`].
     pub fn keep_in(&self, folder: impl Into<PathBuf>) {
         *lock(&self.folder) = Some(folder.into());
+    }
+
+    /// Leaves the table that comes with the program aside, for comparisons of accelerators of which it has only some:
+    /// it was made with full effort, and a quick search of the others would look like a loss. Choices that were
+    /// taken from it before stay.
+    pub fn leave_table_aside(&self) {
+        self.is_aside.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the table that comes with the program has choices for an accelerator.
+    pub fn ships(&self, accelerator: &Accelerator) -> bool {
+        let name = file_name(&section_key(accelerator));
+        self.table.binary_search_by_key(&&*name, |(name, _)| name).is_ok()
     }
 
     /// Writes every section with new choices into the folder, if there is one.
@@ -80,6 +96,7 @@ impl Store {
         let name = file_name(&key);
         let mut choices = HashMap::new();
         let shipped = self.table.binary_search_by_key(&&*name, |(name, _)| name).ok();
+        let shipped = shipped.filter(|_| !self.is_aside.load(Ordering::Relaxed));
         if let Some(text) = shipped.map(|at| self.table[at].1) {
             merge(&mut choices, read(text));
         }

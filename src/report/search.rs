@@ -7,7 +7,8 @@ use crate::figures::{Caption, Scatter, ScatterPoint, ScatterSeries, Spacing};
 use crate::plan::Semantics;
 use crate::schedule::Policy;
 use crate::search::{
-    Answer, Confirmation, Evaluated, Quantity, Question, Search, Space, Status, StopReason,
+    Answer, ConfirmSettings, Confirmation, Evaluated, Quantity, Question, Search, Space, Status,
+    StopReason,
 };
 use crate::text::{cell, counted};
 
@@ -92,6 +93,12 @@ pub struct AnswerReport {
     pub evaluated: Vec<Vec<String>>,
     /// Candidates of the confirmation, and the number of fresh draws.
     pub confirmed: Option<(Vec<Confirmed>, u64)>,
+    /// Parameters of the confirmation.
+    pub confirm_settings: Option<ConfirmSettings>,
+    /// Whether candidates of the confirmation were left out.
+    pub is_cut: bool,
+    /// Part of the systems that was searched, such as `2/5`, unless it was all.
+    pub part: Option<String>,
     /// Meaning of the numbers in names of systems, where they are not PEs.
     pub units: Option<String>,
     /// Whether the best system is the same in other technologies: their names with it, if it differs.
@@ -124,7 +131,7 @@ impl AnswerReport {
             .iter()
             .map(|point| Found::of(search, &names, question, (point.system, point.scheduler)));
         let found = found.collect();
-        let evaluated = search.evaluated(question);
+        let evaluated = search.evaluated(&answer);
         let evaluated = evaluated.iter().map(|it| row(search, &names, question, it)).collect();
         let confirmed = confirmation.map(|it| {
             let candidate = |of: &crate::search::Candidate| {
@@ -139,10 +146,18 @@ impl AnswerReport {
             };
             (it.candidates.iter().map(candidate).collect(), it.draws)
         });
-        let step = names.space.step();
-        let units =
-            (step > 1).then(|| format!("numbers after dataflows are PEs in units of {step}"));
-        Self { found, evaluated, confirmed, units, technologies: Vec::new(), answer }
+        let units = units(names.space, answer.points.first().map(|it| search.members(it.system)));
+        Self {
+            found,
+            evaluated,
+            confirmed,
+            confirm_settings: confirmation.map(|it| it.settings),
+            is_cut: confirmation.is_some_and(|it| it.is_cut),
+            part: None,
+            units,
+            technologies: Vec::new(),
+            answer,
+        }
     }
 
     /// Header of the table of evaluated systems.
@@ -207,6 +222,7 @@ impl AnswerReport {
             "question": answer.question.name,
             "objectives": answer.question.objectives.iter().map(|it| it.name()).collect::<Vec<_>>(),
             "constraints": answer.question.constraints.iter().map(|it| it.to_string()).collect::<Vec<_>>(),
+            "part": self.part,
             "stop": answer.stop.name(),
             "is_exact": answer.is_exact,
             "gap": answer.gap(),
@@ -285,7 +301,15 @@ impl AnswerReport {
                 )
             });
         let certificate = certificate.map_or(String::new(), |text| format!("; {text}"));
+        if let Some(part) = &self.part {
+            return format!(
+                "best of part {part} only: nothing is said of the whole space before all parts are joined"
+            );
+        }
         match (answer.stop, answer.is_exact) {
+            (StopReason::Proven, true) if !quantity.is_sampled() => {
+                "proven: the optimum of the space, from costs without runs".into()
+            }
             (StopReason::Proven, true) => format!(
                 "proven: the optimum of the space under these schedulers, in these draws{certificate}"
             ),
@@ -300,6 +324,9 @@ impl AnswerReport {
 
     fn nothing(&self) -> String {
         let answer = &self.answer;
+        if let Some(part) = &self.part {
+            return format!("part {part} has no system that can be the answer");
+        }
         match answer.stop {
             StopReason::Proven if answer.question.constraints.is_empty() => {
                 "no system of the space can run".into()
@@ -319,7 +346,10 @@ impl AnswerReport {
         }
         let names: Vec<_> = self.answer.question.objectives.iter().map(|it| it.name()).collect();
         let exact = match (self.answer.is_exact, self.answer.stop) {
-            (true, StopReason::Proven) => "exact: no other system of the space is better in all",
+            _ if self.part.is_some() => "of one part only; join all parts",
+            (true, StopReason::Proven) => {
+                "exact: every other system of the space is worse in one and better in none"
+            }
             (true, _) => "the search was stopped: others may be better",
             _ => "found by evolution, without proof",
         };
@@ -385,55 +415,56 @@ impl AnswerReport {
 
     fn confirmation(&self) -> Option<String> {
         let (candidates, draws) = self.confirmed.as_ref()?;
-        let left: Vec<_> = candidates.iter().filter(|it| !it.5).collect();
+        let settings = self.confirm_settings?;
         let quantity = self.objective();
-        let best = left.iter().max_by(|a, b| match quantity.better() {
-            Better::Higher => a.2.total_cmp(&b.2),
-            Better::Lower => b.2.total_cmp(&a.2),
-        })?;
+        let mut left: Vec<_> = candidates.iter().filter(|it| !it.5).collect();
+        left.sort_by(|a, b| match quantity.better() {
+            Better::Higher => b.2.total_cmp(&a.2),
+            Better::Lower => a.2.total_cmp(&b.2),
+        });
+        let best = *left.first()?;
         let half = best.3.map_or(String::new(), |half| format!(" +- {}", short(half)));
-        let mean = number(quantity, best.2);
+        let mean = number(quantity, best.2) + &half;
+        let found = self.found.first()?;
+        let is_same = best.0 == found.system;
+        let procedure = format!(
+            "Kim and Nelson, {} %, difference {}",
+            short(100.0 * (1.0 - settings.alpha.get())),
+            short(settings.delta)
+        );
         let others = candidates.len() - left.len();
+        let cut = if self.is_cut { "; others within the difference were left out" } else { "" };
         Some(match left.len() {
             1 if others == 0 => format!(
-                "on {draws} fresh draws: {mean}{half}; nothing else was within the difference that matters"
+                "on {draws} fresh draws: {mean}; no other system that was simulated in all draws is within {}",
+                short(settings.delta)
             ),
-            1 => {
-                let same = self
-                    .found
-                    .first()
-                    .is_some_and(|found| found.system == best.0 && found.scheduler == best.1);
-                let who = if same {
-                    "confirmed".into()
-                } else {
-                    format!("corrected to {} ({})", best.0, best.1)
+            _ if is_same && left.iter().all(|it| it.0 == best.0) => {
+                let schedulers: Vec<_> = left.iter().map(|it| &*it.1).collect();
+                let which = match schedulers[..] {
+                    [_] => String::new(),
+                    _ => format!("; its schedulers {} are not separated", schedulers.join(", ")),
                 };
                 format!(
-                    "{who} on {draws} fresh draws: {mean}{half}, ahead of {} (Kim and Nelson, 95 %)",
-                    counted(others, "other candidate")
+                    "confirmed on {draws} fresh draws: {mean}, ahead of {} ({procedure}){which}{cut}",
+                    counted(others, "other")
                 )
             }
-            n if left.iter().all(|it| it.0 == best.0) => {
-                let schedulers: Vec<_> = left.iter().map(|it| &*it.1).collect();
-                let same = self.found.first().is_some_and(|found| found.system == best.0);
-                let who =
-                    if same { "confirmed".into() } else { format!("corrected to {}", best.0) };
-                format!(
-                    "{who} on {draws} fresh draws: {mean}{half}; {n} schedulers are not separated on it: {}",
-                    schedulers.join(", ")
-                )
-            }
+            1 => format!(
+                "not confirmed: on {draws} fresh draws {} ({}) is selected with {mean}; it is better, or the two \
+                 differ by less than the difference ({procedure}){cut}",
+                best.0, best.1
+            ),
             n => {
-                let mut names: Vec<String> = Vec::new();
+                let mut names: Vec<&str> = Vec::new();
                 for it in &left {
-                    let name = format!("{} ({})", it.0, it.1);
-                    if names.len() < 4 && !names.contains(&name) {
-                        names.push(name);
+                    if names.len() < 4 && !names.contains(&&*it.0) {
+                        names.push(&it.0);
                     }
                 }
-                let more = if n > names.len() { ", .." } else { "" };
+                let more = if left.iter().any(|it| !names.contains(&&*it.0)) { ", .." } else { "" };
                 format!(
-                    "not separated on {draws} fresh draws: these {n}, the best with {mean}{half}: {}{more}",
+                    "not separated on {draws} fresh draws: {n} candidates, the best with {mean}: {}{more} ({procedure}){cut}",
                     names.join(", ")
                 )
             }
@@ -494,7 +525,7 @@ impl AnswerReport {
         points
             .retain(|it| seen.insert((it.name.clone(), it.x.to_bits(), it.y.to_bits(), it.front)));
         let exact = match (self.answer.is_exact, self.answer.stop) {
-            (true, StopReason::Proven) => "exact front",
+            (true, StopReason::Proven) if self.part.is_none() => "exact front",
             _ => "best systems found",
         };
         let title = format!("{}: {exact}", self.answer.question.name);
@@ -518,6 +549,8 @@ fn row(search: &Search<'_>, names: &Names<'_>, question: &Question, it: &Evaluat
     let excluded = match &it.status {
         Status::Complete => String::new(),
         Status::Bounded => "bound".into(),
+        Status::Constrained => "constraint".into(),
+        Status::Open => "open".into(),
         Status::Infeasible(reason) => reason.to_string(),
     };
     let optional = |value: Option<f64>| value.map_or(String::new(), cell);
@@ -551,6 +584,29 @@ fn memories(space: &Space, members: &[u32]) -> Option<String> {
     (!all.is_empty()).then(|| format!("memories as needed: {}", all.join("; ")))
 }
 
+/// Meaning of the PEs of the best system, and of its parts of the budget.
+fn units(space: &Space, best: Option<&[u32]>) -> Option<String> {
+    let budget = space.pes();
+    if space.chips().is_empty() {
+        return None;
+    }
+    if space.is_exact() {
+        let step = space.step();
+        return (step > 1).then(|| {
+            format!(
+                "numbers after dataflows are PEs in units of {step}; `xrsim run --pes {budget} --system` takes the names"
+            )
+        });
+    }
+    let types = space.types();
+    let used: u32 = best?.iter().map(|&it| types[it as usize].pes).sum();
+    (used < budget).then(|| {
+        format!(
+            "the best has {used} of {budget} PEs, and as large a part of what is divided as the PEs"
+        )
+    })
+}
+
 /// A table of several answers: a row a question.
 pub(crate) fn answers_table(answers: &[AnswerReport], style: Style) -> String {
     let header = [
@@ -571,6 +627,7 @@ pub(crate) fn answers_table(answers: &[AnswerReport], style: Style) -> String {
         let counts = answer.counts;
         let simulated = format!("{} of {}", counts.partly + counts.complete, counts.systems);
         let proof = match (answer.stop, answer.is_exact) {
+            _ if report.part.is_some() => "one part",
             (StopReason::Proven, true) => "proven",
             (stop, true) => stop.name(),
             _ => "found",

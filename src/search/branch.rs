@@ -86,7 +86,7 @@ impl Search<'_> {
     ) -> Result<(), StopReason> {
         let affordable = Affordable::new(self.space, &self.coarse);
         let mut collected = Vec::new();
-        let mut walk = Walk { affordable, members: Vec::new(), n_cut: 0 };
+        let mut walk = Walk { affordable, members: Vec::new(), n_nodes: 0 };
         let nothing = vec![(0.0, f64::INFINITY); self.coarse.n_models()];
         self.descend(hunt, &mut walk, 0, Used::default(), &nothing, &mut collected, observe)?;
         self.refine_collected(hunt, &mut collected, observe)
@@ -117,6 +117,10 @@ impl Search<'_> {
         if walk.members.len() == *numbers.end() {
             return Ok(());
         }
+        walk.n_nodes += 1;
+        if walk.n_nodes.is_multiple_of(1 << 14) {
+            self.check_stop(hunt, observe)?;
+        }
         for index in from..self.space.types().len() {
             let Some(used) = self.space.with(&walk.members, used, index) else { continue };
             let mut here = cells.clone();
@@ -127,7 +131,6 @@ impl Search<'_> {
                 merge(&mut below, walk.affordable.of(chip, self.space.pes() - used.pes));
             }
             if self.is_hopeless(hunt, self.bound_of(&hunt.question, &below)) {
-                walk.n_cut += 1;
                 continue;
             }
             walk.members.push(index as u32);
@@ -169,6 +172,6 @@ impl Search<'_> {
 struct Walk {
     affordable: Affordable,
     members: Vec<u32>,
-    /// Subspaces that were cut off.
-    n_cut: u64,
+    /// Nodes that were visited.
+    n_nodes: u64,
 }

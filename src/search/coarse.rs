@@ -217,6 +217,9 @@ impl Coarse {
     /// Every request that is not missed takes at least its least energy. The dearest are missed: a
     /// fractional knapsack whose capacity is the allowed miss ratio.
     pub(super) fn energy_floor(&self, members: &[u32], question: &Question, missed: f64) -> f64 {
+        if self.migrates {
+            return 0.0;
+        }
         let loads: Vec<usize> = question.loads().collect();
         let of_loads = |loads: &[usize], weight: &dyn Fn(usize) -> f64| {
             // Energy of all requests of a model in a draw, and the share of all requests that they are.
@@ -263,13 +266,6 @@ impl Coarse {
         };
         (self.firsts[load]..self.firsts[load + 1]).map(of).sum()
     }
-
-    /// Whether `a` is at least as good as `b` in every cost.
-    pub(super) fn covers(&self, a: u32, b: u32) -> bool {
-        let le =
-            |table: &[f64]| self.row(table, a).iter().zip(self.row(table, b)).all(|(a, b)| a <= b);
-        le(&self.latencies) && le(&self.energies)
-    }
 }
 
 /// A bound as large as rounding of its sums and of a mean over draws can have made it.
@@ -311,9 +307,14 @@ fn costs_of(
     cost_model: &dyn CostModel,
 ) -> Vec<Vec<TypeCost>> {
     let n = range.len();
-    let accelerators: Option<Vec<Accelerator>> =
-        range.map(|index| space.checked_accelerator(index)).collect();
-    let Some(accelerators) = accelerators else { return vec![vec![None; networks.len()]; n] };
+    let found = range.clone().map(|index| space.checked_accelerator(index));
+    let Some(accelerators) = found.collect::<Option<Vec<Accelerator>>>() else {
+        if n == 1 {
+            return vec![vec![None; networks.len()]];
+        }
+        let one = |index| costs_of(space, index..index + 1, networks, cost_model);
+        return range.flat_map(one).collect();
+    };
     let mut costs = vec![Vec::with_capacity(networks.len()); n];
     for network in networks {
         let of_network = cost_model.networks(network, &accelerators);

@@ -63,6 +63,8 @@ pub struct Confirmation {
     pub draws: u64,
     /// Whether candidates within `delta` were left out because there were too many.
     pub is_cut: bool,
+    /// Its parameters.
+    pub settings: ConfirmSettings,
 }
 
 impl Confirmation {
@@ -85,12 +87,17 @@ impl Confirmation {
 /// Most candidates.
 const MAX_CANDIDATES: usize = 64;
 
+/// Draws that two candidates whose difference had no spread at first have in common before one is given up: scores
+/// that take few values can be equal in ten draws and differ in the next one.
+const WITHOUT_SPREAD: u64 = 30;
+
 /// Draws that are made at a time.
 const STEP: u64 = 10;
 
 impl Search<'_> {
-    /// Compares the best systems of an answer on draws that the search did not see. `None` if nothing is
-    /// drawn, or if the question asks for a front.
+    /// Compares the systems of an answer that were simulated in all draws and are within `delta` of the best
+    /// one, on draws that the search did not see. `None` if nothing is drawn, if the question asks for a front, or
+    /// for the worst of several scenarios.
     ///
     /// # Errors
     ///
@@ -105,7 +112,9 @@ impl Search<'_> {
             return Ok(None);
         };
         let is_drawn = |load: usize| self.evaluation.loads[load].n_draws() > 1;
-        if !question.loads().any(is_drawn) || answer.points.is_empty() {
+        // The worst of several means is no mean of draws.
+        let is_mean = question.over == super::Over::Mean || question.loads().count() == 1;
+        if !is_mean || !question.loads().any(is_drawn) || answer.points.is_empty() {
             return Ok(None);
         }
         let mut pairs = self.within(question, answer.points[0].goods[0] - settings.delta);
@@ -147,7 +156,7 @@ impl Search<'_> {
             is_eliminated: !race.is_in[at],
         };
         let candidates = pairs.iter().enumerate().map(candidate).collect();
-        Ok(Some(Confirmation { candidates, draws: race.n_draws, is_cut }))
+        Ok(Some(Confirmation { candidates, draws: race.n_draws, is_cut, settings: *settings }))
     }
 
     fn leakages(&self, pairs: &[(u32, usize)]) -> Vec<f64> {
@@ -261,7 +270,7 @@ impl Race {
                 }
             }
             self.n_draws += 1;
-            if self.n_draws == self.settings.first.max(2) {
+            if self.n_draws == self.settings.first.max(2) || self.n_draws == WITHOUT_SPREAD {
                 self.estimate();
             }
             if !self.variances.is_empty() {
@@ -270,11 +279,15 @@ impl Race {
         }
     }
 
+    /// Estimates the variances of the differences that have none yet.
     fn estimate(&mut self) {
         let k = self.values.len();
-        self.variances = vec![0.0; k * k];
+        self.variances.resize(k * k, 0.0);
         for i in 0..k {
-            for l in 0..k {
+            for l in (0..k).filter(|&l| self.is_in[i] && self.is_in[l]) {
+                if self.variances[i * k + l] > 0.0 {
+                    continue;
+                }
                 let pairs = self.values[i].iter().zip(&self.values[l]);
                 let sd = Summary::of(pairs.map(|(a, b)| a - b)).sd;
                 self.variances[i * k + l] = sd * sd;
@@ -290,6 +303,9 @@ impl Race {
         let loses = |i: usize| {
             left.iter().any(|&l| {
                 let variance = self.variances[i * k + l];
+                if variance == 0.0 && self.n_draws < WITHOUT_SPREAD {
+                    return false;
+                }
                 let width =
                     delta / 2.0 * (h_squared * variance / (delta * delta) - self.n_draws as f64);
                 sums[i] - sums[l] < -width.max(0.0)
@@ -315,9 +331,11 @@ mod tests {
     }
 
     #[test]
-    fn a_candidate_that_is_always_worse_is_eliminated_after_the_first_draws() {
+    fn a_candidate_that_is_always_worse_by_the_same_is_eliminated_after_thirty_draws() {
         let mut race = Race::new(2, settings());
-        race.add(vec![vec![0.9; 10], vec![0.8; 10]]);
+        race.add(vec![vec![0.9; 29], vec![0.8; 29]]);
+        assert_eq!(race.is_in, [true, true]);
+        race.add(vec![vec![0.9], vec![0.8]]);
         assert_eq!(race.is_in, [true, false]);
         assert_eq!(race.wants(), Some(10));
     }

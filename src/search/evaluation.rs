@@ -239,9 +239,9 @@ impl<'a> Evaluation<'a> {
         self.cost_model
     }
 
-    /// Runs that need not be made again.
-    pub(super) fn set_known(&mut self, known: Known) {
-        self.known = known;
+    /// Adds runs that need not be made again.
+    pub(super) fn add_known(&mut self, key: RunKey, tested: Tested) {
+        self.known.insert(key, tested);
     }
 
     /// A system that was looked at; `None` for others.

@@ -64,6 +64,9 @@ impl Search<'_> {
         while (seen.len() as u64) < self.stop.evaluations && idle < MAX_IDLE {
             population = select(population);
             self.check_stop(hunt, observe)?;
+            if population.is_empty() {
+                break;
+            }
             let before: Vec<_> = hunt.best.iter().map(|it| (it.system, it.scheduler)).collect();
             let children = self.children(&population, &seen, &mut random);
             if children.is_empty() {
@@ -258,7 +261,9 @@ impl Search<'_> {
         for (genome, system) in genomes.into_iter().zip(systems) {
             hunt.counts.systems += 1;
             let scheduler = genome.scheduler;
-            if !self.is_complete(hunt, system, scheduler) {
+            let is_homeless =
+                hunt.question.loads().any(|it| self.coarse.homeless(&genome.members, it).is_some());
+            if is_homeless || !self.is_complete(hunt, system, scheduler) {
                 hunt.counts.infeasible += 1;
                 continue;
             }

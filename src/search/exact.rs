@@ -95,8 +95,17 @@ impl Hunt {
     /// Relative distance of the best result from the largest bound of what is open; 0 if nothing is.
     pub(super) fn gap(&self) -> Option<f64> {
         let best = self.incumbent()?;
-        let upper = self.upper().map_or(best, |upper| upper.max(best));
-        Some(if upper == best { 0.0 } else { (upper - best) / upper.abs().max(f64::MIN_POSITIVE) })
+        gap(best, self.upper())
+    }
+}
+
+/// Relative distance of a result from the largest bound of what is open; `None` if that is no bound.
+pub(super) fn gap(best: f64, upper: Option<f64>) -> Option<f64> {
+    let upper = upper.map_or(best, |upper| upper.max(best));
+    match upper - best {
+        0.0 => Some(0.0),
+        distance if upper.is_finite() && upper != 0.0 => Some(distance / upper.abs()),
+        _ => None,
     }
 }
 
@@ -307,6 +316,12 @@ impl Search<'_> {
         }
     }
 
+    /// Whether what a system can still reach under a scheduler is not better than the answer.
+    pub(super) fn is_beaten(&self, hunt: &Hunt, system: u32, scheduler: usize) -> bool {
+        let goods = self.best_goods(hunt, system, Some(scheduler));
+        self.is_excluded(hunt, &goods, system, scheduler)
+    }
+
     /// Whether results of `goods` or less cannot change the answer.
     fn is_excluded(&self, hunt: &Hunt, goods: &[f64], system: u32, scheduler: usize) -> bool {
         hunt.excludes
@@ -403,7 +418,9 @@ impl Search<'_> {
             let of = |load: usize| {
                 let scene = state.map(|it| &it.scenes[load]);
                 match scene.and_then(|it| it.bounds()) {
-                    Some(bounds) => bounds.iter().sum::<f64>() / bounds.len() as f64,
+                    Some(bounds) => {
+                        bounds.iter().sum::<f64>() / bounds.len() as f64 * (1.0 + 1e-12)
+                    }
                     None => this.coarse.score(members, load),
                 }
             };

@@ -102,6 +102,11 @@ impl Quantity {
         matches!(self, Self::Sampled(_) | Self::Power)
     }
 
+    /// Whether dropping every frame would be best, so that it needs a limit of `miss_ratio` beside it.
+    pub fn needs_miss_limit(self) -> bool {
+        self == Self::Power || self.name() == "energy_mj"
+    }
+
     /// Whether upper bounds of scores bound it.
     pub(super) fn has_bound(self) -> bool {
         ["score", "score_executed_mean"].contains(&self.name())

@@ -56,8 +56,7 @@ pub use view::TypeAreas;
 /// Way of searching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// [`Method::Bound`]; beyond [`Systems::MAX`] systems, or if a rule stops that, [`Method::Evolve`] from what it
-    /// found.
+    /// [`Method::Bound`] up to [`Systems::MAX`] systems, [`Method::Evolve`] beyond.
     #[default]
     Auto,
     /// Exact, in the order of falling bounds; depth first with bounds of whole subspaces beyond
@@ -179,11 +178,11 @@ impl Answer {
         self.points.first()
     }
 
-    /// Relative distance between the objective and the largest value that is left open.
+    /// Relative distance between the objective and the largest value that is left open; `None` if nothing
+    /// bounds it.
     pub fn gap(&self) -> Option<f64> {
         let best = self.points.first()?.goods[0];
-        let upper = self.upper.unwrap_or(best).max(best);
-        Some(if upper == best { 0.0 } else { (upper - best) / upper.abs().max(f64::MIN_POSITIVE) })
+        exact::gap(best, self.upper)
     }
 }
 
@@ -241,6 +240,8 @@ pub struct Search<'a> {
     systems: Systems,
     /// Systems by their types, where they are not listed.
     known: std::collections::HashMap<Box<[u32]>, u32>,
+    /// Known runs of systems that are not listed and were not met yet.
+    waiting: std::collections::HashMap<Vec<u32>, Vec<FreshRuns>>,
     is_listed: bool,
     n_systems: u64,
     schedulers: &'a [Policy],
@@ -313,6 +314,7 @@ impl<'a> Search<'a> {
             space,
             systems,
             known: std::collections::HashMap::new(),
+            waiting: std::collections::HashMap::new(),
             is_listed,
             n_systems,
             schedulers,
@@ -347,6 +349,11 @@ impl<'a> Search<'a> {
     /// Types of a system of an answer.
     pub fn members(&self, system: u32) -> &[u32] {
         self.systems.members(system as usize)
+    }
+
+    /// Whether the search owns only some of the systems.
+    pub fn is_part(&self) -> bool {
+        self.shard.is_some()
     }
 
     /// Answers a question. `observe` is called after every batch of work and can stop the search.
@@ -406,14 +413,26 @@ impl<'a> Search<'a> {
         let limits = question.constraints.iter().map(|it| it.quantity);
         let quantities = question.objectives.iter().copied().chain(limits);
         let needs_area = |it: &Quantity| *it == Quantity::Area;
+        if self.shard.is_some() && !self.is_listed {
+            return refuse(
+                "parts are parts of a list of systems, and this space is too large to list",
+            );
+        }
+        let is_bounded = matches!(question.objectives[..], [it] if it.has_bound());
+        let is_exact = matches!(self.method, Method::Bound | Method::Exhaustive);
+        if !self.is_listed && is_exact && (!is_bounded || self.method == Method::Exhaustive) {
+            return refuse(
+                "more systems than can be listed: depth first, only `score` and `score_executed_mean` have bounds of \
+                 whole subspaces; take fewer systems or `method: evolve`",
+            );
+        }
         if self.areas.is_none() && quantities.clone().any(|it| needs_area(&it)) {
             return refuse("area needs a technology");
         }
         let only = question.objectives.len() == 1;
-        if only && question.objectives[0].name() == "energy_mj" && question.most_missed().is_none()
-        {
+        if only && question.objectives[0].needs_miss_limit() && question.most_missed().is_none() {
             return refuse(
-                "dropping every frame needs no energy: limit `miss_ratio` where energy is the objective",
+                "dropping every frame needs no energy: limit `miss_ratio` where energy or power is the objective",
             );
         }
         Ok(())
@@ -471,6 +490,13 @@ impl<'a> Search<'a> {
         }
         let index = self.systems.push(members);
         self.known.insert(members.into(), index);
+        for runs in self.waiting.remove(members).unwrap_or_default() {
+            let (from, until) = runs.draws;
+            if let Some(tested) = Tested::of_sums(runs.draws, &runs.sums) {
+                let key = (index, runs.scenario, runs.scheduler, from, until);
+                self.evaluation.add_known(key, tested);
+            }
+        }
         index
     }
 
@@ -494,26 +520,23 @@ impl<'a> Search<'a> {
         if earlier.is_empty() {
             return;
         }
-        let mut known = Known::with_capacity(earlier.len());
-        let listed: std::collections::HashMap<Vec<u32>, u32> = match self.is_listed {
-            true => (0..self.systems.len())
-                .map(|it| (self.systems.members(it).to_vec(), it as u32))
-                .collect(),
-            false => std::collections::HashMap::new(),
-        };
-        for runs in earlier {
-            let system = match self.is_listed {
-                true => listed.get(&runs.members).copied(),
-                false => Some(self.intern(&runs.members)),
-            };
-            let (Some(system), Some(tested)) = (system, Tested::of_sums(runs.draws, &runs.sums))
-            else {
-                continue;
-            };
-            let (from, until) = runs.draws;
-            known.insert((system, runs.scenario, runs.scheduler, from, until), tested);
+        if !self.is_listed {
+            for runs in earlier {
+                self.waiting.entry(runs.members.clone()).or_default().push(runs);
+            }
+            return;
         }
-        self.evaluation.set_known(known);
+        let listed: std::collections::HashMap<&[u32], u32> =
+            (0..self.systems.len()).map(|it| (self.systems.members(it), it as u32)).collect();
+        for runs in earlier {
+            let system = listed.get(&runs.members[..]).copied();
+            if let (Some(system), Some(tested)) = (system, Tested::of_sums(runs.draws, &runs.sums))
+            {
+                let (from, until) = runs.draws;
+                let key = (system, runs.scenario, runs.scheduler, from, until);
+                self.evaluation.add_known(key, tested);
+            }
+        }
     }
 }
 

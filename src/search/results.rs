@@ -3,7 +3,7 @@
 use crate::statistics::{Fraction, Summary};
 
 use super::exact::Hunt;
-use super::{Quantity, Question, Search};
+use super::{Answer, Quantity, Question, Search};
 
 /// What became of a system under a scheduler.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +12,10 @@ pub enum Status {
     Complete,
     /// Excluded by bounds before all draws.
     Bounded,
+    /// Excluded by a constraint before all draws.
+    Constrained,
+    /// Left open when the search was stopped.
+    Open,
     /// Unable to run, with the reason.
     Infeasible(Box<str>),
 }
@@ -38,9 +42,12 @@ pub struct Evaluated {
 }
 
 impl Search<'_> {
-    /// Every system that was simulated for a question, in the order of systems and schedulers.
-    pub fn evaluated(&self, question: &Question) -> Vec<Evaluated> {
-        let hunt = Hunt::new(question.clone(), false);
+    /// Every system that was simulated for a question with this answer, in the order of systems and
+    /// schedulers.
+    pub fn evaluated(&self, answer: &Answer) -> Vec<Evaluated> {
+        let question = &answer.question;
+        let mut hunt = Hunt::new(question.clone(), true);
+        hunt.best.clone_from(&answer.points);
         let mut rows = Vec::new();
         for (system, state) in self.evaluation.states() {
             for scheduler in 0..self.schedulers.len() {
@@ -50,7 +57,11 @@ impl Search<'_> {
                     Some(reason) => Status::Infeasible(reason.clone()),
                     None if draws == 0 => continue,
                     None if self.is_complete(&hunt, system, scheduler) => Status::Complete,
-                    None => Status::Bounded,
+                    None if !self.may_keep_limits(&hunt, system, Some(scheduler)) => {
+                        Status::Constrained
+                    }
+                    None if self.is_beaten(&hunt, system, scheduler) => Status::Bounded,
+                    None => Status::Open,
                 };
                 rows.push(Evaluated {
                     system,
@@ -140,6 +151,12 @@ impl Search<'_> {
         [of(|scene| scene.isolation.as_deref()), of(|scene| scene.program.as_deref())]
     }
 
+    /// Whether the limits of a question may be kept by a system under some scheduler, as far as is known.
+    pub fn may_be_allowed(&self, question: &Question, system: u32) -> bool {
+        let hunt = Hunt::new(question.clone(), true);
+        self.may_keep_limits(&hunt, system, None)
+    }
+
     /// Upper bounds of the score of every listed system from table look-ups, for an audit of the proof.
     pub fn table_bounds(&self, question: &Question) -> Vec<f64> {
         let bound = |system: usize| {
@@ -147,26 +164,5 @@ impl Search<'_> {
             question.over(Quantity::score(), |load| self.coarse.score(members, load))
         };
         (0..self.systems.len()).map(bound).collect()
-    }
-
-    /// Number of types that cost at least as much as another type in every network, in time and energy, and
-    /// take at least as much of the budget. They are not excluded: a scheduler can profit from slowness.
-    /// `None` where there are too many types to compare.
-    pub fn n_dominated(&self) -> Option<usize> {
-        const MAX_TYPES: usize = 5000;
-        let types = self.space.types();
-        let n = types.len() as u32;
-        let is_less = |a: u32, b: u32| {
-            let (first, second) = (&types[a as usize], &types[b as usize]);
-            let area = |it: u32| self.areas.as_ref().map_or(0.0, |areas| areas.area(&[it]));
-            first.chip == second.chip
-                && first.pes <= second.pes
-                && first.parts.iter().zip(&second.parts).all(|(a, b)| a <= b)
-                && area(a) <= area(b)
-                && self.coarse.covers(a, b)
-                && (a < b || !self.coarse.covers(b, a) || first.pes < second.pes)
-        };
-        let is_dominated = |b: &u32| (0..n).any(|a| a != *b && is_less(a, *b));
-        (types.len() <= MAX_TYPES).then(|| (0..n).filter(is_dominated).count())
     }
 }

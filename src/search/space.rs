@@ -248,7 +248,7 @@ impl Space {
             pes: *pes,
             is_exact: *is_exact,
             step: *step,
-            units: parts.each_ref().map(units),
+            units: [units(&parts[0])?, units(&parts[1])?, units(&parts[2])?],
             by_use: HashMap::new(),
         };
         space.add_types(parts)?;
@@ -328,7 +328,7 @@ impl Space {
         if all > 64 * Self::MAX_TYPES as u64 {
             return Err(SpaceError::TooManyTypes { types: all });
         }
-        let is_independent = self.units.iter().any(|&units| units > 0);
+        let is_independent = self.units.iter().all(|&units| units > 0);
         for (chip, dataflow) in self.pairs() {
             let unit = self.dataflows[dataflow].pes_per_unit();
             let keeps_clusters = self.keeps_clusters(chip, dataflow);
@@ -465,8 +465,9 @@ impl Space {
         Ok(Arc::new(system.in_technology(self.chips[chip].platform.technology.clone())))
     }
 
-    /// Name of the system of these types: dataflows with their PEs in steps of the space, and parts that
-    /// are not as the PEs, e.g. `WS:11 + WS:21`.
+    /// Name of the system of these types: dataflows with their PEs, and parts that are not as the PEs. PEs
+    /// are in steps of the space where systems use the whole budget, e.g. `WS:11 + WS:21`, and else plain, e.g.
+    /// `WS@1408`.
     pub fn name(&self, members: &[u32]) -> String {
         if !self.listed.is_empty() {
             return self.system(members).map_or(String::new(), |system| system.name().into());
@@ -477,9 +478,14 @@ impl Space {
             let parts = RESOURCES.iter().zip(it.parts);
             let parts: Vec<_> =
                 parts.filter_map(|(name, part)| Some(format!("{name} {}", part?))).collect();
+            // Styles spell out shares of a whole budget in the same way.
+            let pes = match self.is_exact {
+                true => format!(":{}", it.pes / self.step),
+                false => format!("@{}", it.pes),
+            };
             match parts.is_empty() {
-                true => format!("{dataflow}:{}", it.pes / self.step),
-                false => format!("{dataflow}:{} ({})", it.pes / self.step, parts.join(", ")),
+                true => format!("{dataflow}{pes}"),
+                false => format!("{dataflow}{pes} ({})", parts.join(", ")),
             }
         };
         let names: Vec<_> = members.iter().map(of).collect();
@@ -536,28 +542,38 @@ impl Space {
         if n_systems > Systems::MAX {
             return Ok(Err(n_systems));
         }
-        self.visit(&mut |members| {
+        let is_all = self.visit(&mut |members| {
             systems.members.extend_from_slice(members);
             systems.ends.push(systems.members.len());
             true
         });
-        Ok(Ok(systems))
+        Ok(if is_all { Ok(systems) } else { Err(Self::UNCOUNTED) })
     }
 
-    /// Number of systems. Counting stops above 2^40.
+    /// Number of systems; [`Space::UNCOUNTED`] stands for more than can be counted.
     pub fn count(&self) -> u64 {
-        match self.units == [0; 3] {
-            true => self.count_partitions(),
-            false => {
-                let mut n = 0u64;
-                self.visit(&mut |_| {
-                    n += 1;
-                    n <= Systems::MAX
-                });
-                n
-            }
+        if !self.listed.is_empty() {
+            return self.listed.len() as u64;
         }
+        let most = *self.accelerators.end();
+        let work = self.types.len() * most * (self.pes / self.step) as usize;
+        if most == 1 {
+            let fits = |it: &&AcceleratorType| self.is_complete(self.use_of(it));
+            return self.types.iter().filter(fits).count() as u64;
+        }
+        if self.units == [0; 3] && work <= MAX_WORK {
+            return self.count_partitions();
+        }
+        let mut n = 0u64;
+        let is_all = self.visit(&mut |_| {
+            n += 1;
+            n <= Systems::MAX
+        });
+        if is_all { n } else { Self::UNCOUNTED }
     }
+
+    /// Stands for more systems than can be counted.
+    pub const UNCOUNTED: u64 = 1 << 40;
 
     /// Counts multisets of types by their generating function, chip by chip.
     fn count_partitions(&self) -> u64 {
@@ -580,14 +596,16 @@ impl Space {
                 total = fitting.iter().fold(total, |sum, &n| sum.saturating_add(n));
             }
         }
-        total.min(1 << 40)
+        total.min(Self::UNCOUNTED)
     }
 
-    /// Calls `visit` with the types of every system in order, until it returns `false`.
-    pub(crate) fn visit(&self, visit: &mut impl FnMut(&[u32]) -> bool) {
+    /// Calls `visit` with the types of every system in order, until it returns `false` or too many beginnings of
+    /// systems were tried. Returns whether all were visited.
+    pub(crate) fn visit(&self, visit: &mut impl FnMut(&[u32]) -> bool) -> bool {
         let mut members = Vec::with_capacity(*self.accelerators.end());
         let used = Used { pes: 0, parts: [0; 3] };
-        self.extend(&mut members, 0, used, visit);
+        let mut left = MAX_WORK;
+        self.extend(&mut members, 0, used, &mut left, visit)
     }
 
     fn extend(
@@ -595,6 +613,7 @@ impl Space {
         members: &mut Vec<u32>,
         from: usize,
         used: Used,
+        left: &mut usize,
         visit: &mut impl FnMut(&[u32]) -> bool,
     ) -> bool {
         if members.len() >= *self.accelerators.start() && self.is_complete(used) && !visit(members)
@@ -616,9 +635,11 @@ impl Space {
             return true;
         }
         for index in from..self.types.len() {
+            let Some(rest) = left.checked_sub(1) else { return false };
+            *left = rest;
             let Some(used) = self.with(members, used, index) else { continue };
             members.push(index as u32);
-            let goes_on = self.extend(members, index, used, visit);
+            let goes_on = self.extend(members, index, used, left, visit);
             members.pop();
             if !goes_on {
                 return false;
@@ -684,6 +705,9 @@ impl Space {
     }
 }
 
+/// Most steps of counting and listing systems: some seconds.
+const MAX_WORK: usize = 300_000_000;
+
 /// Part of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Used {
@@ -728,18 +752,18 @@ impl Systems {
 }
 
 /// Least common multiple of the denominators of the parts; 0 if they are as the PEs.
-fn units(parts: &Parts) -> u32 {
-    match parts {
-        Parts::AsPes => 0,
-        Parts::Fractions(fractions) => {
-            let denominators = fractions.iter().map(|it| u32::from(it.denominator));
-            denominators.fold(1, |lcm, it| {
-                let lcm = u64::from(lcm) / u64::from(gcd(lcm, it)) * u64::from(it);
-                // A unit of 2^-20 is finer than any use.
-                u32::try_from(lcm).unwrap_or(1 << 20).min(1 << 30)
-            })
+fn units(parts: &Parts) -> Result<u32, SpaceError> {
+    let Parts::Fractions(fractions) = parts else { return Ok(0) };
+    let mut lcm = 1u64;
+    for fraction in fractions {
+        let denominator = u64::from(fraction.denominator);
+        lcm = lcm / u64::from(gcd(lcm as u32, u32::from(fraction.denominator))) * denominator;
+        if lcm > 1 << 20 {
+            let message = "fractions of one resource have a common denominator of at most 2^20";
+            return Err(SpaceError::Number(message));
         }
     }
+    Ok(lcm as u32)
 }
 
 fn gcd(a: u32, b: u32) -> u32 {

@@ -101,7 +101,11 @@ fn best_system(prepared: &PreparedSearch, report: &AnswerReport) -> Option<Strin
     let system = prepared.space.system(&best.members).ok()?;
     let comments = [
         format!("{} of the search {}.", best.system, prepared.name),
-        format!("Scheduler: {}", best.scheduler),
+        format!(
+            "xrsim run --system FILE --scheduler '{}'{}",
+            best.scheduler,
+            scenarios(report, prepared)
+        ),
     ];
     let proof = report.text();
     let lines = comments.into_iter().chain(proof.lines().map(String::from));
@@ -109,6 +113,13 @@ fn best_system(prepared: &PreparedSearch, report: &AnswerReport) -> Option<Strin
     let reference = |it: &Accelerator| prepared.reference(it);
     let name = format!("{}_best", prepared.name);
     Some(export::system(&name, &system, &lines, reference))
+}
+
+/// The scenarios of a question as options of `xrsim run`.
+fn scenarios(report: &AnswerReport, prepared: &PreparedSearch) -> String {
+    let weights = report.answer.question.weights.iter().zip(&prepared.plans);
+    let counted = weights.filter(|(weight, _)| **weight > 0.0);
+    counted.map(|(_, plan)| format!(" --scenario {}", plan.scenario.name())).collect()
 }
 
 /// Bounds of all systems, and what each question needed, as compressed CSV: a proof that a script can check.
@@ -119,8 +130,11 @@ fn excluded(
 ) -> Result<Vec<u8>, Failure> {
     let failure = |error: std::io::Error| Failure::Output(error.to_string());
     let mut out = GzEncoder::new(Vec::new(), Compression::default());
-    writeln!(out, "question,system,table_bound,ub1_isolation,ub3_linear_program,best")
-        .map_err(failure)?;
+    writeln!(
+        out,
+        "question,system,may_keep_limits,table_bound,ub1_isolation,ub3_linear_program,best"
+    )
+    .map_err(failure)?;
     for report in reports {
         let question = &report.answer.question;
         let best = report.found.first().and_then(|it| it.value(question.objectives[0]));
@@ -129,8 +143,14 @@ fn excluded(
             let name = prepared.space.name(search.members(system as u32));
             let bounds = search.bounds(question, system as u32);
             let [ub1, ub3] = bounds.map(|it| it.map_or(String::new(), cell));
-            writeln!(out, "{},\"{name}\",{},{ub1},{ub3},{best}", question.name, cell(bound))
-                .map_err(failure)?;
+            let allowed = if search.may_be_allowed(question, system as u32) { "yes" } else { "no" };
+            writeln!(
+                out,
+                "{},\"{name}\",{allowed},{},{ub1},{ub3},{best}",
+                question.name,
+                cell(bound)
+            )
+            .map_err(failure)?;
         }
     }
     out.finish().map_err(failure)

@@ -10,13 +10,16 @@ use std::time::{Duration, Instant};
 
 use crate::digest::Digest;
 use crate::experiment::search::PreparedSearch;
+use crate::hardware::Flexibility;
+use crate::mapper::Store;
 use crate::report::search::{AnswerReport, Names, answers_table, front_text};
 use crate::search::{
     Answer, Loads, Method, Progress as State, Quantity, Question, Search, SearchError,
-    SearchSettings, StopReason, Systems,
+    SearchSettings, Space, StopReason, Systems,
 };
 use crate::sweep::grid::Shard;
 
+use super::map::Saver;
 use super::message::{Failure, say, warn, with_hints};
 use super::places::Places;
 use super::progress::Progress;
@@ -33,16 +36,18 @@ pub(super) use options::SearchArgs;
 /// Returns a failure for bad input, for output that cannot be written, and if a proof is required and not
 /// reached.
 pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
-    interrupt::listen();
     let (draft, spec) = args.draft()?;
     let prepared = with_hints(|old_names| PreparedSearch::of(&draft, old_names))?;
     prepared.warnings.iter().for_each(|warning| warn(format_args!("{warning}")));
     require_bounds(args, &prepared)?;
     let n_systems = prepared.space.count();
-    refuse_large(&prepared, n_systems)?;
+    if n_systems == 0 {
+        return Err(Failure::Argument("no system of the space uses the whole budget".into()));
+    }
     if args.dry_run {
         return dry_run(&prepared, n_systems);
     }
+    refuse_large(&prepared, n_systems)?;
     Places::default()
         .reading(prepared.opened().into_iter().chain(spec))
         .reading(args.join.iter().map(|folder| folder.join(journal::NAME)))
@@ -57,6 +62,7 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
         known.extend(runs);
         journal = Some(opened);
     }
+    equal_effort(&prepared);
     let started = Instant::now();
     let settings = SearchSettings {
         schedulers: prepared.schedulers.clone(),
@@ -69,12 +75,15 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     let loads = Loads::new(&prepared.plans, prepared.draws).map_err(failure)?;
     let n_known = known.len();
     let mut search = costed(&prepared, &loads, &settings, known)?;
+    // Until here an interruption ends the program; mappings that were found are kept.
+    interrupt::listen();
     let mut session = Session { prepared: &prepared, journal, started, broken: None };
     session.say_space(&search, &loads, n_known);
     let mut reports = Vec::new();
     for question in &prepared.questions {
         let answer = session.solve(&mut search, question)?;
         let confirmation = match (&prepared.confirm, answer.stop) {
+            _ if search.is_part() => None,
             (Some(_), StopReason::Stopped) | (None, _) => None,
             (Some(confirm), _) => search.confirm(&answer, confirm).map_err(failure)?,
         };
@@ -83,7 +92,8 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
             schedulers: &prepared.schedulers,
             semantics: prepared.settings.semantics,
         };
-        let report = AnswerReport::new(&search, names, answer, confirmation.as_ref());
+        let mut report = AnswerReport::new(&search, names, answer, confirmation.as_ref());
+        report.part = args.shard.map(|shard| shard.to_string());
         reports.push(report);
     }
     for report in &mut reports {
@@ -115,6 +125,13 @@ fn print(reports: &[AnswerReport]) -> Result<(), Failure> {
 
 /// Fails where a proof was required and not reached, or where nothing keeps the constraints.
 fn verdict(args: &SearchArgs, reports: &[AnswerReport]) -> Result<(), Failure> {
+    if interrupt::is_asked() {
+        let how = match args.out {
+            Some(_) => "the same command continues",
+            None => "with --out DIR, the same command would continue",
+        };
+        return Err(Failure::Check(format!("stopped before the end; {how}")));
+    }
     let unproven = |report: &&AnswerReport| {
         report.answer.stop != StopReason::Proven || !report.answer.is_exact
     };
@@ -124,7 +141,9 @@ fn verdict(args: &SearchArgs, reports: &[AnswerReport]) -> Result<(), Failure> {
         let name = &report.answer.question.name;
         return Err(Failure::Check(format!("error: the answer for {name} is not proven")));
     }
-    let is_empty = |report: &&AnswerReport| report.found.is_empty() && !unproven(report);
+    let is_empty = |report: &&AnswerReport| {
+        report.found.is_empty() && !unproven(report) && report.part.is_none()
+    };
     match reports.iter().find(is_empty) {
         Some(report) => {
             let name = &report.answer.question.name;
@@ -144,10 +163,18 @@ fn identity(text: &str, prepared: &PreparedSearch) -> String {
     Digest::of(all.as_bytes()).hex()
 }
 
-/// Refuses questions without bounds where a proof is required.
+/// Refuses ways of searching that prove nothing where a proof is required.
 fn require_bounds(args: &SearchArgs, prepared: &PreparedSearch) -> Result<(), Failure> {
     if args.require_proof && prepared.method == Method::Evolve {
         let message = "evolution proves nothing: --require-proof takes method bound or exhaustive";
+        return Err(Failure::Argument(message.into()));
+    }
+    if args.require_proof && args.shard.is_some() {
+        let message = "a part proves nothing of the whole space: give --require-proof when the parts are joined";
+        return Err(Failure::Argument(message.into()));
+    }
+    if args.shard.is_some() && args.out.is_none() {
+        let message = "a part is of use in a folder only: give --out DIR, and later --join DIR";
         return Err(Failure::Argument(message.into()));
     }
     Ok(())
@@ -158,12 +185,31 @@ fn refuse_large(prepared: &PreparedSearch, n_systems: u64) -> Result<(), Failure
     if n_systems <= Systems::MAX || prepared.method != Method::Auto {
         return Ok(());
     }
-    let more = if n_systems >= 1 << 40 { "more than " } else { "" };
+    let systems = match n_systems {
+        Space::UNCOUNTED => "more systems than can be counted".into(),
+        n => format!("{n} systems"),
+    };
     Err(Failure::Argument(format!(
-        "{more}{n_systems} systems, of which at most {} are listed: take a coarser `step` or fewer \
+        "{systems}, of which at most {} are listed: take a coarser `step` or fewer \
          accelerators, `method: bound` (depth first, may take long), or `method: evolve` (no proof)",
         Systems::MAX
     )))
+}
+
+/// Leaves the shipped table of mappings aside unless it has all accelerators that choose mappings.
+fn equal_effort(prepared: &PreparedSearch) {
+    let (space, store) = (&prepared.space, Store::of_process());
+    let is_known = |index: usize| {
+        let accelerator = space.accelerator(index);
+        accelerator.flexibility == Flexibility::None || store.ships(&accelerator)
+    };
+    let chooses = prepared.cost_model.model.chooses_mappings();
+    if chooses && !(0..space.types().len()).all(is_known) {
+        store.leave_table_aside();
+        say(format_args!(
+            "mappings of all accelerators are searched with the same effort; the first time takes longest"
+        ));
+    }
 }
 
 /// Costs the types with progress and makes the search.
@@ -176,9 +222,11 @@ fn costed<'a>(
     let total = prepared.space.types().len();
     let progress = Progress::counting("accelerators costed");
     let n_done = AtomicU64::new(0);
+    let saver = Saver::new(Store::of_process());
     let done = |n: u64| {
         let before = n_done.fetch_add(n, Ordering::Relaxed);
         progress.set_of((before + n) as usize, total);
+        saver.save();
     };
     let search = Search::new(&prepared.space, loads, settings, known, done).map_err(failure);
     drop(progress);
@@ -256,15 +304,18 @@ impl Session<'_> {
             .copied()
             .chain(limits)
             .any(|it| matches!(it, Quantity::Area | Quantity::Power));
-        let is_over = report.answer.stop == StopReason::Stopped || question.is_front();
-        if !uses_area || is_over || report.found.is_empty() {
+        let is_over = report.answer.stop != StopReason::Proven || question.is_front();
+        if !uses_area || is_over || search.is_part() || report.found.is_empty() {
             return Ok(());
         }
         for technology in &self.prepared.other_technologies {
             search.set_areas(self.prepared.areas(technology));
             let answer = self.solve(search, &question)?;
+            if answer.stop != StopReason::Proven {
+                break;
+            }
             let name = |it: &Answer| {
-                it.best().map_or("no system".into(), |point| {
+                it.best().map_or("no system keeps the limits".into(), |point| {
                     self.prepared.space.name(search.members(point.system))
                 })
             };

@@ -126,7 +126,9 @@ fn a_comparison_of_one_draw_says_so_and_explains_its_columns() {
     assert!(once.contains("1 replication: one draw of triggers, jitter"), "{once}");
     assert!(!once.contains("+- 0"), "{once}");
     let text = output(&with(&compare, &["--replications", "3"]));
-    for said in ["+- half of the 95 % interval", "paired t-test", "Holm", "ties: configurations"] {
+    for said in
+        ["half of the 95 % confidence interval", "paired t-test", "Holm", "ties: configurations"]
+    {
         assert!(text.contains(said), "{said}: {text}");
     }
     assert!(

@@ -24,6 +24,7 @@ mod page;
 mod provenance;
 mod results;
 mod rows;
+#[cfg(feature = "bounds")]
 mod search;
 mod sweep;
 
@@ -33,6 +34,7 @@ use crate::renamed::Renamed;
 
 pub use comparison::{ComparisonFiles, comparison_page};
 use results::Results;
+#[cfg(feature = "bounds")]
 pub use search::{SearchFiles, search_page};
 pub use sweep::sweep_page;
 

@@ -100,7 +100,7 @@ fn summary(questions: &[Value], answers: &Table) -> Section {
         ]
     };
     let rows: Vec<_> = questions.iter().map(row).collect();
-    section.add("Answers", &header.map(String::from), &rows);
+    section.add("Best systems", &header.map(String::from), &rows);
     section
 }
 
@@ -153,7 +153,7 @@ fn section(index: usize, question: &Value, answers: &Table, evaluated: &Table) -
         "idle_pes",
     ];
     let (header, shown) = answers.pick(&columns, &found);
-    section.add("Systems of the answer", &header, &shown);
+    section.add(&format!("Systems of the answer for {name}"), &header, &shown);
     let columns = [
         "system",
         "scheduler",
@@ -168,7 +168,7 @@ fn section(index: usize, question: &Value, answers: &Table, evaluated: &Table) -
         "miss_ratio",
     ];
     let (header, shown) = evaluated.pick(&columns, &rows[..rows.len().min(MAX_ROWS)]);
-    section.add("Simulated systems", &header, &shown);
+    section.add(&format!("Simulated systems for {name}"), &header, &shown);
     section
 }
 

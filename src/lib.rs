@@ -106,6 +106,10 @@ pub mod trace;
 pub mod cost;
 pub mod mapper;
 
+// Networks of other programs. Not used yet.
+#[allow(dead_code)]
+mod onnx;
+
 pub mod load;
 
 pub mod score;

@@ -1,0 +1,14 @@
+//! ONNX files as networks (docs/onnx.md): a file is read without its weights, its shapes are inferred with
+//! the elements that shapes depend on, and its operators become layers.
+//!
+//! ```text
+//! file ─── graph ─── trace (rules) ─── layers ─── network
+//! ```
+//!
+//! `file` reads what a file says, a `graph::Model`. `trace` follows it in order of execution, with
+//! functions and control flow resolved, and infers every tensor by `rules`. `layers` makes the network
+//! of what was executed. Nothing here knows hardware, mappings or YAML.
+
+mod fact;
+mod graph;
+mod rules;

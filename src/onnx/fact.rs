@@ -8,22 +8,22 @@ pub(super) struct Element(pub i32);
 
 impl Element {
     /// 32-bit floating point.
-    pub const FLOAT: Self = Self(1);
+    pub(super) const FLOAT: Self = Self(1);
     /// 8-bit unsigned integer.
-    pub const UINT8: Self = Self(2);
+    pub(super) const UINT8: Self = Self(2);
     /// 8-bit integer.
-    pub const INT8: Self = Self(3);
+    pub(super) const INT8: Self = Self(3);
     /// 32-bit integer.
-    pub const INT32: Self = Self(6);
+    pub(super) const INT32: Self = Self(6);
     /// 64-bit integer.
-    pub const INT64: Self = Self(7);
+    pub(super) const INT64: Self = Self(7);
     /// Text.
-    pub const STRING: Self = Self(8);
+    pub(super) const STRING: Self = Self(8);
     /// Truth value.
-    pub const BOOL: Self = Self(9);
+    pub(super) const BOOL: Self = Self(9);
 
     /// Bits of an element; `None` of text and of types that are not known here.
-    pub fn bits(self) -> Option<u32> {
+    pub(super) fn bits(self) -> Option<u32> {
         Some(match self.0 {
             2 | 3 | 9 | 17..=20 | 24 => 8,
             4 | 5 | 10 | 16 => 16,
@@ -37,7 +37,7 @@ impl Element {
     }
 
     /// Whether elements are integers or truth values.
-    pub fn is_integer(self) -> bool {
+    pub(super) fn is_integer(self) -> bool {
         matches!(self.0, 2..=7 | 9 | 12 | 13 | 21 | 22 | 25 | 26)
     }
 }
@@ -53,10 +53,10 @@ pub(super) enum Elements {
 
 impl Elements {
     /// Most elements of a tensor that are followed.
-    pub const MAX: usize = 4096;
+    pub(super) const MAX: usize = 4096;
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Self::Ints(ints) => ints.len(),
             Self::Floats(floats) => floats.len(),
@@ -79,10 +79,10 @@ pub(super) struct Fact {
 
 impl Fact {
     /// Largest extent: a tensor has at most 2^48 elements.
-    pub const MAX_EXTENT: u64 = 1 << 48;
+    pub(super) const MAX_EXTENT: u64 = 1 << 48;
 
     /// Number of elements, at most `u64::MAX`.
-    pub fn count(&self) -> u64 {
+    pub(super) fn count(&self) -> u64 {
         self.shape.iter().fold(1, |count: u64, &extent| count.saturating_mul(extent))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::fact::Fact;
-use super::graph::{Attribute, Node};
+use super::graph::Node;
 
 /// One operator with the facts about what it reads.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@ use super::file;
 use super::layers::{self, Counts, Made, Row};
 use super::options::{ImportError, Options};
 use super::problems::Problems;
-use super::trace;
+use super::{graph, rules, trace};
 use crate::model::Network;
 use crate::text::in_line;
 
@@ -58,12 +58,13 @@ pub fn import(path: &Path, options: &Options) -> Result<Imported, ImportError> {
 
 /// Imports a model that was read.
 pub(super) fn of_model(
-    model: &super::graph::Model,
+    model: &graph::Model,
     name: &str,
     options: &Options,
     folder: Option<&Path>,
 ) -> Result<Imported, ImportError> {
     let mut problems = Problems::default();
+    find_unsupported(model, &mut problems);
     let trace = trace::trace(model, options, folder, &mut problems);
     let made = layers::make(&trace, name, &mut problems);
     let inputs = sensors(&trace, options, &mut problems);
@@ -92,6 +93,28 @@ pub(super) fn of_model(
         rows,
         counts,
     })
+}
+
+/// Reports every node of a file whose operator is not supported, whether an output needs it or not.
+fn find_unsupported(model: &graph::Model, problems: &mut Problems) {
+    let bodies = model.functions.iter().flat_map(|function| &function.nodes);
+    let mut open: Vec<&graph::Node> = bodies.chain(&model.graph.nodes).collect();
+    open.reverse();
+    while let Some(node) = open.pop() {
+        let is_function = model.functions.iter().any(|function| function.is_of(node));
+        let is_known = || layers::is_known(node) && rules::is_known(node);
+        if !is_function && !trace::is_control(node) && !is_known() {
+            let first = node.outputs.iter().find(|name| !name.is_empty());
+            let name =
+                if node.name.is_empty() { first.unwrap_or(&node.operator) } else { &node.name };
+            problems.unsupported(&trace::operator_name(node), name);
+        }
+        for (_, attribute) in node.attributes.iter().rev() {
+            if let graph::Attribute::Graph(graph) = attribute {
+                open.extend(graph.nodes.iter().rev());
+            }
+        }
+    }
 }
 
 /// Sensors in the order of the inputs that they feed.

@@ -15,6 +15,8 @@ pub(super) struct Problems {
     n_more: usize,
     missing: Vec<String>,
     seen: BTreeSet<String>,
+    /// Problems that several nodes can have: words, how many nodes, and the first.
+    of_nodes: Vec<(String, usize, String)>,
     /// Operators without a rule: name, how often, and the first node.
     unsupported: Vec<(String, usize, String)>,
 }
@@ -41,27 +43,36 @@ impl Problems {
         }
     }
 
+    /// Adds a problem of a node; those of the same words are told together.
+    pub(super) fn of_node(&mut self, node: &str, words: &str) {
+        count(&mut self.of_nodes, words, node);
+    }
+
     /// Adds a node whose operator is not supported.
     pub(super) fn unsupported(&mut self, operator: &str, node: &str) {
-        match self.unsupported.iter_mut().find(|(known, ..)| known == operator) {
-            Some((_, count, _)) => *count += 1,
-            None => self.unsupported.push((operator.into(), 1, node.into())),
-        }
+        count(&mut self.unsupported, operator, node);
     }
 
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
-        self.told.is_empty() && self.unsupported.is_empty()
+        self.told.is_empty() && self.of_nodes.is_empty() && self.unsupported.is_empty()
     }
 
     /// Number of different problems.
     pub(super) fn count(&self) -> usize {
-        let nodes: usize = self.unsupported.iter().map(|(_, count, _)| count).sum();
-        self.seen.len() + nodes
+        let nodes = self.unsupported.iter().chain(&self.of_nodes);
+        self.seen.len() + nodes.map(|(_, count, _)| count).sum::<usize>()
     }
 
     /// The error that they are.
     pub(super) fn into_error(mut self) -> ImportError {
+        for (words, count, node) in std::mem::take(&mut self.of_nodes).into_iter().take(MAX_TOLD) {
+            let node = in_line(&node);
+            self.told.push(match count {
+                1 => format!("{node}: {words}"),
+                _ => format!("{node} and {} more: {words}", count - 1),
+            });
+        }
         if let Some(line) = self.line_of_unsupported() {
             self.told.insert(0, line);
         }
@@ -90,5 +101,13 @@ impl Problems {
             operators.len(),
             list.join(", ")
         ))
+    }
+}
+
+/// Counts a node under some words; the first node is kept.
+fn count(counts: &mut Vec<(String, usize, String)>, words: &str, node: &str) {
+    match counts.iter_mut().find(|(known, ..)| known == words) {
+        Some((_, count, _)) => *count += 1,
+        None => counts.push((words.into(), 1, node.into())),
     }
 }

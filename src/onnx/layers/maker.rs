@@ -88,6 +88,8 @@ pub(super) struct Maker<'t, 'p> {
     pub decisions: Vec<String>,
     /// Elements that pass through a transposition.
     pub transposed: u64,
+    /// Layers whose weights are computed from constants.
+    n_computed: usize,
 }
 
 impl<'t, 'p> Maker<'t, 'p> {
@@ -127,6 +129,7 @@ impl<'t, 'p> Maker<'t, 'p> {
             counts,
             decisions: Vec::new(),
             transposed: 0,
+            n_computed: 0,
         };
         norms::find(&mut maker);
         super::conv::find_padding(&mut maker);
@@ -147,7 +150,15 @@ impl<'t, 'p> Maker<'t, 'p> {
         // What is not known was reported, and is not reported again.
         let (Some(inputs), true) = (inputs, known) else { return };
         let is_constant = |id: &TensorId| self.trace.fact(*id).is_some_and(|fact| fact.is_constant);
-        if step.outputs.iter().all(is_constant) {
+        let is_computed = step
+            .inputs
+            .iter()
+            .flatten()
+            .any(|id| self.fact(*id).is_constant && self.held[id.index()].is_some());
+        let is_folded = |id: &TensorId| self.fact(*id).elements.is_some();
+        // A product of constants that is not folded runs like every other one.
+        let runs = operators::has_products(&step.node) && !step.outputs.iter().all(is_folded);
+        if step.outputs.iter().all(is_constant) && !(is_computed || runs) {
             self.counts.constants += 1;
             return;
         }
@@ -158,12 +169,11 @@ impl<'t, 'p> Maker<'t, 'p> {
     }
 
     fn fault(&mut self, step: &Step<'_>, fault: Fault) {
-        let name = in_line(&step.name);
         match fault {
             Fault::Unsupported => self.problems.unsupported(&operator_name(&step.node), &step.name),
-            Fault::Invalid(words) => self.problems.add(format!("{name}: {words}")),
+            Fault::Invalid(words) => self.problems.of_node(&step.name, &words),
             Fault::Elements(_) | Fault::Bound(_) => {
-                self.problems.add(format!("{name}: its extents depend on data"));
+                self.problems.of_node(&step.name, "its extents depend on data");
             }
         }
     }
@@ -193,9 +203,9 @@ impl<'t, 'p> Maker<'t, 'p> {
         self.trace.fact(id).expect("facts were looked for before")
     }
 
-    /// Whether a tensor depends on constants alone.
+    /// Whether a tensor is a constant that no layer computes.
     pub(super) fn is_constant(&self, id: TensorId) -> bool {
-        self.fact(id).is_constant
+        self.fact(id).is_constant && self.held[id.index()].is_none()
     }
 
     /// Operands of a step that depend on data.
@@ -223,10 +233,17 @@ impl<'t, 'p> Maker<'t, 'p> {
         }
     }
 
-    /// Whether the weights are those of an earlier layer; they are known from now on.
+    /// Whether the weights are those of an earlier layer; they are known from now on. Weights that are
+    /// computed from constants are parameters, but not of the layer.
     pub(super) fn is_shared(&mut self, weights: TensorId) -> bool {
-        let root = self.trace.tensor(weights).root;
-        root.is_some_and(|root| !self.weights.insert(root))
+        match self.trace.tensor(weights).root {
+            Some(root) => !self.weights.insert(root),
+            None => {
+                self.parameter(weights);
+                self.n_computed += 1;
+                true
+            }
+        }
     }
 
     /// Places of operands. The same place is listed once, unless `twice` is set, as for both factors of a
@@ -277,7 +294,7 @@ impl<'t, 'p> Maker<'t, 'p> {
         &mut self.drafts[layer].row
     }
 
-    /// Marks a layer as one whose weights are those of an earlier one.
+    /// Marks a layer as one whose weights are those of an earlier one, or computed.
     pub(super) fn share(&mut self, layer: usize) {
         self.drafts[layer].is_shared = true;
         self.counts.shared += 1;
@@ -375,13 +392,19 @@ impl<'t, 'p> Maker<'t, 'p> {
                 self.transposed, elements
             ));
         }
+        if self.n_computed > 0 {
+            decisions.push(format!(
+                "{} layers have weights that the file computes from constants; that is left out",
+                self.n_computed
+            ));
+        }
         match views::network(name, layers) {
             Ok(network) => Some(Made {
                 network,
                 rows,
                 other_parameters: self.other_parameters,
                 batch_norm_channels: self.batch_norm_channels,
-                counts: self.counts,
+                counts: Counts { shared: self.counts.shared - self.n_computed, ..self.counts },
                 decisions,
             }),
             Err(error) => {

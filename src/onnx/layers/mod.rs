@@ -17,6 +17,7 @@ mod views;
 
 pub use counts::Counts;
 pub(super) use maker::{Made, make};
+pub(super) use operators::is_known;
 
 use crate::model::Padding;
 

@@ -3,6 +3,7 @@
 use super::maker::{Maker, Role};
 use super::{attention, conv, elementwise, moves, norms, pools, products, recurrent};
 use crate::model::VectorOp;
+use crate::onnx::graph::Node;
 use crate::onnx::rules::{Call, Fault};
 use crate::onnx::trace::Step;
 
@@ -30,13 +31,31 @@ pub(super) fn layer(
         }
         Role::Own => {}
     }
-    match (&*step.node.domain, &*step.node.operator) {
+    let handler = handler(&step.node).ok_or(Fault::Unsupported)?;
+    handler(maker, step, call)
+}
+
+/// Makes the layers of a step, and says what its outputs are.
+type Handler = fn(&mut Maker<'_, '_>, &Step<'_>, &Call<'_>) -> Result<(), Fault>;
+
+/// Whether an operator is in the table, or gives constants alone.
+pub(in crate::onnx) fn is_known(node: &Node) -> bool {
+    let is_generator = || {
+        matches!(
+            &*node.operator,
+            "Constant" | "ConstantOfShape" | "Shape" | "Size" | "Range" | "EyeLike"
+        )
+    };
+    handler(node).is_some() || (node.domain.is_empty() && is_generator())
+}
+
+/// What is done with an operator; `None` of one that is not supported.
+fn handler(node: &Node) -> Option<Handler> {
+    Some(match (&*node.domain, &*node.operator) {
         ("", "Conv" | "ConvInteger" | "QLinearConv")
-        | ("com.microsoft", "FusedConv" | "QLinearConv") => conv::conv(maker, step, call),
-        ("", "ConvTranspose") => conv::transposed(maker, step, call),
-        ("", "Gemm") | ("com.microsoft", "QGemm" | "GemmFastGelu" | "FusedGemm") => {
-            products::gemm(maker, step, call)
-        }
+        | ("com.microsoft", "FusedConv" | "QLinearConv") => conv::conv,
+        ("", "ConvTranspose") => conv::transposed,
+        ("", "Gemm") | ("com.microsoft", "QGemm" | "GemmFastGelu" | "FusedGemm") => products::gemm,
         ("", "MatMul" | "MatMulInteger" | "QLinearMatMul")
         | (
             "com.microsoft",
@@ -46,35 +65,39 @@ pub(super) fn layer(
             | "MatMulIntegerToFloat"
             | "MatMulNBits"
             | "FusedMatMulActivation",
-        ) => products::matmul(maker, step, call),
-        ("", "Einsum") => products::einsum(maker, step, call),
-        ("", "LSTM" | "GRU" | "RNN") => recurrent::recurrent(maker, step, call),
+        ) => products::matmul,
+        ("", "Einsum") => products::einsum,
+        ("", "LSTM" | "GRU" | "RNN") => recurrent::recurrent,
         ("", "Attention")
         | (
             "com.microsoft",
             "Attention" | "MultiHeadAttention" | "GroupQueryAttention" | "QAttention",
-        ) => attention::attention(maker, step, call),
-        ("", "MaxPool") => pools::window(maker, step, call, VectorOp::MaxPool),
+        ) => attention::attention,
+        ("", "MaxPool") => |maker, step, call| pools::window(maker, step, call, VectorOp::MaxPool),
         ("", "AveragePool" | "LpPool") | ("com.microsoft", "QLinearAveragePool") => {
-            pools::window(maker, step, call, VectorOp::AveragePool)
+            |maker, step, call| pools::window(maker, step, call, VectorOp::AveragePool)
         }
         ("", "GlobalAveragePool" | "GlobalMaxPool" | "GlobalLpPool")
-        | ("com.microsoft", "QLinearGlobalAveragePool") => pools::global(maker, step),
+        | ("com.microsoft", "QLinearGlobalAveragePool") => {
+            |maker, step, _| pools::global(maker, step)
+        }
         (
             "",
             "ReduceMean" | "ReduceSum" | "ReduceMax" | "ReduceMin" | "ReduceProd" | "ReduceL1"
             | "ReduceL2" | "ReduceLogSum" | "ReduceLogSumExp" | "ReduceSumSquare" | "ArgMax"
             | "ArgMin",
         )
-        | ("com.microsoft", "QLinearReduceMean") => pools::reduce(maker, step, call),
-        ("", "Resize" | "Upsample") => pools::resize(maker, step),
+        | ("com.microsoft", "QLinearReduceMean") => pools::reduce,
+        ("", "Resize" | "Upsample") => |maker, step, _| pools::resize(maker, step),
         ("", "GridSample") | ("com.microsoft", "GridSample") => {
-            pools::sampled(maker, step, "GridSample")
+            |maker, step, _| pools::sampled(maker, step, "GridSample")
         }
-        ("", "RoiAlign" | "MaxRoiPool") => pools::regions(maker, step),
-        ("", "NonMaxSuppression" | "TopK" | "Unique" | "NonZero") => pools::chosen(maker, step),
+        ("", "RoiAlign" | "MaxRoiPool") => |maker, step, _| pools::regions(maker, step),
+        ("", "NonMaxSuppression" | "TopK" | "Unique" | "NonZero") => {
+            |maker, step, _| pools::chosen(maker, step)
+        }
         ("", "Softmax" | "LogSoftmax" | "Hardmax") | ("com.microsoft", "QLinearSoftmax") => {
-            norms::softmax(maker, step, call)
+            norms::softmax
         }
         (
             "",
@@ -87,12 +110,14 @@ pub(super) fn layer(
             | "LRN",
         )
         | ("com.microsoft", "SimplifiedLayerNormalization" | "LayerNormalization" | "GroupNorm")
-        | ("", "SimplifiedLayerNormalization") => norms::layer_norm(maker, step),
+        | ("", "SimplifiedLayerNormalization") => |maker, step, _| norms::layer_norm(maker, step),
         ("com.microsoft", "SkipLayerNormalization" | "SkipSimplifiedLayerNormalization") => {
-            norms::skip_layer_norm(maker, step)
+            |maker, step, _| norms::skip_layer_norm(maker, step)
         }
-        ("com.microsoft", "EmbedLayerNormalization") => norms::embedding(maker, step),
-        ("", "BatchNormalization") => norms::batch_norm(maker, step),
+        ("com.microsoft", "EmbedLayerNormalization") => {
+            |maker, step, _| norms::embedding(maker, step)
+        }
+        ("", "BatchNormalization") => |maker, step, _| norms::batch_norm(maker, step),
         (
             "",
             "Add" | "Sub" | "Sum" | "Mean" | "Max" | "Min" | "Where" | "And" | "Or" | "Xor"
@@ -100,27 +125,35 @@ pub(super) fn layer(
             | "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" | "Clip" | "PRelu",
         )
         | ("com.microsoft", "QLinearAdd" | "BiasGelu" | "FastGelu" | "BiasAdd") => {
-            elementwise::several(maker, step, VectorOp::Add)
+            |maker, step, _| elementwise::several(maker, step, VectorOp::Add)
         }
         ("", "Mul" | "Div" | "Pow") | ("com.microsoft", "QLinearMul") => {
-            elementwise::several(maker, step, VectorOp::Mul)
+            |maker, step, _| elementwise::several(maker, step, VectorOp::Mul)
         }
-        ("", "Swish" | "Gelu") => elementwise::activation(maker, step),
-        (_, operator) if is_activation(operator) => elementwise::activation(maker, step),
-        ("", "Concat") | ("com.microsoft", "QLinearConcat") => moves::concat(maker, step),
-        ("", "Transpose") => moves::transpose(maker, step, call),
-        ("", "Slice" | "Split" | "SplitToSequence") => moves::part(maker, step),
-        ("", "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze") => moves::reshape(maker, step),
-        ("", "Identity" | "Dropout") => moves::identity(maker, step),
+        ("", "Swish" | "Gelu") => |maker, step, _| elementwise::activation(maker, step),
+        (_, operator) if is_activation(operator) => {
+            |maker, step, _| elementwise::activation(maker, step)
+        }
+        ("", "Concat") | ("com.microsoft", "QLinearConcat") => {
+            |maker, step, _| moves::concat(maker, step)
+        }
+        ("", "Transpose") => moves::transpose,
+        ("", "Slice" | "Split" | "SplitToSequence") => |maker, step, _| moves::part(maker, step),
+        ("", "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze") => {
+            |maker, step, _| moves::reshape(maker, step)
+        }
+        ("", "Identity" | "Dropout") => |maker, step, _| moves::identity(maker, step),
         (
             "",
             "Cast" | "CastLike" | "QuantizeLinear" | "DequantizeLinear" | "DynamicQuantizeLinear",
         )
-        | ("com.microsoft", "QuantizeLinear" | "DequantizeLinear") => moves::format(maker, step),
-        ("", "Expand") => moves::expand(maker, step),
-        ("", "Tile") => moves::tile(maker, step),
+        | ("com.microsoft", "QuantizeLinear" | "DequantizeLinear") => {
+            |maker, step, _| moves::format(maker, step)
+        }
+        ("", "Expand") => |maker, step, _| moves::expand(maker, step),
+        ("", "Tile") => |maker, step, _| moves::tile(maker, step),
         ("", "Gather" | "GatherElements" | "GatherND") | ("com.microsoft", "GatherND") => {
-            moves::gather(maker, step)
+            |maker, step, _| moves::gather(maker, step)
         }
         (
             "",
@@ -128,9 +161,40 @@ pub(super) fn layer(
             | "Trilu" | "DepthToSpace" | "SpaceToDepth" | "Compress" | "OneHot",
         )
         | ("com.microsoft", "RotaryEmbedding")
-        | ("", "RotaryEmbedding") => moves::copy(maker, step),
-        _ => Err(Fault::Unsupported),
-    }
+        | ("", "RotaryEmbedding") => |maker, step, _| moves::copy(maker, step),
+        _ => return None,
+    })
+}
+
+/// Whether an operator has multiply-accumulates.
+pub(super) fn has_products(node: &Node) -> bool {
+    matches!(
+        &*node.operator,
+        "Conv"
+            | "ConvInteger"
+            | "QLinearConv"
+            | "FusedConv"
+            | "ConvTranspose"
+            | "Gemm"
+            | "QGemm"
+            | "FusedGemm"
+            | "GemmFastGelu"
+            | "MatMul"
+            | "MatMulInteger"
+            | "QLinearMatMul"
+            | "FusedMatMul"
+            | "TransposeMatMul"
+            | "DynamicQuantizeMatMul"
+            | "MatMulIntegerToFloat"
+            | "MatMulNBits"
+            | "LSTM"
+            | "GRU"
+            | "RNN"
+            | "Attention"
+            | "MultiHeadAttention"
+            | "GroupQueryAttention"
+            | "QAttention"
+    )
 }
 
 /// Whether an operator computes each element of its output from that of its input.

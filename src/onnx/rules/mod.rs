@@ -84,6 +84,11 @@ type Outputs = Result<Vec<Fact>, Fault>;
 /// Most axes of a tensor.
 const MAX_RANK: usize = 64;
 
+/// Whether there is a rule for the operator of a node.
+pub(super) fn is_known(node: &Node) -> bool {
+    table::rule(&node.domain, &node.operator).is_some()
+}
+
 /// Infers facts about the outputs of an operator, in order; at most as many as its node names.
 ///
 /// # Errors

@@ -73,7 +73,7 @@ impl<'a> Walk<'a, '_> {
             }
             (None, None) => return self.either(name, [then, other], scope),
         };
-        Some(self.body(graph, name, &[], scope))
+        Some(self.body(graph, &[], scope))
     }
 
     /// The results of either branch, if both are equal in everything that layers depend on.
@@ -84,24 +84,28 @@ impl<'a> Walk<'a, '_> {
         scope: &Scope<'a, '_>,
     ) -> Option<Vec<TensorId>> {
         let begin = self.trace.steps.len();
-        let outputs = self.body(graphs[0], name, &[], scope);
+        let outputs = self.body(graphs[0], &[], scope);
         let middle = self.trace.steps.len();
-        let others = self.body(graphs[1], name, &[], scope);
+        let others = self.body(graphs[1], &[], scope);
         let (first, second) = self.trace.steps[begin..].split_at(middle - begin);
         let shape = |id: &TensorId| self.trace.fact(*id).map(|fact| fact.shape.clone());
         let is_equal = first.len() == second.len()
             && first.iter().zip(second).all(|(a, b)| self.is_alike(a, b))
             && outputs.iter().map(shape).eq(others.iter().map(shape));
         self.trace.steps.truncate(middle);
-        if is_equal {
-            return Some(outputs);
+        if !is_equal {
+            self.open_branch(name);
         }
+        Some(outputs)
+    }
+
+    /// Reports that nobody knows which branch runs. What follows is looked at as if the first one did.
+    fn open_branch(&mut self, name: &str) {
         let shown = in_line(name);
         self.problems.needs(
             format!("{shown}: which branch runs depends on data"),
             format!("--branch {shown}=then"),
         );
-        None
     }
 
     /// Whether two operators become the same layer.
@@ -121,11 +125,10 @@ impl<'a> Walk<'a, '_> {
     fn body(
         &mut self,
         graph: &'a Graph,
-        name: &str,
         inputs: &[TensorId],
         scope: &Scope<'a, '_>,
     ) -> Vec<TensorId> {
-        let mut inner = scope.inner(name.strip_prefix(&*scope.path).unwrap_or(name));
+        let mut inner = scope.inner();
         self.constants(graph, &mut inner);
         for (port, id) in graph.inputs.iter().zip(inputs) {
             inner.put(&port.name, *id);
@@ -181,7 +184,11 @@ impl<'a> Walk<'a, '_> {
                 break trip;
             }
             if given.is_none() && (goes_on.is_none() || most.is_none()) {
-                return self.open_trips(name, limit);
+                self.open_trips(name, limit);
+                // What follows is looked at as if there were one trip.
+                if trip > 0 {
+                    break trip;
+                }
             }
             if trip >= MAX_TRIPS {
                 let shown = in_line(name);
@@ -192,10 +199,10 @@ impl<'a> Walk<'a, '_> {
             let truth = self.truth(goes_on.unwrap_or(true));
             let mut arguments = vec![number, truth];
             arguments.extend(&state);
-            let n_problems = self.problems.count();
             let walked = self.trace.n_walked;
-            let outputs = self.body(body, name, &arguments, scope);
-            if self.problems.count() > n_problems || outputs.len() < 1 + state.len() {
+            let outputs = self.body(body, &arguments, scope);
+            // A problem of one trip is one of all.
+            if outputs.iter().any(|id| self.trace.fact(*id).is_none()) {
                 return None;
             }
             // A trip without operators takes its turn in the limit of nodes.
@@ -223,7 +230,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// Reports that nobody knows how often a loop runs.
-    fn open_trips(&mut self, name: &str, limit: Option<TensorId>) -> Option<Vec<TensorId>> {
+    fn open_trips(&mut self, name: &str, limit: Option<TensorId>) {
         let shown = in_line(name);
         let input = limit.and_then(|id| self.origin(id));
         let other = input.map(|id| {
@@ -235,7 +242,6 @@ impl<'a> Walk<'a, '_> {
             format!("{shown}: its trips depend on data (--trips {shown}=N{other})"),
             format!("--trips {shown}=N"),
         );
-        None
     }
 
     /// A slice of a tensor, or several of which it is the last.
@@ -245,6 +251,7 @@ impl<'a> Walk<'a, '_> {
             fact: Some(Arc::new(fact)),
             writer: None,
             root: None,
+            is_lost: self.trace.tensor(id).is_lost,
             related: Some(id),
             external: None,
         };
@@ -344,7 +351,7 @@ impl<'a> Walk<'a, '_> {
         for _ in 0..trips {
             let arguments = [&state[..], &slices].concat();
             let n_problems = self.problems.count();
-            let outputs = self.body(body, name, &arguments, scope);
+            let outputs = self.body(body, &arguments, scope);
             if self.problems.count() > n_problems {
                 return None;
             }

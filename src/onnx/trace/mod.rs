@@ -8,6 +8,11 @@ mod walk;
 
 pub(super) use walk::operator_name;
 
+/// Whether a node is one of control flow.
+pub(super) fn is_control(node: &Node) -> bool {
+    node.domain.is_empty() && control::is(&node.operator)
+}
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -42,6 +47,8 @@ pub(super) struct Tensor {
     pub writer: Option<u32>,
     /// The constant that it is, if it is one of the file.
     pub root: Option<Root>,
+    /// Whether it depends on something of which a problem was reported.
+    is_lost: bool,
     /// The tensor of which it is a slice, or the last of several that it consists of.
     pub related: Option<TensorId>,
     /// The constant as the file has it, if its elements are in another file.

@@ -13,7 +13,7 @@ pub(super) struct Scope<'a, 'o> {
     pub opsets: &'a [(Box<str>, i64)],
     /// Attributes of the function that the nodes are in.
     pub attributes: &'o [(Box<str>, Attribute)],
-    /// Path of nodes that leads here, for names of steps; ends in `/` unless it is empty.
+    /// Path of nodes with functions that leads here; ends in `/` unless it is empty.
     pub path: Box<str>,
     /// Graphs and functions around this one.
     pub depth: usize,
@@ -26,14 +26,14 @@ impl<'a, 'o> Scope<'a, 'o> {
         Self { names, outer: None, opsets, attributes: &[], path: "".into(), depth: 0 }
     }
 
-    /// The scope of a graph inside of this one, which belongs to the node called `name`.
-    pub(super) fn inner(&'o self, name: &str) -> Self {
+    /// The scope of a graph inside of this one.
+    pub(super) fn inner(&'o self) -> Self {
         Self {
             names: HashMap::new(),
             outer: Some(self),
             opsets: self.opsets,
             attributes: self.attributes,
-            path: format!("{}{name}/", self.path).into(),
+            path: self.path.clone(),
             depth: self.depth + 1,
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::scope::Scope;
-use super::{Root, Step, Tensor, TensorId, Trace, control};
+use super::{Root, Step, Tensor, TensorId, Trace};
 use crate::onnx::fact::{Elements, Fact};
 use crate::onnx::file;
 use crate::onnx::graph::{self, Attribute, Dim, Graph, Model, Node, Port};
@@ -17,6 +17,8 @@ use crate::text::in_line;
 
 /// Most graphs and functions inside of each other.
 const MAX_DEPTH: usize = 64;
+/// Extent that stands for one that data decide, to find more questions.
+const GUESS: u64 = 100;
 /// Most nodes that are walked through, those of a body once for each trip.
 const MAX_WALKED: usize = 1_000_000;
 
@@ -94,7 +96,8 @@ impl<'a, 'p> Walk<'a, 'p> {
         let root = Some(self.root(tensor));
         let external = tensor.external.is_some().then(|| Box::new(tensor.clone()));
         let name = tensor.name.clone();
-        self.push(Tensor { name, fact, writer: None, root, related: None, external })
+        let is_lost = fact.is_none();
+        self.push(Tensor { name, fact, writer: None, root, is_lost, related: None, external })
     }
 
     /// The constant that something of the file is.
@@ -111,8 +114,10 @@ impl<'a, 'p> Walk<'a, 'p> {
 
     /// A tensor with these facts that no step writes.
     pub(super) fn given(&mut self, name: &str, fact: Option<Arc<Fact>>) -> TensorId {
-        let name = name.into();
-        self.push(Tensor { name, fact, writer: None, root: None, related: None, external: None })
+        let (name, is_lost) = (name.into(), fact.is_none());
+        let tensor =
+            Tensor { name, fact, writer: None, root: None, is_lost, related: None, external: None };
+        self.push(tensor)
     }
 
     /// Tensors of these ports.
@@ -169,7 +174,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         let name = step_name(node, &scope.path);
         let input = |name: &Box<str>| (!name.is_empty()).then(|| scope.get(name)).flatten();
         let inputs: Vec<_> = node.inputs.iter().map(input).collect();
-        let is_control = node.domain.is_empty() && control::is(&node.operator);
+        let is_control = super::is_control(node);
         let outputs = match self.function_of(node) {
             Some(function) => self.call(function, &name, node, &inputs, scope),
             None if is_control => self.control(node, &name, &inputs, scope),
@@ -186,12 +191,7 @@ impl<'a, 'p> Walk<'a, 'p> {
 
     /// The function that a node applies. Functions come before operators of the same name.
     fn function_of(&self, node: &Node) -> Option<&'a graph::Function> {
-        let is_it = |function: &&graph::Function| {
-            function.name == node.operator
-                && function.domain == node.domain
-                && function.overload == node.overload
-        };
-        self.model.functions.iter().find(is_it)
+        self.model.functions.iter().find(|function| function.is_of(node))
     }
 
     /// Expands a function.
@@ -251,11 +251,13 @@ impl<'a, 'p> Walk<'a, 'p> {
         let resolved = resolved(node, scope.attributes);
         let bound = self.option("bound", &name, |options| &options.bounds);
         let opset = scope.opset(&node.domain).unwrap_or(1);
-        let facts = self.facts(&name, &resolved, opset, &inputs, bound);
+        let is_lost = |id: &TensorId| self.trace.tensor(*id).is_lost;
+        let mut is_lost = inputs.iter().flatten().any(is_lost);
+        let facts = self.facts(&name, &resolved, opset, &inputs, bound, &mut is_lost);
         let is_constant = !inputs.is_empty() || matches!(&*node.operator, "Constant");
         let root = match &facts {
             Some(facts) if is_constant && facts.iter().all(|fact| fact.is_constant) => {
-                Some(self.root_of(node, &inputs))
+                self.root_of(node, &inputs)
             }
             _ => None,
         };
@@ -263,10 +265,12 @@ impl<'a, 'p> Walk<'a, 'p> {
         let mut facts = facts.unwrap_or_default().into_iter().map(Some);
         let mut outputs = Vec::with_capacity(node.outputs.len());
         for output in &node.outputs {
-            let fact = facts.next().flatten().or_else(|| self.stated_fact(output, scope));
-            let fact = fact.map(Arc::new);
+            let inferred = facts.next().flatten();
+            let is_lost = is_lost || inferred.is_none();
+            let fact = inferred.or_else(|| self.stated_fact(output, scope)).map(Arc::new);
             let name = output.clone();
-            let tensor = Tensor { name, fact, writer, root, related: None, external: None };
+            let tensor =
+                Tensor { name, fact, writer, root, is_lost, related: None, external: None };
             outputs.push(self.push(tensor));
         }
         let step = Step {
@@ -281,12 +285,20 @@ impl<'a, 'p> Walk<'a, 'p> {
         outputs
     }
 
-    /// The constant that a node gives: that which it passes on, or one of its own.
-    fn root_of(&mut self, node: &'a Node, inputs: &[Option<TensorId>]) -> Root {
-        let passes = PASSING.contains(&&*node.operator);
-        let first = inputs.first().copied().flatten().filter(|_| passes);
-        let passed = first.and_then(|id| self.trace.tensor(id).root);
-        passed.unwrap_or_else(|| self.root(node))
+    /// The constant of the file that a node gives or passes on; `None` of one that is computed.
+    fn root_of(&mut self, node: &'a Node, inputs: &[Option<TensorId>]) -> Option<Root> {
+        match &*node.operator {
+            "Constant" | "ConstantOfShape" => Some(self.root(node)),
+            "Mul" => {
+                let large = inputs.iter().copied().flatten();
+                let count = |id: &TensorId| self.trace.fact(*id).map_or(0, |fact| fact.count());
+                large.max_by_key(count).and_then(|id| self.trace.tensor(id).root)
+            }
+            operator if PASSING.contains(&operator) => {
+                inputs.first().copied().flatten().and_then(|id| self.trace.tensor(id).root)
+            }
+            _ => None,
+        }
     }
 
     /// Facts about the results of an operator; `None` after a problem.
@@ -296,8 +308,13 @@ impl<'a, 'p> Walk<'a, 'p> {
         node: &Node,
         opset: i64,
         inputs: &[Option<TensorId>],
-        bound: Option<u64>,
+        mut bound: Option<u64>,
+        is_lost: &mut bool,
     ) -> Option<Vec<Fact>> {
+        // Operators without a rule are told together, when layers are made.
+        if !rules::is_known(node) {
+            return None;
+        }
         loop {
             let known = inputs.iter().map(|id| match id {
                 None => Some(None),
@@ -313,13 +330,28 @@ impl<'a, 'p> Walk<'a, 'p> {
                         Loaded::Whole => {}
                         Loaded::Failed => return None,
                         Loaded::Nothing => {
-                            self.needs_elements(name, node, id);
+                            // One cause gives one message.
+                            if !*is_lost {
+                                self.needs_elements(name, node, id);
+                            }
                             return None;
                         }
                     }
                 }
+                Err(Fault::Bound(what)) if bound.is_none() => {
+                    let shown = in_line(name);
+                    self.problems.needs(
+                        format!("{shown}: how many {what} there are depends on data"),
+                        format!("--bound {shown}=N"),
+                    );
+                    // What follows is looked at with a guess, so that all questions come at once.
+                    bound = Some(GUESS);
+                    *is_lost = true;
+                }
                 Err(fault) => {
-                    self.fault(name, node, fault);
+                    if !*is_lost {
+                        self.fault(name, node, fault);
+                    }
                     return None;
                 }
             }
@@ -355,10 +387,9 @@ impl<'a, 'p> Walk<'a, 'p> {
                 let of = if *shown == *operator { shown } else { format!("{shown} ({operator})") };
                 self.problems.add(format!("{of}: {message}"));
             }
-            Fault::Bound(what) => self.problems.needs(
-                format!("{shown}: how many {what} there are depends on data"),
-                format!("--bound {shown}=N"),
-            ),
+            Fault::Bound(what) => {
+                self.problems.add(format!("{shown}: how many {what} there are is not known"));
+            }
             Fault::Elements(_) => {}
         }
     }
@@ -385,21 +416,23 @@ impl<'a, 'p> Walk<'a, 'p> {
 
     /// The first integer input of the graph that a tensor depends on.
     pub(super) fn origin(&self, id: TensorId) -> Option<TensorId> {
+        let is_integer =
+            |id: &TensorId| self.trace.fact(*id).is_some_and(|fact| fact.element.is_integer());
+        let all = self.ancestors(id);
+        all.into_iter().find(|id| self.trace.inputs.contains(id) && is_integer(id))
+    }
+
+    /// A tensor, and all that it is computed from.
+    fn ancestors(&self, id: TensorId) -> BTreeSet<TensorId> {
         let mut seen = BTreeSet::from([id]);
         let mut open = vec![id];
-        let mut found = Vec::new();
         while let Some(id) = open.pop() {
             let tensor = self.trace.tensor(id);
-            let is_integer = tensor.fact.as_ref().is_some_and(|fact| fact.element.is_integer());
-            if self.trace.inputs.contains(&id) && is_integer {
-                found.push(id);
-            }
-            open.extend(tensor.related.filter(|&id| seen.insert(id)));
-            let Some(writer) = tensor.writer else { continue };
-            let step = &self.trace.steps[writer as usize];
-            open.extend(step.inputs.iter().flatten().filter(|&&id| seen.insert(id)));
+            let writer = tensor.writer.map(|writer| &self.trace.steps[writer as usize]);
+            let read = writer.into_iter().flat_map(|step| step.inputs.iter().copied().flatten());
+            open.extend(tensor.related.into_iter().chain(read).filter(|&id| seen.insert(id)));
         }
-        found.into_iter().min()
+        seen
     }
 
     /// Facts that the file states about a tensor of the outermost graph, if they are complete.

@@ -159,3 +159,106 @@ fn bad_files_are_refused() {
     assert!(!out.contains("BAD"), "{out}");
     eprintln!("{out}");
 }
+
+/// Operators with multiply-accumulates as `[n, k, c, y, x, r, s, strides, dilations, groups, padding]`, sorted.
+fn shapes(network: &crate::model::Network) -> Vec<String> {
+    let products = network.layers().iter().filter(|layer| layer.operator.macs() > 0);
+    let mut shapes: Vec<String> = products
+        .map(|layer| match layer.operator {
+            Operator::Matmul(shape) => {
+                format!("{} x {} {} {}", shape.instances, shape.rows, shape.c, shape.k)
+            }
+            Operator::Conv(shape) if shape.y * shape.x * shape.r * shape.s == 1 => {
+                format!("1 x {} {} {}", shape.n, shape.c, shape.k)
+            }
+            other => format!("{other:?}"),
+        })
+        .collect();
+    shapes.sort();
+    shapes
+}
+
+/// Number of vector operators by name.
+fn vectors(network: &crate::model::Network) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for layer in network.layers() {
+        if let Operator::Vector(shape) = layer.operator {
+            *counts.entry(shape.op.name()).or_default() += 1;
+        }
+    }
+    counts
+}
+
+#[test]
+fn files_are_the_shipped_tables() {
+    let Some(folder) = corpus() else { return };
+    let mut catalog = crate::config::Catalog::with_networks(crate::config::Edition::Reference);
+    for (file, table, dims) in [
+        ("xr_DE_midas_v21_small", "DE", ""),
+        ("xr_KD_res8_narrow", "KD", ""),
+        ("xr_ES_ritnet_160x100", "ES", ""),
+        ("xr_DR_s2d_upproj", "DR", ""),
+        ("xr_GE_fbnet_c", "GE", ""),
+        ("xr_AS_ed_tcn", "AS", ""),
+        ("xr_SS_hrvit_b1", "SS", ""),
+        ("xr_SR_emformer_memory4", "SR", ""),
+        ("xr_HT_handgcn_128", "HT", ""),
+        ("hf_mobilebert_squad_384", "mobilebert", ""),
+    ] {
+        let imported = import(&folder.join(format!("{file}.onnx")), &options(dims)).unwrap();
+        let model = catalog.model(table).unwrap();
+        let (ours, theirs) = (&imported.network, &model.network);
+        let live = |network: &crate::model::Network| network.live_activations().iter().sum::<u64>();
+        eprintln!(
+            "{table}: layers {} {}, MACs {} {}, weights {} {}, others {} {}, bn {} {}, live {} {}\n  {:?}\n  {:?}",
+            ours.layers().len(),
+            theirs.layers().len(),
+            ours.macs(),
+            theirs.macs(),
+            ours.weights(),
+            theirs.weights(),
+            imported.other_parameters,
+            model.other_parameters,
+            imported.batch_norm_channels,
+            model.batch_norm_channels,
+            live(ours),
+            live(theirs),
+            vectors(ours),
+            vectors(theirs)
+        );
+        let (a, b) = (shapes(ours), shapes(theirs));
+        if a != b {
+            let only = |a: &[String], b: &[String]| {
+                let mut b = b.to_vec();
+                let mut left: Vec<String> = Vec::new();
+                for it in a {
+                    match b.iter().position(|other| other == it) {
+                        Some(at) => drop(b.swap_remove(at)),
+                        None => left.push(it.clone()),
+                    }
+                }
+                left
+            };
+            let (x, y) = (only(&a, &b), only(&b, &a));
+            eprintln!(
+                "  DIFFER: {} of {}; {} of {}: {:?} | {:?}",
+                x.len(),
+                a.len(),
+                y.len(),
+                b.len(),
+                &x[..x.len().min(3)],
+                &y[..y.len().min(3)]
+            );
+        }
+        let mut of = BTreeMap::new();
+        for (layer, row) in ours.layers().iter().zip(&imported.rows) {
+            if let Operator::Vector(shape) = layer.operator {
+                *of.entry((shape.op.name(), &*row.operator)).or_insert(0) += 1;
+            }
+        }
+        eprintln!("  {of:?}");
+        for deviation in &imported.deviations {
+            eprintln!("  - {deviation}");
+        }
+    }
+}

@@ -81,9 +81,9 @@ fn with_constant(
     if long == 1 && is_factor {
         maker.parameter(constant);
         let axes = maker.axes_like(&[data], output);
-        if held.behind.is_some() {
+        if let Some(layer) = held.behind {
             maker.counts.normalisations += 1;
-            if is_shifted(maker, output) {
+            if maker.is_product(layer) && is_shifted(maker, output) {
                 let channels = maker.fact(constant).count();
                 maker.batch_norm_channels = maker.batch_norm_channels.saturating_add(channels);
             }

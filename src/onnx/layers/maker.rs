@@ -1,6 +1,6 @@
 //! Making of layers, step by step.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::held::{Axis, Held, Place, extents, tensor, usual_axes};
@@ -80,8 +80,8 @@ pub(super) struct Maker<'t, 'p> {
     /// Padding that a tensor holds and its only reader takes over.
     pub padding: HashMap<TensorId, Padding>,
     weights: HashSet<Root>,
-    /// Constants that are counted as parameters.
-    counted: BTreeSet<TensorId>,
+    /// Constants that are counted as parameters: those of the file, and computed ones.
+    counted: HashSet<Result<Root, TensorId>>,
     pub other_parameters: u64,
     pub batch_norm_channels: u64,
     pub counts: Counts,
@@ -123,7 +123,7 @@ impl<'t, 'p> Maker<'t, 'p> {
             roles: vec![Role::Own; trace.steps.len()],
             padding: HashMap::new(),
             weights: HashSet::new(),
-            counted: BTreeSet::new(),
+            counted: HashSet::new(),
             other_parameters: 0,
             batch_norm_channels: 0,
             counts,
@@ -228,7 +228,8 @@ impl<'t, 'p> Maker<'t, 'p> {
     /// Counts the elements of a constant as parameters, once.
     pub(super) fn parameter(&mut self, id: TensorId) {
         let fact = self.fact(id);
-        if fact.is_constant && !fact.element.is_integer() && self.counted.insert(id) {
+        let constant = self.trace.tensor(id).root.map_or(Err(id), Ok);
+        if fact.is_constant && !fact.element.is_integer() && self.counted.insert(constant) {
             self.other_parameters = self.other_parameters.saturating_add(fact.count());
         }
     }
@@ -287,6 +288,11 @@ impl<'t, 'p> Maker<'t, 'p> {
         };
         self.drafts.push(Draft { operator, form, places, is_shared: false, row });
         Ok(self.drafts.len() - 1)
+    }
+
+    /// Whether a layer is a convolution or product.
+    pub(super) fn is_product(&self, layer: usize) -> bool {
+        !matches!(self.drafts[layer].operator, Operator::Vector(_))
     }
 
     /// The facts of a layer that was added.

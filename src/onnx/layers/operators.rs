@@ -79,7 +79,7 @@ fn handler(node: &Node) -> Option<Handler> {
         }
         ("", "GlobalAveragePool" | "GlobalMaxPool" | "GlobalLpPool")
         | ("com.microsoft", "QLinearGlobalAveragePool") => {
-            |maker, step, _| pools::global(maker, step)
+            pools::global
         }
         (
             "",

@@ -79,18 +79,13 @@ pub(super) fn window(
 }
 
 /// The mean, or the largest, of each channel.
-pub(super) fn global(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
-    let data = operand(step, 0)?;
-    let output = step.outputs[0];
-    let places = maker.places(&[data], false);
-    let extents = match image_axes(maker, data) {
-        Some(_) => stored(maker, data),
-        None => maker.extents(data),
-    };
-    let layer = maker.vector_of(step, VectorOp::GlobalPool, extents, places, None)?;
-    let axes = image_axes(maker, output);
-    maker.result(output, layer, axes);
-    Ok(())
+pub(super) fn global(
+    maker: &mut Maker<'_, '_>,
+    step: &Step<'_>,
+    _: &Call<'_>,
+) -> Result<(), Fault> {
+    let rank = maker.fact(operand(step, 0)?).shape.len();
+    reduced(maker, step, &(2..rank).collect::<Vec<_>>(), true)
 }
 
 /// A reduction: a global pool of all positions, the largest of the channels, or a pool by its sizes.
@@ -99,19 +94,28 @@ pub(super) fn reduce(
     step: &Step<'_>,
     call: &Call<'_>,
 ) -> Result<(), Fault> {
+    let reduction = reduction(call)?;
+    reduced(maker, step, &reduction.axes, reduction.keeps)
+}
+
+fn reduced(
+    maker: &mut Maker<'_, '_>,
+    step: &Step<'_>,
+    all: &[usize],
+    keeps: bool,
+) -> Result<(), Fault> {
     let data = operand(step, 0)?;
     let output = step.outputs[0];
-    let reduction = reduction(call)?;
     let shape = maker.fact(data).shape.clone();
     let long = |axis: &usize| shape[*axis] > 1;
-    let reduced: Vec<usize> = reduction.axes.iter().copied().filter(long).collect();
+    let reduced: Vec<usize> = all.iter().copied().filter(long).collect();
     if reduced.is_empty() {
         return super::moves::reshape(maker, step);
     }
     let usual = super::held::usual_axes(shape.len());
     let axes = maker.held(data).axes.filter(|axes| axes.len() == shape.len()).unwrap_or(usual);
     let kept: Vec<Axis> = (0..shape.len())
-        .filter(|axis| reduction.keeps || !reduction.axes.contains(axis))
+        .filter(|axis| keeps || !all.contains(axis))
         .map(|axis| axes[axis])
         .collect();
     let is_position = |axis: usize| matches!(axes[axis], Axis::Y | Axis::X);
@@ -119,7 +123,7 @@ pub(super) fn reduce(
     let is_global = positions.eq(reduced.iter().copied());
     let features = (0..shape.len()).filter(|axis| axes[*axis] == Axis::K && shape[*axis] > 1);
     let is_of_features = features.eq(reduced.iter().copied());
-    let is_max = matches!(&*step.node.operator, "ReduceMax" | "ReduceMin" | "ArgMax" | "ArgMin");
+    let is_max = matches!(&*step.node.operator, "ReduceMax" | "ReduceMin" | "ArgMax" | "ArgMin" | "GlobalMaxPool");
     let places = maker.places(&[data], false);
     let extents = maker.extents(data);
     let (inputs, outputs) = (maker.fact(data).count(), maker.fact(output).count());

@@ -114,7 +114,7 @@ pub(super) fn read(
     let items = fields.required("layers", |node, problems| match &parameters[..] {
         [] if are_wrong => None,
         [] => list("layers", item)(node, problems),
-        all => list("layers", item)(&parameters::substituted(all, node, problems), problems),
+        all => list("layers", item)(&parameters::substituted(all, node, problems)?, problems),
     });
     let expansion = items.as_ref().and_then(|items| expand(items, &mut fields));
     fields.finish();

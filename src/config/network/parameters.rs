@@ -80,27 +80,31 @@ fn range(node: &Node<'_>, problems: &mut Problems) -> Option<RangeInclusive<u32>
 }
 
 /// `node`, the layers of a network, with the values of its expressions in their places. Parameters that no
-/// layer uses are problems, as are expressions without a value.
+/// layer uses are problems. `None` if an expression has no value, which is a problem, too: further problems of
+/// the layers could follow from it.
 pub(super) fn substituted<'s>(
     parameters: &[Parameter],
     node: &Node<'s>,
     problems: &mut Problems,
-) -> Node<'s> {
+) -> Option<Node<'s>> {
     let is_used = RefCell::new(vec![false; parameters.len()]);
     let value = |name: &str| {
         let index = parameters.iter().position(|it| *it.name == *name)?;
         is_used.borrow_mut()[index] = true;
         Some(parameters[index].value)
     };
-    let mut node = node.clone();
+    let (mut node, n_problems) = (node.clone(), problems.len());
     substitute(&mut node, parameters, &value, problems);
+    if problems.len() > n_problems {
+        return None;
+    }
     for (parameter, is_used) in parameters.iter().zip(is_used.take()) {
         if !is_used {
             let message = format!("no layer uses the parameter `{}`", parameter.name);
             problems.push(Problem::new(node.span.clone(), message));
         }
     }
-    node
+    Some(node)
 }
 
 fn substitute(
@@ -120,12 +124,7 @@ fn substitute(
         Value::Scalar { text, quoted: false } if text.parse::<u64>().is_err() => {
             match expression::evaluate(text, value) {
                 Ok(number) => *text = number.to_string().into(),
-                Err(fault) => {
-                    let problem = problem(fault, node, parameters);
-                    problems.push(problem);
-                    // Another problem of the same place would say nothing new.
-                    node.value = Value::Scalar { text: "1".into(), quoted: false };
-                }
+                Err(fault) => problems.push(problem(fault, node, parameters)),
             }
         }
         Value::Scalar { .. } | Value::Null => {}

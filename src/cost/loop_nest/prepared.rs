@@ -187,7 +187,11 @@ impl<'a> PreparedOperator<'a> {
     }
 
     /// Sets the shared memory as the layer finds it, and chooses mappings for it.
-    pub(super) fn set_context(&mut self, context: &MemoryContext, chooser: Option<&dyn ChooseLayer>) {
+    pub(super) fn set_context(
+        &mut self,
+        context: &MemoryContext,
+        chooser: Option<&dyn ChooseLayer>,
+    ) {
         let capacity = self.accelerator.memory.shared.get();
         self.machine.resident = context.resident;
         self.machine.shared_bytes = Some(capacity.saturating_sub(context.reserved));
@@ -330,7 +334,11 @@ impl<'a> PreparedNetwork<'a> {
 
 impl PreparedNetwork<'_> {
     /// The loop nests of a layer in its context.
-    pub(super) fn nests(&mut self, layer: usize, chooser: Option<&dyn ChooseLayer>) -> Vec<NestReport> {
+    pub(super) fn nests(
+        &mut self,
+        layer: usize,
+        chooser: Option<&dyn ChooseLayer>,
+    ) -> Vec<NestReport> {
         let (operator, context) = self.layer(layer);
         operator.set_context(&context, chooser);
         let machine = &operator.machine;

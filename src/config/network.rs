@@ -2,6 +2,7 @@
 
 mod operator;
 mod shapes;
+mod traced;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,6 +16,7 @@ use super::yaml::read::{
     At, Problems, at, at_most, flag, list, number, one_of, proper_name, quantity, text,
 };
 use super::yaml::{Fields, Node, Value};
+use traced::Traced;
 
 pub(super) use operator::{Class, labels, usual_operations};
 
@@ -40,6 +42,8 @@ pub struct Model {
     pub batch_norm_channels: u64,
     /// Size that was published, if any was found for this input and head.
     pub published: Option<Published>,
+    /// Comparison with executed code, if there was one.
+    pub traced: Option<Traced>,
     /// Statements: deviations from the published network, unconfirmed points, and choices that XRBench
     /// leaves open, with the alternatives.
     pub deviations: Vec<Box<str>>,
@@ -69,6 +73,7 @@ impl Model {
             other_parameters: 0,
             batch_norm_channels: 0,
             published: None,
+            traced: None,
             deviations: Vec::new(),
         }
     }
@@ -93,6 +98,7 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
     let batch_norm_channels =
         fields.or("batch_norm_channels", Some(0), number(0..=Operator::MAX_MACS));
     let published = fields.optional("published", published);
+    let traced = fields.optional("traced", traced::read);
     let deviations = fields.optional("deviations", list("statements", text)).unwrap_or_default();
     let connections =
         fields.or("connections", Some(Connections::default()), one_of(&Connections::ALL));
@@ -108,6 +114,7 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
             return None;
         }
     };
+    let traced = traced.map(|traced| traced.of(&network, problems));
     shapes::check(&network, node, &entries, items.as_deref()?, problems);
     Some(Model {
         task,
@@ -119,6 +126,7 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
         other_parameters: other_parameters?,
         batch_norm_channels: batch_norm_channels?,
         published,
+        traced,
         deviations,
     })
 }

@@ -107,7 +107,7 @@ pub mod cost;
 pub mod mapper;
 
 // Networks of other programs. Not used yet.
-#[allow(dead_code)]
+#[allow(dead_code, unused_imports)]
 mod onnx;
 
 pub mod load;

@@ -36,9 +36,10 @@ mod scenario;
 mod technology;
 mod yaml;
 
+pub(crate) use crate::text::nearest;
 pub use catalog::{Catalog, Edition, Hardware, InputFile};
 pub use diagnostic::{ConfigError, Problem};
-pub(crate) use diagnostic::{OldName, OldNames, nearest};
+pub(crate) use diagnostic::{OldName, OldNames};
 pub(crate) use document::resolve;
 pub use files::Source;
 pub(crate) use files::read_bounded;

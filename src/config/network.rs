@@ -4,6 +4,7 @@ mod expression;
 mod operator;
 mod parameters;
 mod shapes;
+mod traced;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,6 +20,7 @@ use super::yaml::read::{
     At, Problems, at, at_most, flag, list, number, one_of, proper_name, quantity, text,
 };
 use super::yaml::{Fields, Node, Value};
+use traced::Traced;
 
 pub(super) use operator::{Class, labels, usual_operations};
 
@@ -45,6 +47,8 @@ pub struct Model {
     /// Size that was published, if any was found for this input and head; none with other values of
     /// parameters than the defaults.
     pub published: Option<Published>,
+    /// Comparison with executed code, if there was one; none with other values of parameters than the defaults.
+    pub traced: Option<Traced>,
     /// Statements: deviations from the published network, unconfirmed points, and choices that XRBench
     /// leaves open, with the alternatives.
     pub deviations: Vec<Box<str>>,
@@ -74,6 +78,7 @@ impl Model {
             other_parameters: 0,
             batch_norm_channels: 0,
             published: None,
+            traced: None,
             deviations: Vec::new(),
         }
     }
@@ -102,6 +107,7 @@ pub(super) fn read(
     let batch_norm_channels =
         fields.or("batch_norm_channels", Some(0), number(0..=Operator::MAX_MACS));
     let published = fields.optional("published", published);
+    let traced = fields.optional("traced", traced::read);
     let deviations = fields.optional("deviations", list("statements", text)).unwrap_or_default();
     let connections =
         fields.or("connections", Some(Connections::default()), one_of(&Connections::ALL));
@@ -128,6 +134,7 @@ pub(super) fn read(
             return None;
         }
     };
+    let traced = traced.map(|traced| traced.of(&network, problems));
     shapes::check(&network, node, &entries, items.as_deref()?, problems);
     Some(Model {
         task,
@@ -139,6 +146,7 @@ pub(super) fn read(
         other_parameters: other_parameters?,
         batch_norm_channels: batch_norm_channels?,
         published: published.filter(|_| is_default),
+        traced: traced.filter(|_| is_default),
         deviations,
     })
 }

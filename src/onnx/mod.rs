@@ -10,5 +10,10 @@
 //! of what was executed. Nothing here knows hardware, mappings or YAML.
 
 mod fact;
+mod file;
 mod graph;
 mod rules;
+
+#[cfg(test)]
+#[path = "../../tests/it/support/onnx_files.rs"]
+mod onnx_files;

@@ -8,12 +8,12 @@ use crate::mlperf::rules::{Benchmark, Cooldown, Load, Quality, QualityTarget, Su
 use crate::model::Network;
 use crate::units::SimSpan;
 
-use super::{ParameterValues, Parameters, Problem, parameters};
 use super::yaml::read::{
     At, Problems, at, at_most, flag, list, number, one_of, printable, proper_name, quantity, text,
     unknown_name,
 };
 use super::yaml::{Fields, Node};
+use super::{ParameterValues, Parameters, Problem, parameters};
 
 /// Largest number of tasks of a suite.
 const MAX_TASKS: usize = 1000;

@@ -10,16 +10,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{
-    Connections, Layer, ModelError, Network, Operator, Parameter, Source, View,
-};
+use crate::model::{Connections, Layer, ModelError, Network, Operator, Parameter, Source, View};
 use crate::scenario::{QualityDirection, QualityGoal};
 
-use super::{ParameterValues, Problem};
 use super::yaml::read::{
     At, Problems, at, at_most, flag, list, number, one_of, proper_name, quantity, text,
 };
 use super::yaml::{Fields, Node, Value};
+use super::{ParameterValues, Problem};
 use traced::Traced;
 
 pub(super) use operator::{Class, labels, usual_operations};
@@ -111,9 +109,8 @@ pub(super) fn read(
     let deviations = fields.optional("deviations", list("statements", text)).unwrap_or_default();
     let connections =
         fields.or("connections", Some(Connections::default()), one_of(&Connections::ALL));
-    let parameters = fields.optional("parameters", |node, problems| {
-        parameters::read(values, node, problems)
-    });
+    let parameters =
+        fields.optional("parameters", |node, problems| parameters::read(values, node, problems));
     // Without its parameters, every expression of a network would be a problem.
     let are_wrong = parameters.is_none() && fields.given("parameters");
     let parameters = parameters.unwrap_or_default();

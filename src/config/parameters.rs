@@ -91,7 +91,8 @@ pub(crate) fn fault(parameters: &[Parameter], name: &str, value: u32) -> Option<
     };
     let (low, high) = parameter.allowed.clone().into_inner();
     let allowed = parameter.allowed.contains(&value);
-    (!allowed).then(|| format!("`{name}` is {value}; allowed is a whole number from {low} to {high}"))
+    (!allowed)
+        .then(|| format!("`{name}` is {value}; allowed is a whole number from {low} to {high}"))
 }
 
 fn malformed(text: &str, reason: String) -> ConfigError {

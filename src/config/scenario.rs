@@ -13,13 +13,13 @@ use crate::scenario::{
 use crate::units::{FrameRate, SimSpan};
 
 use super::network::Model;
-use super::{ParameterValues, Parameters, Problem, parameters};
 use super::yaml::read::{
     At, Problems, at, at_most, list, named, number, one_of, proper_name, quantity, text,
     unknown_name,
 };
 use super::yaml::tree::Entry;
 use super::yaml::{Fields, Node, Value};
+use super::{ParameterValues, Parameters, Problem, parameters};
 
 /// Most models of a scenario.
 const MAX_MODELS: usize = 1000;

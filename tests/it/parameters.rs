@@ -45,8 +45,7 @@ fn gnmt_grows_with_words_and_beams() {
     let word = (4 * 2048 + 3072) * 4096 + 1024 * 1024;
     let step = 4 * 3072 * 4096 + 1024 * 1024 + 36548 * 1024;
     for [source, target, beams] in [[25, 25, 10], [2, 2, 1], [7, 40, 3], [100, 9, 4]] {
-        let reference =
-            format!("gnmt:source_words={source},target_words={target},beams={beams}");
+        let reference = format!("gnmt:source_words={source},target_words={target},beams={beams}");
         let expected = source * word + target * beams * (step + 2048 * source);
         assert_eq!(macs(&reference), expected, "{reference}");
     }
@@ -82,11 +81,10 @@ fn wrong_values_name_what_is_allowed() {
         refused("gnmt:beams=1,target_words=1001"),
         "`gnmt:beams=1,target_words=1001`: `target_words` is 1001; allowed is a whole number from 2 to 1000"
     );
-    assert_eq!(
-        refused("KD:n=2"),
-        "`KD:n=2`: the network has no parameters, and so no `n`"
+    assert_eq!(refused("KD:n=2"), "`KD:n=2`: the network has no parameters, and so no `n`");
+    assert!(
+        refused("PD:regions=-1").contains("`regions` is `-1`; allowed is a whole number from 0")
     );
-    assert!(refused("PD:regions=-1").contains("`regions` is `-1`; allowed is a whole number from 0"));
     assert!(refused("PD:regions").contains("no network named `PD:regions`"));
     assert!(refused("artifact/PD:regions=1").contains("no parameters"));
     assert!(stderr_of(&["show", "PD:region=1"]).contains("did you mean `regions`?"));
@@ -138,7 +136,10 @@ fn expressions_stand_for_numbers() {
 #[test]
 fn problems_of_expressions_have_lines_and_nearest_names() {
     assert_eq!(
-        problems(&[("n: regions, k: 16, c: 3", "n: region, k: 16, c: 3"), ("repeat: words", "repeat: words *")]),
+        problems(&[
+            ("n: regions, k: 16, c: 3", "n: region, k: 16, c: 3"),
+            ("repeat: words", "repeat: words *")
+        ]),
         "head.yaml:7:17: no parameter named `region` (did you mean `regions`?)\n\
          head.yaml:8:15: `words *`: expected a whole number, or an expression of parameters and whole numbers \
          with `+`, `-`, `*`, `/` (rounded up) and parentheses"
@@ -177,7 +178,8 @@ fn problems_of_declarations_do_not_hide_behind_those_of_layers() {
 fn scenario_file(folder: &Path, models: &str) -> String {
     fs::write(folder.join("head.yaml"), NETWORK).expect("it can be written");
     let path = folder.join("scenario.yaml");
-    fs::write(&path, format!("scenario:\n  name: own\n  models:\n{models}")).expect("it can be written");
+    fs::write(&path, format!("scenario:\n  name: own\n  models:\n{models}"))
+        .expect("it can be written");
     path.to_str().expect("it is UTF-8").into()
 }
 
@@ -197,16 +199,14 @@ fn a_scenario_sets_values_and_a_setting_replaces_them() {
         let names = scenario.models().iter().map(|model| model.unit.network.name().to_string());
         names.collect::<Vec<_>>()
     };
-    assert_eq!(
-        names(&mut catalog, &set),
-        ["head:regions=5", "head:regions=5,words=2", "head"]
-    );
+    assert_eq!(names(&mut catalog, &set), ["head:regions=5", "head:regions=5,words=2", "head"]);
     set.set("B", "regions", 30);
     set.set("C", "words", 3);
     set.set("elsewhere", "words", 3);
     assert_eq!(names(&mut catalog, &set), ["head:regions=5", "head:words=2", "head:words=3"]);
     set.set("C", "words", 65);
-    let error = catalog.scenario_with(&path, Edition::Reference, &set).expect_err("it is too large");
+    let error =
+        catalog.scenario_with(&path, Edition::Reference, &set).expect_err("it is too large");
     assert!(error.to_string().contains("`words` is 65; allowed is a whole number from 1 to 64"));
 }
 
@@ -218,9 +218,8 @@ fn wrong_values_in_a_scenario_have_its_lines() {
         let error = Catalog::new().scenario(&path, Edition::Reference).expect_err("it is wrong");
         error.to_string().replace(&path, "FILE")
     };
-    let unknown = refused(
-        "    - network: head.yaml\n      fps: 30\n      parameters:\n        wods: 3\n",
-    );
+    let unknown =
+        refused("    - network: head.yaml\n      fps: 30\n      parameters:\n        wods: 3\n");
     assert!(unknown.starts_with("FILE:7:9: `head.yaml:wods=3`"), "{unknown}");
     assert!(unknown.ends_with("has no parameter `wods`; did you mean `words`?"), "{unknown}");
     let twice =
@@ -236,7 +235,8 @@ fn ar_gaming() -> Experiment {
 fn runs_take_values_by_the_task_of_a_model() {
     let energy = |experiment: Experiment| {
         let runs = experiment.run().expect("it is right");
-        let total = |run: &xrsim::Run| run.result.as_ref().expect("it runs").scorecard.total.clone();
+        let total =
+            |run: &xrsim::Run| run.result.as_ref().expect("it runs").scorecard.total.clone();
         runs.iter().map(|run| format!("{:?}", total(run))).collect::<Vec<_>>()
     };
     let regions = |value: u32| ar_gaming().set("parameters.PD.regions", value);
@@ -296,7 +296,9 @@ fn a_sweep_varies_a_parameter_and_checks_it() {
     assert!(zero.contains(":8:33: `PD`: `regions` is 0; allowed is"), "{zero}");
     let unknown = checked("parameters.PD.region", "[10, 20]");
     assert_eq!(unknown.matches("did you mean `regions`?").count(), 1, "{unknown}");
-    assert!(checked("parameters.PX.regions", "10").contains("no model in these scenarios named `PX`"));
+    assert!(
+        checked("parameters.PX.regions", "10").contains("no model in these scenarios named `PX`")
+    );
     let out = folder.path().join("out.csv");
     let path = sweep("parameters.PD.regions", "[10, 1000]");
     output(&["sweep", &path, "--out", out.to_str().expect("it is UTF-8")]);

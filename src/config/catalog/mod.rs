@@ -336,12 +336,14 @@ impl Catalog {
         parameters: &Parameters,
     ) -> Result<MlperfSuite, ConfigError> {
         let file = self.locate(&[Kind::Mlperf], reference, "", None)?;
-        self.only(&file.with_parameters(parameters.clone()), Kind::Mlperf, |contents| {
-            match contents {
+        self.only(
+            &file.with_parameters(parameters.clone()),
+            Kind::Mlperf,
+            |contents| match contents {
                 Contents::Mlperf(suite) => Some(suite),
                 _ => None,
-            }
-        })
+            },
+        )
     }
 
     /// The mapspace called `reference`, with the dataflows that it refers to.

@@ -165,7 +165,9 @@ mod tests {
 
     #[test]
     fn everything_else_is_refused() {
-        for text in ["", "+", "beams beams", "2beams", "(1", "1)", "1.5", "-1", "2**3", "beams,", "é"] {
+        for text in
+            ["", "+", "beams beams", "2beams", "(1", "1)", "1.5", "-1", "2**3", "beams,", "é"]
+        {
             assert_eq!(of(text), Err(Fault::Syntax), "{text}");
         }
         assert_eq!(of("1+beam"), Err(Fault::Unknown("beam".into())));

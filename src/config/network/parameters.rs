@@ -133,7 +133,9 @@ fn substitute(
 
 fn problem(fault: Fault, node: &Node<'_>, parameters: &[Parameter]) -> Problem {
     let Fault::Unknown(name) = fault else {
-        let Value::Scalar { text, .. } = &node.value else { return node.mismatch(&"an expression") };
+        let Value::Scalar { text, .. } = &node.value else {
+            return node.mismatch(&"an expression");
+        };
         let message = format!("`{}`: {fault}", printable(text));
         return Problem::new(node.span.clone(), message);
     };

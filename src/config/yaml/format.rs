@@ -37,9 +37,8 @@ fn read(
     Ok(match kind {
         Kind::Network => {
             let values = file.parameters.of("").cloned().unwrap_or_default();
-            let read = |node: &Node<'_>, problems: &mut Problems| {
-                network::read(&values, node, problems)
-            };
+            let read =
+                |node: &Node<'_>, problems: &mut Problems| network::read(&values, node, problems);
             Contents::Networks(vec![Arc::new(file.load(Kind::Network, read)?)])
         }
         Kind::Dataflow => {

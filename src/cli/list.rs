@@ -11,6 +11,7 @@ use crate::ids::ModelId;
 use crate::mlperf::rules::{Load, Quality, QualityTarget, Test};
 use crate::report::table;
 use crate::scenario::{DependencyKind, QualityDirection, QualityGoal, Scenario};
+use crate::validate::networks::facts;
 
 use super::message::Failure;
 use super::{experiment, output, schedulers, table_style};
@@ -37,8 +38,8 @@ type Table = (Vec<&'static str>, Vec<Vec<String>>);
 const LISTINGS: &[Listing] = &[
     Listing {
         name: "models",
-        help: "Unit models with their networks, and the networks of MLPerf",
-        tables: || Ok(vec![models()?, mlperf_networks()?]),
+        help: "Unit models with their networks, the networks of MLPerf, and parameters of networks",
+        tables: || Ok(vec![models()?, mlperf_networks()?, parameters()?]),
     },
     Listing {
         name: "mlperf",
@@ -188,6 +189,7 @@ fn models() -> Result<Table, Failure> {
                 network.name().to_string(),
                 network.layers().len().to_string(),
                 format!("{:.3}", network.macs() as f64 / 1e9),
+                facts(&*catalog.model(&model.unit.task)?).traced(),
                 model.unit.dataset.to_string(),
                 quality(&model.unit.quality),
                 inputs.join(", "),
@@ -195,7 +197,10 @@ fn models() -> Result<Table, Failure> {
         }
     }
     rows.sort();
-    Ok((vec!["task", "network", "layers", "GMAC", "dataset", "quality goal", "inputs"], rows))
+    Ok((
+        vec!["task", "network", "layers", "GMAC", "traced", "dataset", "quality goal", "inputs"],
+        rows,
+    ))
 }
 
 fn mlperf_networks() -> Result<Table, Failure> {
@@ -209,11 +214,34 @@ fn mlperf_networks() -> Result<Table, Failure> {
             model.network.layers().len().to_string(),
             format!("{:.3}", model.network.macs() as f64 / 1e9),
             format!("{:.3}", parameters as f64 / 1e6),
+            facts(&model).traced(),
             model.dataset.to_string(),
             model.title.to_string(),
         ]);
     }
-    Ok((vec!["MLPerf network", "layers", "GMAC", "M parameters", "dataset", "task"], rows))
+    Ok((
+        vec!["MLPerf network", "layers", "GMAC", "M parameters", "traced", "dataset", "task"],
+        rows,
+    ))
+}
+
+/// Parameters of the networks of the suite and of MLPerf.
+fn parameters() -> Result<Table, Failure> {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in [catalog.names(Kind::Network), catalog.mlperf_networks()].concat() {
+        for it in catalog.network(&name)?.parameters() {
+            let (low, high) = it.allowed.clone().into_inner();
+            rows.push(vec![
+                name.clone(),
+                it.name.to_string(),
+                it.default.to_string(),
+                format!("{low} to {high}"),
+                it.reason.to_string(),
+            ]);
+        }
+    }
+    Ok((vec!["network", "parameter", "default", "allowed", "reason of the default"], rows))
 }
 
 fn mlperf_tests() -> Result<Table, Failure> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Connections, Network};
+use crate::model::{Connections, Network, Parameter};
 
 /// A network and its published size.
 #[derive(Debug, Clone, Copy)]
@@ -17,17 +17,33 @@ pub(crate) struct Facts<'a> {
     pub published_parameters: Option<u64>,
     /// Published multiply-accumulates.
     pub published_macs: Option<u64>,
+    /// Comparison with executed code.
+    pub trace: Option<Trace<'a>>,
+}
+
+/// Comparison of the layers with multiply-accumulates with those of executed code.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trace<'a> {
+    /// Code.
+    pub code: &'a str,
+    /// Number of equal layers; 0 if only totals were compared.
+    pub layers: u32,
+    /// Number of layers with equal sources; `None` if they were not compared.
+    pub edges: Option<u32>,
+    /// Limit of the comparison; empty for none.
+    pub remark: &'a str,
 }
 
 impl Facts<'_> {
-    /// Lines of comments in YAML: layers by class in order of first use, weights with their size at 8
-    /// bit, parameters without batch normalisations if those fold away, parameters, and
+    /// Lines of comments in YAML: values of parameters that extents depend on, layers by class in order of
+    /// first use, weights with their size at 8 bit, parameters without batch normalisations if those fold away, parameters, and
     /// multiply-accumulates. A published number follows the computed one, with the deviation of the
-    /// computed one from it.
+    /// computed one from it. A comparison with executed code ends them.
     pub(crate) fn to_comments(self) -> String {
+        let mut text = self.parameter_values();
         let weights = self.network.weights();
         let mebibytes = weights as f64 / f64::from(1 << 20);
-        let mut text = format!(
+        text += &format!(
             "# {} layers: {}\n# weights: {} ({mebibytes:.3} MiB at 8 bit)\n",
             grouped(self.network.layers().len() as u64),
             self.classes(),
@@ -43,7 +59,65 @@ impl Facts<'_> {
         if self.network.connections() == Connections::Incomplete {
             text += "# connections are incomplete: shapes between layers are not checked\n";
         }
+        if let Some(trace) = self.trace {
+            text += &format!("# traced from {}: {}\n", trace.code, self.verdict(trace));
+        }
         text
+    }
+
+    /// A line for every parameter that extents depend on.
+    fn parameter_values(&self) -> String {
+        let line = |it: &Parameter| {
+            let (low, high) = it.allowed.clone().into_inner();
+            let default = match it.is_default() {
+                true => "default".into(),
+                false => format!("default {}", grouped(it.default.into())),
+            };
+            let reason =
+                if it.reason.is_empty() { String::new() } else { format!(": {}", it.reason) };
+            let [value, low, high] = [it.value, low, high].map(|it| grouped(it.into()));
+            format!("# with {} {value}, from {low} to {high} ({default}{reason})\n", it.name)
+        };
+        self.network.parameters().iter().map(line).collect()
+    }
+
+    /// Number of layers with multiply-accumulates.
+    fn mac_layers(&self) -> usize {
+        self.network.layers().iter().filter(|it| it.operator.macs() > 0).count()
+    }
+
+    /// Comparison with executed code in words.
+    fn verdict(&self, trace: Trace<'_>) -> String {
+        let known = grouped(self.mac_layers() as u64);
+        let mut text = match trace.layers {
+            0 => "totals only".into(),
+            n if n as usize == self.mac_layers() => {
+                format!("every operator equal, {known} with multiply-accumulates")
+            }
+            n => format!(
+                "{} of {known} operators with multiply-accumulates equal",
+                grouped(n.into())
+            ),
+        };
+        match trace.edges {
+            Some(n) if n == trace.layers => text += ", and their sources",
+            Some(n) => text += &format!(", and the sources of {}", grouped(n.into())),
+            None if trace.layers > 0 => text += "; sources not compared",
+            None => {}
+        }
+        match trace.remark {
+            "" => text,
+            remark => format!("{text} ({remark})"),
+        }
+    }
+
+    /// Comparison with executed code in one word: equal layers of all, `totals`, or `-` for none.
+    pub(crate) fn traced(&self) -> String {
+        match self.trace {
+            None => "-".into(),
+            Some(Trace { layers: 0, .. }) => "totals".into(),
+            Some(Trace { layers, .. }) => format!("{layers}/{}", self.mac_layers()),
+        }
     }
 
     fn parameters(&self) -> u64 {
@@ -131,6 +205,7 @@ mod tests {
             batch_norm_channels: 2,
             published_parameters: Some(120),
             published_macs: None,
+            trace: None,
         };
         assert_eq!(
             facts.to_comments(),
@@ -140,5 +215,47 @@ mod tests {
              # parameters: 150; published 120, deviation +25.0 %\n\
              # multiply-accumulates: 2,176\n"
         );
+    }
+
+    #[test]
+    fn a_trace_says_what_was_compared() {
+        let product = MatmulShape { instances: 1, rows: 1, k: 2, c: 64, activations: false };
+        let sum = VectorShape::new(VectorOp::Add, 4, 2, 1);
+        let operators =
+            [Operator::Matmul(product), Operator::Matmul(product), Operator::Vector(sum)];
+        let layers = operators.map(|operator| Layer::new("", operator));
+        let network = Network::new("", layers.into()).expect("three good layers");
+        let of = |layers, edges, remark| {
+            let facts = Facts {
+                network: &network,
+                other_parameters: 0,
+                batch_norm_channels: 0,
+                published_parameters: None,
+                published_macs: None,
+                trace: Some(Trace { code: "code", layers, edges, remark }),
+            };
+            let last = facts.to_comments().lines().last().map(String::from);
+            (facts.traced(), last.expect("several lines"))
+        };
+        for (found, cell, line) in [
+            (of(0, None, ""), "totals", "totals only"),
+            (
+                of(1, None, "backbone"),
+                "1/2",
+                "1 of 2 operators with multiply-accumulates equal; sources not compared (backbone)",
+            ),
+            (
+                of(2, Some(1), ""),
+                "2/2",
+                "every operator equal, 2 with multiply-accumulates, and the sources of 1",
+            ),
+            (
+                of(2, Some(2), ""),
+                "2/2",
+                "every operator equal, 2 with multiply-accumulates, and their sources",
+            ),
+        ] {
+            assert_eq!(found, (cell.into(), format!("# traced from code: {line}")));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Sizes of the reference networks against published sizes.
 
 use crate::config::{Catalog, ConfigError, Edition, Kind, Model};
-use crate::report::network::Facts;
+use crate::report::network::{Facts, Trace};
 
 use super::{Comparison, Verdict};
 
@@ -14,6 +14,12 @@ pub(crate) fn facts(model: &Model) -> Facts<'_> {
         batch_norm_channels: model.batch_norm_channels,
         published_parameters: published.and_then(|published| published.parameters),
         published_macs: published.and_then(|published| published.macs),
+        trace: model.traced.as_ref().map(|traced| Trace {
+            code: &traced.code,
+            layers: traced.layers,
+            edges: traced.edges,
+            remark: &traced.remark,
+        }),
     }
 }
 

@@ -28,7 +28,7 @@
 //! | 6.7 | `off_chip` | loops above the shared memory: DRAM traffic and time by step |
 //! | 7 | `energy` | counts times a table |
 //! | 1.3, 1.6 | [`lower`], `vector` | lowering of operators, operators without MACs |
-//! | 6.6 | `model`, `residency` | networks: tensors that stay in shared memory between layers |
+//! | 6.6 | `model`, `prepared`, `residency` | networks: tensors that stay in shared memory between layers |
 
 pub(crate) mod energy;
 pub mod lower;
@@ -48,6 +48,7 @@ mod ingress;
 mod listed;
 mod off_chip;
 mod overlap;
+mod prepared;
 mod report;
 mod residency;
 mod transition;
@@ -70,8 +71,9 @@ pub(crate) use listed::Listed;
 pub use listed::{directives, is_form, nest_of, shape};
 pub use machine::{Bandwidth, Machine, NocLevel};
 pub use mapping::{Level, Loop, Mapping};
-pub use model::{ChosenLoopNest, LoopNest, NestReport, nests_of_layer, nests_of_network};
+pub use model::{ChosenLoopNest, LoopNest, nests_of_layer, nests_of_network};
 pub use nest::{Axis, Extents, Nest, Window};
+pub use prepared::NestReport;
 pub use report::LayerReport;
 
 /// Counts of one level, summed over all its clusters and steps (5.9). Units are elements unless noted.

@@ -78,9 +78,7 @@ fn handler(node: &Node) -> Option<Handler> {
             |maker, step, call| pools::window(maker, step, call, VectorOp::AveragePool)
         }
         ("", "GlobalAveragePool" | "GlobalMaxPool" | "GlobalLpPool")
-        | ("com.microsoft", "QLinearGlobalAveragePool") => {
-            pools::global
-        }
+        | ("com.microsoft", "QLinearGlobalAveragePool") => pools::global,
         (
             "",
             "ReduceMean" | "ReduceSum" | "ReduceMax" | "ReduceMin" | "ReduceProd" | "ReduceL1"

@@ -123,7 +123,10 @@ fn reduced(
     let is_global = positions.eq(reduced.iter().copied());
     let features = (0..shape.len()).filter(|axis| axes[*axis] == Axis::K && shape[*axis] > 1);
     let is_of_features = features.eq(reduced.iter().copied());
-    let is_max = matches!(&*step.node.operator, "ReduceMax" | "ReduceMin" | "ArgMax" | "ArgMin" | "GlobalMaxPool");
+    let is_max = matches!(
+        &*step.node.operator,
+        "ReduceMax" | "ReduceMin" | "ArgMax" | "ArgMin" | "GlobalMaxPool"
+    );
     let places = maker.places(&[data], false);
     let extents = maker.extents(data);
     let (inputs, outputs) = (maker.fact(data).count(), maker.fact(output).count());

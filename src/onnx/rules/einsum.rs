@@ -49,6 +49,7 @@ pub(in crate::onnx) fn equation(call: &Call<'_>) -> Result<Equation, Fault> {
     for (index, term) in terms.iter().enumerate() {
         let shape = &call.input(index)?.shape;
         let letters = letters(term, Some(shape.len()))?;
+        same_dots(&extents, term, &letters)?;
         for (&letter, &extent) in letters.iter().zip(shape) {
             meet(&mut extents, letter, extent)?;
         }
@@ -91,6 +92,17 @@ fn letters(term: &str, rank: Option<usize>) -> Result<Vec<Letter>, Fault> {
     all.extend((0..dots).rev().map(Letter::Dots));
     all.extend(last.unwrap_or_default());
     Ok(all)
+}
+
+/// Checks that `...` stands for as many axes as in the operands before.
+fn same_dots(known: &[(Letter, u64)], term: &str, letters: &[Letter]) -> Result<(), Fault> {
+    let count = |letter: &&Letter| matches!(letter, Letter::Dots(_));
+    let before = known.iter().map(|(letter, _)| letter).filter(count).count();
+    let own = letters.iter().filter(count).count();
+    match before == own || before == 0 || !term.contains("...") {
+        true => Ok(()),
+        false => invalid(format!("`...` stands for {before} axes and for {own}")),
+    }
 }
 
 /// Letters of the output as it is stated.

@@ -39,6 +39,9 @@ mod slicing;
 mod table;
 mod window;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use super::fact::{Elements, Fact};
@@ -115,6 +118,10 @@ fn check(fact: &mut Fact) -> Result<(), Fault> {
     let matches =
         |known: &Arc<Elements>| known.len() as u64 == count && known.len() <= Elements::MAX;
     fact.elements = fact.elements.take().filter(matches);
+    // Nothing is unknown of a tensor without elements.
+    if count == 0 && fact.elements.is_none() {
+        fact.elements = Some(Arc::new(Elements::Ints(Vec::new())));
+    }
     Ok(())
 }
 

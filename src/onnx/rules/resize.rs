@@ -3,8 +3,22 @@
 use super::super::fact::Fact;
 use super::{Call, Fault, Outputs, invalid, shape};
 
-/// `Resize`: scales or sizes are inputs; opset 10 has scales alone.
+/// `Resize`: scales or sizes are inputs; opset 10 has scales alone. Where data decide them, a bound stands for
+/// every extent after the first two.
 pub(super) fn resize(call: &Call<'_>) -> Outputs {
+    match (given(call), call.bound) {
+        (Err(Fault::Elements(_)), Some(bound)) => {
+            let input = call.input(0)?;
+            let mut out = input.shape.clone();
+            out.iter_mut().skip(2).for_each(|extent| *extent = bound);
+            Ok(vec![call.output(input.element, out)])
+        }
+        (outputs, _) => outputs,
+    }
+}
+
+/// A `Resize` to known extents.
+fn given(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
     let rank = input.shape.len();
     let axes = match call.ints("axes")? {

@@ -166,7 +166,8 @@ impl Settings {
     }
 
     fn sliding(&self, call: &Call<'_>, spatial: &[u64]) -> Result<Vec<Window>, Fault> {
-        let rounds_up = call.flag("ceil_mode")? && self.auto == Auto::No;
+        // **Deviation**: with VALID, the text of `MaxPool` does not round up; ONNX Runtime and ONNX do.
+        let rounds_up = call.flag("ceil_mode")?;
         (0..spatial.len())
             .map(|axis| {
                 let found = match self.auto {
@@ -184,13 +185,10 @@ impl Settings {
         let stride = i128::from(window.stride);
         let begin = i128::from(input) + i128::from(window.pad_begin);
         let free = begin + i128::from(window.pad_end) - self.reach(axis);
-        if free < 0 {
-            return None;
-        }
-        let down = free / stride + 1;
+        let down = free.div_euclid(stride) + 1;
         let mut output = down;
         if rounds_up {
-            output = (free + stride - 1) / stride + 1;
+            output = (free + stride - 1).div_euclid(stride) + 1;
             // A window that would begin in the padding after the input is left out.
             if (output - 1) * stride >= begin {
                 output -= 1;
@@ -200,7 +198,7 @@ impl Settings {
             let end = (output - 1) * stride + self.reach(axis) - begin;
             window.pad_end = u64::try_from(end.max(0)).ok()?;
         }
-        window.output = u64::try_from(output).ok()?;
+        window.output = u64::try_from(output).ok().filter(|&output| output > 0)?;
         Some(window)
     }
 
@@ -259,11 +257,19 @@ impl Settings {
         (0..axes)
             .map(|axis| {
                 let wanted = wanted.as_ref().map(|wanted| wanted[axis]);
-                self.grow(axis, spatial[axis], extra[axis], wanted).ok_or_else(|| {
+                let window = self.grow(axis, spatial[axis], extra[axis], wanted);
+                let window = window.ok_or_else(|| {
                     let (begin, end) = self.pads[axis];
                     let text = format!("pads {begin} and {end} leave nothing of axis {}", axis + 2);
                     Fault::Invalid(text)
-                })
+                })?;
+                let (added, most) = (window.output_padding, window.stride.max(window.dilation));
+                match added < most {
+                    true => Ok(window),
+                    false => invalid(format!(
+                        "an output padding of {added}, which has to be below {most}, stride or dilation"
+                    )),
+                }
             })
             .collect()
     }
@@ -283,9 +289,17 @@ impl Settings {
             let extent = |&value: &i64| shape::extent(value, "`output_shape`");
             return list[skip..].iter().map(extent).collect::<Result<_, _>>().map(Some);
         }
-        let same = matches!(self.auto, Auto::Upper | Auto::Lower);
-        let product = |(&extent, &stride): (&u64, &u64)| extent.saturating_mul(stride);
-        Ok(same.then(|| spatial.iter().zip(&self.strides).map(product).collect()))
+        if !matches!(self.auto, Auto::Upper | Auto::Lower) {
+            return Ok(None);
+        }
+        // Runtimes do not extend an output whose kernels leave gaps.
+        let wanted = |axis: usize| {
+            let full =
+                i128::from(self.strides[axis]) * (i128::from(spatial[axis]) - 1) + self.reach(axis);
+            let full = u64::try_from(full).unwrap_or(u64::MAX);
+            spatial[axis].saturating_mul(self.strides[axis]).min(full)
+        };
+        Ok(Some((0..spatial.len()).map(wanted).collect()))
     }
 
     /// Window of a transposed convolution.

@@ -329,6 +329,9 @@ impl<'a, 'p> Walk<'a, 'p> {
                     match self.load(id) {
                         Loaded::Whole => {}
                         Loaded::Failed => return None,
+                        Loaded::Nothing if self.is_open_size(node, id) && bound.is_none() => {
+                            bound = Some(self.guess(name, "rows and columns", is_lost));
+                        }
                         Loaded::Nothing => {
                             // One cause gives one message.
                             if !*is_lost {
@@ -339,14 +342,7 @@ impl<'a, 'p> Walk<'a, 'p> {
                     }
                 }
                 Err(Fault::Bound(what)) if bound.is_none() => {
-                    let shown = in_line(name);
-                    self.problems.needs(
-                        format!("{shown}: how many {what} there are depends on data"),
-                        format!("--bound {shown}=N"),
-                    );
-                    // What follows is looked at with a guess, so that all questions come at once.
-                    bound = Some(GUESS);
-                    *is_lost = true;
+                    bound = Some(self.guess(name, what, is_lost));
                 }
                 Err(fault) => {
                     if !*is_lost {
@@ -356,6 +352,23 @@ impl<'a, 'p> Walk<'a, 'p> {
                 }
             }
         }
+    }
+
+    /// Whether data decide the size of an image.
+    fn is_open_size(&self, node: &Node, id: TensorId) -> bool {
+        *node.operator == *"Resize" && self.origin(id).is_none()
+    }
+
+    /// Reports that data decide an extent. What follows is looked at with a guess, so that all questions come
+    /// at once.
+    fn guess(&mut self, name: &str, what: &str, is_lost: &mut bool) -> u64 {
+        let shown = in_line(name);
+        self.problems.needs(
+            format!("{shown}: how many {what} there are depends on data"),
+            format!("--bound {shown}=N"),
+        );
+        *is_lost = true;
+        GUESS
     }
 
     /// Reads a constant of another file.

@@ -19,7 +19,8 @@ fn networks() {
 ",
         &[
             "3:3: a network has no key `nmae` (known: name, task, title, dataset, quality, inputs, \
-             other_parameters, batch_norm_channels, published, deviations, connections, layers)",
+             other_parameters, batch_norm_channels, published, traced, deviations, connections, \
+             parameters, layers)",
             "4:3: `name` is given twice (remove one of the two)",
             "5:32: expected a number above 0, found `0`",
             "5:43: expected `higher` or `lower`, found `more`",
@@ -35,6 +36,35 @@ fn networks() {
             "10:15: expected a whole number from 1 to 10000, found `0`",
             "11:15: this list of layers is empty",
         ],
+    );
+}
+
+#[test]
+fn traces_that_cannot_be() {
+    let network = |traced: &str| {
+        format!(
+            "network:\n  name: N\n  traced: {{{traced}}}\n  layers:\n    - fc: {{k: 1, c: 1}}\n    - add: {{k: 1}}\n"
+        )
+    };
+    check(
+        &network("layers: 1, edge: 1"),
+        &[
+            "3:11: a trace lacks the key `code`",
+            "3:23: a trace has no key `edge` (did you mean `edges`?)",
+        ],
+    );
+    // A sum has no multiply-accumulates.
+    check(
+        &network("code: c, layers: 2"),
+        &["3:29: 2 layers of a network that has 1 with multiply-accumulates"],
+    );
+    check(
+        &network("code: c, layers: 1, edges: 2"),
+        &["3:39: sources of 2 layers, but 1 were compared"],
+    );
+    check(
+        &network("code: c, layers: -1"),
+        &["3:29: expected a whole number from 0 to 50000, found `-1`"],
     );
 }
 

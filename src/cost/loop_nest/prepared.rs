@@ -1,0 +1,369 @@
+//! Operators and networks on an accelerator, with everything that does not depend on the shared memory as a
+//! layer finds it (docs/cost-model-loop-nest.md, section 6.6).
+
+use std::collections::HashMap;
+
+use crate::hardware::{Accelerator, Memory};
+use crate::model::{Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, VectorShape};
+use crate::units::Bytes;
+
+use super::super::Infeasible;
+use super::choose::{Choice, ChooseLayer};
+use super::nest::{outputs, weights};
+use super::report::LayerReport;
+use super::residency::{self, Residency, SharedMemoryNeed};
+use super::{
+    Evaluation, Illegal, Listed, Machine, Mapping, Nest, Walk, dram, lower, off_chip, vector,
+};
+
+/// Shared memory as a layer finds it: which of its tensors are resident, and how much other tensors
+/// occupy (section 6.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(super) struct MemoryContext {
+    /// Whether each tensor is resident; the weight of a matrix product is its second operand.
+    resident: PerTensor<bool>,
+    /// Number of sources that the layer reads.
+    n_sources: u32,
+    /// Number of these that are resident.
+    n_resident_sources: u32,
+    /// Bytes that other layers keep there meanwhile.
+    reserved: u64,
+}
+
+impl MemoryContext {
+    /// The context of `operator`, which has `n_sources`, in a plan. An operand with several sources
+    /// is resident only if all of them are; otherwise DRAM supplies it whole.
+    fn new(operator: &Operator, n_sources: usize, plan: &Residency) -> Self {
+        let n_resident = (0..n_sources).filter(|&source| plan.source(source)).count();
+        let all = n_sources > 0 && n_resident == n_sources;
+        let PerOperand { input, weight } = match operator {
+            Operator::Matmul(MatmulShape { activations: true, .. }) if n_sources > 1 => {
+                PerOperand {
+                    input: plan.source(0),
+                    weight: (1..n_sources).all(|source| plan.source(source)),
+                }
+            }
+            Operator::Matmul(MatmulShape { activations, .. }) => {
+                PerOperand { input: all, weight: all && *activations }
+            }
+            _ => PerOperand { input: all, weight: false },
+        };
+        Self {
+            resident: PerTensor { input, weight, output: plan.output },
+            n_sources: n_sources as u32,
+            n_resident_sources: n_resident as u32,
+            reserved: plan.reserved,
+        }
+    }
+
+    /// Share of the inputs of an operator without MACs that DRAM supplies, from 0 to 1. All sources
+    /// weigh the same, whatever their size.
+    fn dram_share(&self) -> f64 {
+        match self.n_sources {
+            0 => 1.0,
+            n_sources => 1.0 - f64::from(self.n_resident_sources) / f64::from(n_sources),
+        }
+    }
+}
+
+/// An operator on an accelerator, with everything that does not depend on its context.
+pub(super) struct PreparedOperator<'a> {
+    accelerator: &'a Accelerator,
+    machine: Machine,
+    pub(super) nests: Vec<PreparedNest>,
+    vector: Option<VectorShape>,
+}
+
+/// One loop nest of an operator, mapped and walked.
+pub(super) struct PreparedNest {
+    /// Loop nest as it is lowered, if the accelerator or the dataflow has choices for it.
+    written: Option<Nest>,
+    nest: Nest,
+    pub(super) mapping: Mapping,
+    pub(super) walk: Walk,
+}
+
+impl PreparedNest {
+    /// A loop nest under the directives of a dataflow.
+    fn listed(
+        nest: &Nest,
+        accelerator: &Accelerator,
+        machine: &Machine,
+    ) -> Result<Self, Infeasible> {
+        let illegal = |reason: Illegal| Infeasible::Illegal { reason: Box::new(reason) };
+        let listed = Listed::new(&accelerator.dataflow, nest, machine)?;
+        let written = listed.of_layer.then(|| nest.clone());
+        let mapping = Mapping::new(listed.directives, &listed.nest, machine).map_err(illegal)?;
+        let nest = listed.nest.into_owned();
+        let walk = Walk::new(&nest, &mapping, machine).map_err(illegal)?;
+        let prepared = Self { written, nest, mapping, walk };
+        fits_buffers(&prepared, &accelerator.memory)?;
+        fits_shared_memory(&prepared, machine, accelerator)?;
+        Ok(prepared)
+    }
+
+    /// The loop nest `written` as `chooser` maps it on `machine`; `None` if no mapping runs.
+    fn chosen(written: &Nest, machine: &Machine, chooser: &dyn ChooseLayer) -> Option<Self> {
+        let Choice { nest, mapping } = chooser.choose(written, machine)?;
+        let walk = Walk::new(&nest, &mapping, machine).ok()?;
+        Some(Self { written: Some(written.clone()), nest, mapping, walk })
+    }
+}
+
+impl<'a> PreparedOperator<'a> {
+    pub(super) fn new(
+        operator: &Operator,
+        accelerator: &'a Accelerator,
+        machine: &Machine,
+        chooser: Option<&dyn ChooseLayer>,
+    ) -> Result<Self, Infeasible> {
+        let illegal = |reason: Illegal| Infeasible::Illegal { reason: Box::new(reason) };
+        // With choices, the directives still plan the shared memory of the network, where they can.
+        let prepare = |nest: Nest| {
+            let Some(chooser) = chooser else {
+                return PreparedNest::listed(&nest, accelerator, machine);
+            };
+            match PreparedNest::listed(&nest, accelerator, machine) {
+                Ok(listed) => Ok(PreparedNest { written: Some(nest), ..listed }),
+                Err(reason) => PreparedNest::chosen(&nest, machine, chooser).ok_or(reason),
+            }
+        };
+        let nests = lower::lower(operator).map_err(illegal)?;
+        let nests = nests.into_iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
+        let vector = match operator {
+            Operator::Vector(shape) => Some(*shape),
+            _ => None,
+        };
+        Ok(Self { accelerator, machine: machine.clone(), nests, vector })
+    }
+
+    /// Shared memory that the operator needs.
+    fn need(&mut self, operator: &Operator) -> SharedMemoryNeed {
+        let widths = self.machine.widths;
+        let stored = widths.output.bytes(operator.outputs());
+        if let Some(shape) = self.vector {
+            let input = widths.input.bytes(shape.inputs);
+            let operands = PerOperand { input, weight: input };
+            return SharedMemoryNeed { least: 0, operands, computed: stored, stored };
+        }
+        self.machine.resident = PerTensor::splat(false);
+        self.machine.shared_bytes = Some(0);
+        let has_two_activations =
+            matches!(operator, Operator::Matmul(MatmulShape { activations: true, .. }));
+        let mut need = SharedMemoryNeed { stored, ..SharedMemoryNeed::default() };
+        for PreparedNest { nest, mapping, .. } in &self.nests {
+            let extents = nest.extents();
+            let second =
+                if has_two_activations { widths.weight.bytes(weights(extents)) } else { 0 };
+            let first = widths.input.bytes(nest.inputs(extents));
+            let least = match mapping.off_chip() {
+                Some(level) => off_chip::shared_bytes(nest, level, &self.machine),
+                None => dram::plan(nest, mapping, &self.machine).shared_bytes,
+            };
+            need.least = need.least.max(least);
+            need.operands.input = need.operands.input.max(first);
+            need.operands.weight = need.operands.weight.max(second);
+            need.computed += widths.partial_sum.bytes(outputs(extents));
+        }
+        need
+    }
+
+    pub(super) fn report(
+        &mut self,
+        context: &MemoryContext,
+        chooser: Option<&dyn ChooseLayer>,
+    ) -> LayerReport {
+        match self.vector {
+            Some(shape) => {
+                let share = context.dram_share();
+                let resident = PerTensor { input: share == 0.0, weight: false, ..context.resident };
+                vector::report(&shape, self.accelerator, &self.machine, share, resident)
+            }
+            None => {
+                self.set_context(context, chooser);
+                self.report_nests(context)
+            }
+        }
+    }
+
+    /// Sets the shared memory as the layer finds it, and chooses mappings for it.
+    pub(super) fn set_context(
+        &mut self,
+        context: &MemoryContext,
+        chooser: Option<&dyn ChooseLayer>,
+    ) {
+        let capacity = self.accelerator.memory.shared.get();
+        self.machine.resident = context.resident;
+        self.machine.shared_bytes = Some(capacity.saturating_sub(context.reserved));
+        for prepared in &mut self.nests {
+            let Some(written) = &prepared.written else { continue };
+            let chosen = match chooser {
+                Some(chooser) => PreparedNest::chosen(written, &self.machine, chooser),
+                None => PreparedNest::listed(written, self.accelerator, &self.machine).ok(),
+            };
+            if let Some(chosen) = chosen {
+                *prepared = chosen;
+            }
+        }
+    }
+
+    fn report_nests(&mut self, context: &MemoryContext) -> LayerReport {
+        let Machine { pes, rate, .. } = self.machine;
+        let evaluations =
+            self.nests.iter().map(|it| it.walk.with_memory(&it.nest, &it.mapping, &self.machine));
+        let mut report = LayerReport::empty(context.resident);
+        let mut longest = 0;
+        for evaluation in evaluations {
+            report.add(&evaluation, &self.machine.widths);
+            if evaluation.cycles > longest {
+                (longest, report.bound) = (evaluation.cycles, evaluation.bound);
+            }
+        }
+        let peak = report.cycles as f64 * f64::from(pes) * f64::from(rate.max(1));
+        report.utilisation = if peak > 0.0 { report.macs as f64 / peak } else { 0.0 };
+        report
+    }
+}
+
+/// Checks that two of the largest tiles of every tensor fit into the buffer of a unit on every level
+/// (section 4.10).
+fn fits_buffers(nest: &PreparedNest, memory: &Memory) -> Result<(), Infeasible> {
+    let counts = nest.walk.levels(&nest.mapping);
+    for (index, needed) in counts.iter().map(|level| level.unit_bytes).enumerate() {
+        let level = (index + 1 < counts.len()).then_some(index);
+        let buffer = match level {
+            Some(level) => memory.cluster(level),
+            None => Some(memory.scratchpad),
+        };
+        if let Some(available) = buffer.map(Bytes::get).filter(|&bytes| needed > bytes) {
+            return Err(Infeasible::TileTooLarge { level, needed, available });
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the box of the off-chip level fits into the shared memory while no tensor is resident (section
+/// 6.7).
+fn fits_shared_memory(
+    nest: &PreparedNest,
+    machine: &Machine,
+    accelerator: &Accelerator,
+) -> Result<(), Infeasible> {
+    let Some(level) = nest.mapping.off_chip() else {
+        return Ok(());
+    };
+    let needed = off_chip::shared_bytes(&nest.nest, level, machine);
+    let available = accelerator.memory.shared.get();
+    if needed <= available {
+        return Ok(());
+    }
+    Err(Infeasible::BoxTooLarge { needed, available })
+}
+
+/// A network on an accelerator: every operator prepared, and residency planned.
+pub(super) struct PreparedNetwork<'a> {
+    network: &'a Network,
+    operators: Vec<PreparedOperator<'a>>,
+    /// Shared memory that each layer needs.
+    needs: Vec<SharedMemoryNeed>,
+    plans: Vec<Residency>,
+}
+
+impl<'a> PreparedNetwork<'a> {
+    pub(super) fn new(
+        network: &'a Network,
+        accelerator: &'a Accelerator,
+        chooser: Option<&dyn ChooseLayer>,
+    ) -> Result<Self, Infeasible> {
+        let machine = Machine::of(accelerator);
+        let prepare = |operator| PreparedOperator::new(operator, accelerator, &machine, chooser);
+        let mut operators: Vec<_> =
+            network.operators().iter().map(prepare).collect::<Result<_, _>>()?;
+        let needs: Vec<_> = operators
+            .iter_mut()
+            .zip(network.operators())
+            .map(|(prepared, operator)| prepared.need(operator))
+            .collect();
+        let needs: Vec<_> = network.operator_of().iter().map(|&at| needs[at as usize]).collect();
+        let plans = residency::plan(network, &needs, accelerator.memory.shared.get());
+        Ok(Self { network, operators, needs, plans })
+    }
+
+    /// Puts the network on an accelerator that differs from the current one in its shared memory and its DRAM
+    /// bandwidth only, so that mappings and walks stay.
+    pub(super) fn move_to(&mut self, accelerator: &'a Accelerator) {
+        let machine = Machine::of(accelerator);
+        for operator in &mut self.operators {
+            operator.accelerator = accelerator;
+            operator.machine.clone_from(&machine);
+        }
+        self.plans = residency::plan(self.network, &self.needs, accelerator.memory.shared.get());
+    }
+
+    /// Whether some mapping has loops above the shared memory, whose legality depends on its size.
+    pub(super) fn has_off_chip_loops(&self) -> bool {
+        let mut nests = self.operators.iter().flat_map(|operator| &operator.nests);
+        nests.any(|nest| nest.mapping.off_chip().is_some())
+    }
+
+    /// `extract` of the report of every layer, in execution order. Layers with equal operator and context
+    /// are evaluated once.
+    pub(super) fn each_layer<T: Clone>(
+        &mut self,
+        chooser: Option<&dyn ChooseLayer>,
+        extract: impl Fn(&LayerReport) -> T,
+    ) -> Vec<T> {
+        let mut known = HashMap::new();
+        let network = self.network;
+        let evaluate = |index: usize| {
+            let at = network.operator_of()[index];
+            let (operator, context) = self.layer(index);
+            let report = || extract(&operator.report(&context, chooser));
+            known.entry((at, context)).or_insert_with(report).clone()
+        };
+        (0..network.layers().len()).map(evaluate).collect()
+    }
+
+    /// The prepared operator of a layer, and the context of the layer.
+    pub(super) fn layer(&mut self, index: usize) -> (&mut PreparedOperator<'a>, MemoryContext) {
+        let Layer { operator, sources, .. } = &self.network.layers()[index];
+        let context = MemoryContext::new(operator, sources.len(), &self.plans[index]);
+        (&mut self.operators[self.network.operator_of()[index] as usize], context)
+    }
+}
+
+impl PreparedNetwork<'_> {
+    /// The loop nests of a layer in its context.
+    pub(super) fn nests(
+        &mut self,
+        layer: usize,
+        chooser: Option<&dyn ChooseLayer>,
+    ) -> Vec<NestReport> {
+        let (operator, context) = self.layer(layer);
+        operator.set_context(&context, chooser);
+        let machine = &operator.machine;
+        let report = |it: &PreparedNest| NestReport {
+            written: it.written.clone().unwrap_or_else(|| it.nest.clone()),
+            nest: it.nest.clone(),
+            mapping: it.mapping,
+            machine: machine.clone(),
+            evaluation: it.walk.with_memory(&it.nest, &it.mapping, machine),
+        };
+        operator.nests.iter().map(report).collect()
+    }
+}
+
+/// One loop nest of a layer with its mapping, machine and evaluation.
+#[derive(Debug, Clone)]
+pub struct NestReport {
+    /// Loop nest as the layer is written.
+    pub written: Nest,
+    /// Loop nest of the form in which it is computed.
+    pub nest: Nest,
+    /// Mapping of the form.
+    pub mapping: Mapping,
+    /// Machine model, with the tensors that are resident.
+    pub machine: Machine,
+    /// Counts, cycles and energy.
+    pub evaluation: Evaluation,
+}

@@ -29,6 +29,8 @@ pub struct Imported {
     pub deviations: Vec<Box<str>>,
     /// Warnings about the file, in plain words.
     pub warnings: Vec<String>,
+    /// Remarks on what the user may add, in plain words.
+    pub remarks: Vec<String>,
     /// Facts about every layer.
     pub rows: Vec<Row>,
     /// What became of the nodes.
@@ -90,6 +92,7 @@ pub(super) fn of_model(
         batch_norm_channels,
         deviations: deviations.into_iter().map(Into::into).collect(),
         warnings: trace.warnings.clone(),
+        remarks: remarks(&trace, options),
         rows,
         counts,
     })
@@ -136,6 +139,45 @@ fn sensors(trace: &trace::Trace<'_>, options: &Options, problems: &mut Problems)
         }
     }
     names.iter().filter_map(|name| options.sensors.get(*name)).map(|name| (**name).into()).collect()
+}
+
+/// Remarks on inputs: those without a sensor, and those that look like the state of the frame before.
+fn remarks(trace: &trace::Trace<'_>, options: &Options) -> Vec<String> {
+    let name = |id: &trace::TensorId| &*trace.tensor(*id).name;
+    let outputs: Vec<&str> = trace.outputs.iter().map(name).collect();
+    let is_state = |input: &str| options.states.contains_key(input);
+    let mut remarks = Vec::new();
+    let mut open = Vec::new();
+    for id in &trace.inputs {
+        let input = name(id);
+        let is_number = trace.fact(*id).is_none_or(|fact| fact.element.is_integer());
+        if is_number || is_state(input) || options.sensors.contains_key(input) {
+            continue;
+        }
+        match outputs.iter().find(|output| looks_like_state(input, output)) {
+            Some(output) => {
+                let (input, output) = (in_line(input), in_line(output));
+                let option = format!("--state {input}={output}");
+                remarks.push(format!("{input} looks like {output} of the frame before: {option}"));
+            }
+            None => open.push(in_line(input)),
+        }
+    }
+    if !open.is_empty() {
+        let (first, all) = (open[0].clone(), open.join(", "));
+        remarks.push(format!(
+            "no sensor feeds {all}, so that frames arrive at their nominal time: --input {first}=SENSOR"
+        ));
+    }
+    remarks
+}
+
+/// Whether names are those of a state before and after a frame.
+fn looks_like_state(input: &str, output: &str) -> bool {
+    let pairs = [("past", "present"), ("_in", "_out"), ("h0", "hn"), ("c0", "cn"), ("h_0", "h_n")];
+    pairs
+        .iter()
+        .any(|(before, after)| input.contains(before) && input.replacen(before, after, 1) == output)
 }
 
 /// A sentence for each pair of widths that is not eight and eight bits.

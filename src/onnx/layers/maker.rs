@@ -13,7 +13,6 @@ use crate::onnx::fact::Fact;
 use crate::onnx::problems::Problems;
 use crate::onnx::rules::{Call, Fault};
 use crate::onnx::trace::{Root, Step, TensorId, Trace, operator_name};
-use crate::text::in_line;
 
 /// Layers of a trace.
 #[derive(Debug)]
@@ -44,6 +43,9 @@ pub(in crate::onnx) fn make(
     }
     maker.finish(name)
 }
+
+/// Most sources of a layer in a file.
+const MAX_SOURCES: usize = 1_000;
 
 /// Role of a step in a layer of several nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -90,6 +92,8 @@ pub(super) struct Maker<'t, 'p> {
     pub transposed: u64,
     /// Layers whose weights are computed from constants.
     n_computed: usize,
+    /// The first step of which facts are missing, which is after a problem.
+    unknown: Option<usize>,
 }
 
 impl<'t, 'p> Maker<'t, 'p> {
@@ -111,8 +115,7 @@ impl<'t, 'p> Maker<'t, 'p> {
         for id in &trace.outputs {
             is_output[id.index()] = true;
         }
-        let counts =
-            Counts { nodes: trace.n_walked(), unused: trace.n_unused, ..Counts::default() };
+        let counts = Counts { nodes: trace.n_run, unused: trace.n_unused, ..Counts::default() };
         let mut maker = Self {
             trace,
             problems,
@@ -130,6 +133,7 @@ impl<'t, 'p> Maker<'t, 'p> {
             decisions: Vec::new(),
             transposed: 0,
             n_computed: 0,
+            unknown: None,
         };
         norms::find(&mut maker);
         super::conv::find_padding(&mut maker);
@@ -148,7 +152,10 @@ impl<'t, 'p> Maker<'t, 'p> {
             .collect();
         let known = step.outputs.iter().all(|id| self.trace.fact(*id).is_some());
         // What is not known was reported, and is not reported again.
-        let (Some(inputs), true) = (inputs, known) else { return };
+        let (Some(inputs), true) = (inputs, known) else {
+            self.unknown.get_or_insert(index);
+            return;
+        };
         let is_constant = |id: &TensorId| self.trace.fact(*id).is_some_and(|fact| fact.is_constant);
         let is_computed = step
             .inputs
@@ -275,6 +282,11 @@ impl<'t, 'p> Maker<'t, 'p> {
         if let Err(error) = operator.check() {
             return Err(Fault::Invalid(error.to_string()));
         }
+        if places.len() > MAX_SOURCES {
+            let words =
+                format!("it reads {} tensors; a layer reads at most {MAX_SOURCES}", places.len());
+            return Err(Fault::Invalid(words));
+        }
         if self.drafts.len() > Network::MAX_LAYERS {
             // The number is reported at the end; more drafts would only take memory.
             return Ok(self.drafts.len() - 1);
@@ -380,6 +392,9 @@ impl<'t, 'p> Maker<'t, 'p> {
 
     fn finish(self, name: &str) -> Option<Made> {
         let Self { drafts, problems, .. } = self;
+        if let Some(step) = self.unknown.filter(|_| problems.is_empty()) {
+            problems.of_node(&self.trace.steps[step].name, "nothing is known of its shapes");
+        }
         if !problems.is_empty() {
             return None;
         }

@@ -47,12 +47,12 @@ use std::sync::Arc;
 use super::fact::{Elements, Fact};
 use super::graph::Node;
 
-pub(super) use attention::{Heads, heads};
-pub(super) use einsum::{Equation, Letter, equation};
+pub(super) use attention::heads;
+pub(super) use einsum::{Letter, equation};
 pub(super) use generators::of_tensor;
 pub(super) use products::{Product, product};
-pub(super) use recurrent::{Recurrent, recurrent};
-pub(super) use reductions::{Reduction, reduction};
+pub(super) use recurrent::recurrent;
+pub(super) use reductions::reduction;
 pub(super) use window::{Window, windows};
 
 /// One operator with the facts about what it reads.

@@ -199,14 +199,15 @@ impl<'a> Walk<'a, '_> {
             let truth = self.truth(goes_on.unwrap_or(true));
             let mut arguments = vec![number, truth];
             arguments.extend(&state);
-            let walked = self.trace.n_walked;
             let outputs = self.body(body, &arguments, scope);
             // A problem of one trip is one of all.
             if outputs.iter().any(|id| self.trace.fact(*id).is_none()) {
                 return None;
             }
-            // A trip without operators takes its turn in the limit of nodes.
-            self.trace.n_walked = self.trace.n_walked.max(walked + 1);
+            // A trip without operators counts, too.
+            if self.is_over() {
+                return None;
+            }
             goes_on = self
                 .trace
                 .fact(outputs[0])
@@ -359,7 +360,9 @@ impl<'a> Walk<'a, '_> {
             for (scan, id) in scans.iter_mut().zip(&outputs[n_states..]) {
                 *scan = Some(*id);
             }
-            self.trace.n_walked += 1;
+            if self.is_over() {
+                return None;
+            }
         }
         let out_axes = axes("scan_output_axes").unwrap_or_default();
         let mut outputs = state;

@@ -157,6 +157,8 @@ impl<'a> Walk<'a, '_> {
     /// Reports options that name nothing in the file.
     pub(super) fn check_options(&mut self) {
         let options = self.options;
+        // After a problem not every node was looked at.
+        let is_whole = self.problems.is_empty();
         let given = [
             ("dim", "open axis", options.dims.keys().collect::<Vec<_>>()),
             ("shape", "input", options.shapes.keys().collect()),
@@ -166,7 +168,8 @@ impl<'a> Walk<'a, '_> {
             ("bound", "node", options.bounds.keys().collect()),
         ];
         for (kind, what, names) in given {
-            for name in names {
+            let is_of_nodes = matches!(kind, "trips" | "branch" | "bound");
+            for name in names.into_iter().filter(|_| is_whole || !is_of_nodes) {
                 if !self.used.contains(&(kind, name.clone())) {
                     let shown = in_line(name);
                     self.problems.add(format!("--{kind} {shown}: no {what} is called `{shown}`"));

@@ -85,22 +85,15 @@ pub(super) struct Trace<'a> {
     pub outputs: Vec<TensorId>,
     /// Decisions that change the network, in plain words.
     pub decisions: Vec<String>,
-    /// Nodes of the file that were looked at, those in bodies once for each use.
-    pub n_nodes: usize,
+    /// Nodes that ran, those in bodies once for each use.
+    pub n_run: usize,
     /// Nodes that no output needs.
     pub n_unused: usize,
     /// Warnings, in plain words.
     pub warnings: Vec<String>,
-    /// Nodes that ran.
-    n_walked: usize,
 }
 
 impl Trace<'_> {
-    /// Nodes that ran.
-    pub(super) fn n_walked(&self) -> usize {
-        self.n_walked
-    }
-
     /// The tensor.
     pub(super) fn tensor(&self, id: TensorId) -> &Tensor {
         &self.tensors[id.index()]

@@ -21,6 +21,8 @@ const MAX_DEPTH: usize = 64;
 const GUESS: u64 = 100;
 /// Most nodes that are walked through, those of a body once for each trip.
 const MAX_WALKED: usize = 1_000_000;
+/// Most elements of all tensors that are followed.
+const MAX_FOLLOWED: usize = 4_000_000;
 
 pub(super) struct Walk<'a, 'p> {
     pub model: &'a Model,
@@ -36,6 +38,10 @@ pub(super) struct Walk<'a, 'p> {
     /// Options that were used, as kind and name.
     pub used: BTreeSet<(&'static str, String)>,
     is_too_long: bool,
+    /// Nodes and constants that were walked through.
+    n_walked: usize,
+    /// Elements that are followed so far.
+    n_followed: usize,
 }
 
 impl<'a, 'p> Walk<'a, 'p> {
@@ -57,6 +63,8 @@ impl<'a, 'p> Walk<'a, 'p> {
             functions: Vec::new(),
             used: BTreeSet::new(),
             is_too_long: false,
+            n_walked: 0,
+            n_followed: 0,
         }
     }
 
@@ -77,6 +85,9 @@ impl<'a, 'p> Walk<'a, 'p> {
     /// Names the constants of a graph.
     pub(super) fn constants(&mut self, graph: &'a Graph, scope: &mut Scope<'a, '_>) {
         for tensor in &graph.initializers {
+            if self.is_over() {
+                return;
+            }
             let id = self.constant(tensor);
             scope.put(&tensor.name, id);
         }
@@ -152,22 +163,27 @@ impl<'a, 'p> Walk<'a, 'p> {
             }
         };
         let needed = needed(nodes, &sorted, outputs);
-        self.trace.n_nodes += nodes.len();
         for index in sorted {
-            if !needed[index] {
-                self.trace.n_unused += 1;
-                continue;
-            }
-            if self.trace.n_walked >= MAX_WALKED {
-                if !std::mem::replace(&mut self.is_too_long, true) {
-                    let message = format!("more than {MAX_WALKED} nodes run, loops written out");
-                    self.problems.add(message);
-                }
+            if self.is_over() {
                 return;
             }
-            self.trace.n_walked += 1;
-            self.node(&nodes[index], scope);
+            if needed[index] {
+                self.trace.n_run += 1;
+                self.node(&nodes[index], scope);
+            } else {
+                self.trace.n_unused += 1;
+            }
         }
+    }
+
+    /// Counts a node, and reports once that there are too many.
+    pub(super) fn is_over(&mut self) -> bool {
+        self.n_walked += 1;
+        let is_over = self.n_walked > MAX_WALKED;
+        if is_over && !std::mem::replace(&mut self.is_too_long, true) {
+            self.problems.add(format!("more than {MAX_WALKED} nodes run, loops written out"));
+        }
+        is_over
     }
 
     fn node(&mut self, node: &'a Node, scope: &mut Scope<'a, '_>) {
@@ -264,8 +280,10 @@ impl<'a, 'p> Walk<'a, 'p> {
         let writer = Some(self.trace.steps.len() as u32);
         let mut facts = facts.unwrap_or_default().into_iter().map(Some);
         let mut outputs = Vec::with_capacity(node.outputs.len());
-        for output in &node.outputs {
-            let inferred = facts.next().flatten();
+        // Outputs that are not wanted may come last; nothing is inferred of them.
+        let wanted = node.outputs.iter().rposition(|name| !name.is_empty());
+        for output in node.outputs.iter().take(wanted.map_or(0, |last| last + 1)) {
+            let inferred = facts.next().flatten().map(|fact| self.followed(fact));
             let is_lost = is_lost || inferred.is_none();
             let fact = inferred.or_else(|| self.stated_fact(output, scope)).map(Arc::new);
             let name = output.clone();
@@ -283,6 +301,15 @@ impl<'a, 'p> Walk<'a, 'p> {
         };
         self.trace.steps.push(step);
         outputs
+    }
+
+    /// The facts without elements if too many are followed already, which bounds memory.
+    fn followed(&mut self, fact: Fact) -> Fact {
+        self.n_followed += fact.elements.as_ref().map_or(0, |elements| elements.len());
+        match self.n_followed > MAX_FOLLOWED {
+            true => Fact { elements: None, ..fact },
+            false => fact,
+        }
     }
 
     /// The constant of the file that a node gives or passes on; `None` of one that is computed.

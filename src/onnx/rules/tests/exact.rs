@@ -2,7 +2,7 @@
 
 use super::text::Case;
 use crate::onnx::fact::Fact;
-use crate::onnx::rules::{Fault, Window, windows};
+use crate::onnx::rules::Fault;
 
 fn shapes(text: &str, outputs: usize) -> Vec<Vec<u64>> {
     let facts = Case::new(text, outputs).infer();

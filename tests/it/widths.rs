@@ -89,8 +89,8 @@ fn a_layer_has_its_own_bits_or_those_of_its_network() {
 fn wrong_bits_are_refused() {
     assert_eq!(
         problem("s: 1}", "s: 1, bits: {weights: 0, activations: 65}}"),
-        "own.yaml:4:69: expected a whole number from 1 to 64, found `0`\n\
-         own.yaml:4:85: expected a whole number from 1 to 64, found `65`"
+        "own.yaml:4:67: expected a whole number from 1 to 64, found `0`\n\
+         own.yaml:4:83: expected a whole number from 1 to 64, found `65`"
     );
     let unknown = problem("s: 1}", "s: 1, bits: {weight: 4}}");
     assert!(unknown.contains("has no key `weight` (did you mean `weights`?)"), "{unknown}");

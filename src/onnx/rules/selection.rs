@@ -191,7 +191,7 @@ pub(super) fn cumulative_sum(call: &Call<'_>) -> Outputs {
 }
 
 fn fold_sum(input: &Fact, axis: usize, exclusive: bool, reverse: bool) -> Known {
-    let known = input.elements.as_deref()?;
+    let known = input.elements.as_deref().filter(|known| known.len() > 0)?;
     let extent = usize::try_from(input.shape[axis]).ok()?;
     let inner = shape::few(&input.shape[axis + 1..])?;
     let zero = number::cast(Number::Int(0), input.element)?;

@@ -94,6 +94,7 @@ const MAX_RANK: usize = 64;
 /// [`Fault`], if nothing can be said. Control flow (`If`, `Loop`, `Scan`) and functions are unsupported here.
 pub(super) fn infer(call: &Call<'_>) -> Outputs {
     let rule = table::rule(&call.node.domain, &call.node.operator).ok_or(Fault::Unsupported)?;
+    call.inputs.iter().flatten().try_for_each(|fact| limits(fact).map(drop))?;
     let mut outputs = rule(call)?;
     let wanted = call.node.outputs.iter().rposition(|name| !name.is_empty()).map_or(0, |i| i + 1);
     if wanted > outputs.len() {
@@ -104,12 +105,17 @@ pub(super) fn infer(call: &Call<'_>) -> Outputs {
     Ok(outputs)
 }
 
+/// Checks that a tensor is within the limits, and counts its elements.
+fn limits(fact: &Fact) -> Result<u64, Fault> {
+    match fact.shape.len() {
+        ..=MAX_RANK => shape::count(&fact.shape),
+        rank => invalid(format!("{rank} axes, and a tensor has at most {MAX_RANK}")),
+    }
+}
+
 /// Checks limits of an output, and forgets elements that do not match its shape.
 fn check(fact: &mut Fact) -> Result<(), Fault> {
-    if fact.shape.len() > MAX_RANK {
-        return invalid(format!("{} axes, and a tensor has at most {MAX_RANK}", fact.shape.len()));
-    }
-    let count = shape::count(&fact.shape)?;
+    let count = limits(fact)?;
     let matches =
         |known: &Arc<Elements>| known.len() as u64 == count && known.len() <= Elements::MAX;
     fact.elements = fact.elements.take().filter(matches);

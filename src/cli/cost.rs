@@ -38,7 +38,8 @@ use super::{output, table_style};
     xrsim cost --network mine.yaml --dataflow RS --noc-bandwidth 256,128 --format csv"
 )]
 pub(super) struct CostArgs {
-    /// Network: a task, the name of a network, or a file; repeat for more.
+    /// Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`); repeat
+    /// for more.
     #[arg(long, value_name = "N|FILE")]
     pub network: Vec<String>,
     /// Layers of the networks: the true operators, or those of the published artifact.

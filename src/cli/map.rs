@@ -37,7 +37,8 @@ use super::{cost, output, table_style};
     docs/mapper.md describes mapspaces, bounds and the search."
 )]
 pub(super) struct MapArgs {
-    /// Network: a task, the name of a network, or a file; repeat for more.
+    /// Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`); repeat
+    /// for more.
     #[arg(long, value_name = "N|FILE")]
     pub network: Vec<String>,
     /// Layers of the networks: the true operators, or those of the published artifact.

@@ -26,7 +26,7 @@ use std::io::{Read, SeekFrom};
 use std::path::Path;
 
 pub(super) use external::load;
-pub(super) use order::{order, order_of};
+pub(super) use order::{order, order_of, reads};
 
 use super::graph::Model;
 use wire::{Limits, Source, Wire};

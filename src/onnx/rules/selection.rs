@@ -196,7 +196,7 @@ fn fold_sum(input: &Fact, axis: usize, exclusive: bool, reverse: bool) -> Known 
     let inner = shape::few(&input.shape[axis + 1..])?;
     let zero = number::cast(Number::Int(0), input.element)?;
     let mut sums = vec![zero; known.len()];
-    let mut totals = vec![zero; if extent == 0 { 0 } else { known.len() / extent }];
+    let mut totals = vec![zero; known.len().checked_div(extent)?];
     let steps: Vec<usize> =
         if reverse { (0..extent).rev().collect() } else { (0..extent).collect() };
     for step in steps {

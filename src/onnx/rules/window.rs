@@ -1,5 +1,7 @@
 //! Windows of convolutions and pools: strides, padding and outputs along each spatial axis.
 
+use crate::text::in_line;
+
 use super::super::fact::Fact;
 use super::{Call, Fault, invalid, shape};
 
@@ -135,7 +137,7 @@ impl Settings {
             "VALID" => Auto::Valid,
             "SAME_UPPER" => Auto::Upper,
             "SAME_LOWER" => Auto::Lower,
-            other => return invalid(format!("`auto_pad` of {other}")),
+            other => return invalid(format!("`auto_pad` of {}", in_line(other))),
         };
         let pads = if auto == Auto::No { pads(call, axes)? } else { vec![(0, 0); axes] };
         Ok(Self {

@@ -107,6 +107,13 @@ fn read_from(
     Ok((model, warnings))
 }
 
+/// Reads a file that is in memory.
+#[cfg(test)]
+pub(super) fn parse(bytes: &[u8]) -> Result<(Model, Vec<String>), Error> {
+    let length = bytes.len() as u64;
+    read_from(&mut std::io::Cursor::new(bytes), length, Limits::of(length))
+}
+
 /// First bytes of `source`, fewer if there are no more.
 fn head(source: &mut dyn Source) -> Vec<u8> {
     let mut head = Vec::new();

@@ -1,14 +1,14 @@
-//! Tests of imports on files that others wrote, where they are.
+//! Files that others wrote, where they are.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::*;
 use crate::config::{Catalog, Edition};
 use crate::model::{Network, Operator, ShapeCheck};
+use crate::onnx::{Branch, Imported, Options, import};
 
 /// Folder of files with expectations; `None`, with a remark, where it is absent.
-fn corpus() -> Option<PathBuf> {
+pub(super) fn corpus() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/reference/onnx");
     if folder.is_dir() {
         return Some(folder);
@@ -18,13 +18,13 @@ fn corpus() -> Option<PathBuf> {
 }
 
 /// Rows of a table as maps from column to cell.
-fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
+pub(super) fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_path(path).expect("a table");
     reader.deserialize().map(|row| row.expect("a row")).collect()
 }
 
 /// Options with extents as `batch=1 tokens=128`.
-fn options(dims: &str) -> Options {
+pub(super) fn options(dims: &str) -> Options {
     let mut options = Options::default();
     for pair in dims.split_whitespace() {
         let (name, extent) = pair.split_once('=').expect("a pair");
@@ -52,7 +52,7 @@ fn products(imported: &Imported) -> Vec<(String, u64)> {
 }
 
 /// The options that a file asks for: 50 of everything that data choose, the first branch, five trips.
-fn answered(path: &Path, mut options: Options) -> Options {
+pub(super) fn answered(path: &Path, mut options: Options) -> Options {
     let Err(error) = import(path, &options) else { return options };
     for option in &error.missing {
         let (kind, answer) = option.split_once(' ').expect("an option and its value");
@@ -144,7 +144,7 @@ fn product_text(operator: &Operator) -> String {
 }
 
 /// Operators with multiply-accumulates, sorted, as branches can come in another order.
-fn sorted_products(network: &Network) -> Vec<String> {
+pub(super) fn sorted_products(network: &Network) -> Vec<String> {
     let products = network.layers().iter().filter(|layer| layer.operator.macs() > 0);
     let mut texts: Vec<_> = products.map(|layer| product_text(&layer.operator)).collect();
     texts.sort();
@@ -152,7 +152,7 @@ fn sorted_products(network: &Network) -> Vec<String> {
 }
 
 /// Number of vector operators by name.
-fn vectors(network: &Network) -> BTreeMap<&'static str, usize> {
+pub(super) fn vectors(network: &Network) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for layer in network.layers() {
         if let Operator::Vector(shape) = layer.operator {

@@ -160,3 +160,10 @@ pub(super) struct Function {
     /// Version of each domain in its body.
     pub opsets: Vec<(Box<str>, i64)>,
 }
+
+impl Function {
+    /// Whether a node applies it.
+    pub(super) fn is_of(&self, node: &Node) -> bool {
+        self.name == node.operator && self.domain == node.domain && self.overload == node.overload
+    }
+}

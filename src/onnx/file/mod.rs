@@ -26,7 +26,7 @@ use std::io::{Read, SeekFrom};
 use std::path::Path;
 
 pub(super) use external::load;
-pub(super) use order::{order, order_of};
+pub(super) use order::{order, order_of, reads};
 
 use super::graph::Model;
 use wire::{Limits, Source, Wire};
@@ -105,6 +105,13 @@ fn read_from(
     };
     versions::check(&model, &mut warnings)?;
     Ok((model, warnings))
+}
+
+/// Reads a file that is in memory.
+#[cfg(test)]
+pub(super) fn parse(bytes: &[u8]) -> Result<(Model, Vec<String>), Error> {
+    let length = bytes.len() as u64;
+    read_from(&mut std::io::Cursor::new(bytes), length, Limits::of(length))
 }
 
 /// First bytes of `source`, fewer if there are no more.

@@ -115,7 +115,7 @@ fn writers<'a>(
 }
 
 /// Names of the tensors that a node reads, with those that its graphs read of the graph around them.
-fn reads(node: &Node) -> Vec<&str> {
+pub(in crate::onnx) fn reads(node: &Node) -> Vec<&str> {
     let mut names: Vec<&str> =
         node.inputs.iter().map(|name| &**name).filter(|name| !name.is_empty()).collect();
     for graph in graphs(node) {

@@ -10,12 +10,7 @@ use super::super::graph::{Attribute, Dim, Model, Port};
 use super::super::onnx_files as files;
 use super::super::onnx_files::{Fields, Function, Graph, Node, Tensor};
 use super::wire::Limits;
-use super::{Error, load, order, order_of, read, read_from};
-
-fn parse(bytes: &[u8]) -> Result<(Model, Vec<String>), Error> {
-    let length = bytes.len() as u64;
-    read_from(&mut Cursor::new(bytes), length, Limits::of(length))
-}
+use super::{load, order, order_of, parse, read, read_from};
 
 fn model(graph: Graph) -> Model {
     parse(&files::Model::new(graph).write()).expect("a legal file").0

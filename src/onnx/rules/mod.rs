@@ -7,11 +7,11 @@
 //! |---|---|
 //! | [`Call`]: `input`, `optional`, `has`, `elements`, `int`, `int_if`, `ints`, `float`, `text`, `axis` | operands and attributes |
 //! | [`Window`], [`windows`] | `Conv`, pools and `ConvTranspose`, for each spatial axis |
-//! | [`Reduction`], [`reduction`] | axes of `Reduce*` and `ArgMax` |
-//! | [`Equation`], [`equation`] | letters of `Einsum` |
+//! | [`reductions::Reduction`], [`reduction`] | axes of `Reduce*` and `ArgMax` |
+//! | [`einsum::Equation`], [`equation`] | letters of `Einsum` |
 //! | [`Product`], [`product`] | batch, rows, depth and columns of `MatMul`, `Gemm` and what is like them |
-//! | [`Recurrent`], [`recurrent`] | steps, batch, directions and features of `LSTM`, `GRU` and `RNN` |
-//! | [`Heads`], [`heads`] | heads, rows and depths of the attention operators |
+//! | [`recurrent::Recurrent`], [`recurrent`] | steps, batch, directions and features of `LSTM`, `GRU` and `RNN` |
+//! | [`attention::Heads`], [`heads`] | heads, rows and depths of the attention operators |
 //! | [`of_tensor`] | facts about a constant of the file |
 
 mod attention;
@@ -47,12 +47,12 @@ use std::sync::Arc;
 use super::fact::{Elements, Fact};
 use super::graph::Node;
 
-pub(super) use attention::{Heads, heads};
-pub(super) use einsum::{Equation, Letter, equation};
+pub(super) use attention::heads;
+pub(super) use einsum::{Letter, equation};
 pub(super) use generators::of_tensor;
 pub(super) use products::{Product, product};
-pub(super) use recurrent::{Recurrent, recurrent};
-pub(super) use reductions::{Reduction, reduction};
+pub(super) use recurrent::recurrent;
+pub(super) use reductions::reduction;
 pub(super) use window::{Window, windows};
 
 /// One operator with the facts about what it reads.
@@ -87,6 +87,11 @@ type Outputs = Result<Vec<Fact>, Fault>;
 /// Most axes of a tensor.
 const MAX_RANK: usize = 64;
 
+/// Whether there is a rule for the operator of a node.
+pub(super) fn is_known(node: &Node) -> bool {
+    table::rule(&node.domain, &node.operator).is_some()
+}
+
 /// Infers facts about the outputs of an operator, in order; at most as many as its node names.
 ///
 /// # Errors
@@ -94,6 +99,7 @@ const MAX_RANK: usize = 64;
 /// [`Fault`], if nothing can be said. Control flow (`If`, `Loop`, `Scan`) and functions are unsupported here.
 pub(super) fn infer(call: &Call<'_>) -> Outputs {
     let rule = table::rule(&call.node.domain, &call.node.operator).ok_or(Fault::Unsupported)?;
+    call.inputs.iter().flatten().try_for_each(|fact| limits(fact).map(drop))?;
     let mut outputs = rule(call)?;
     let wanted = call.node.outputs.iter().rposition(|name| !name.is_empty()).map_or(0, |i| i + 1);
     if wanted > outputs.len() {
@@ -104,12 +110,17 @@ pub(super) fn infer(call: &Call<'_>) -> Outputs {
     Ok(outputs)
 }
 
+/// Checks that a tensor is within the limits, and counts its elements.
+fn limits(fact: &Fact) -> Result<u64, Fault> {
+    match fact.shape.len() {
+        ..=MAX_RANK => shape::count(&fact.shape),
+        rank => invalid(format!("{rank} axes, and a tensor has at most {MAX_RANK}")),
+    }
+}
+
 /// Checks limits of an output, and forgets elements that do not match its shape.
 fn check(fact: &mut Fact) -> Result<(), Fault> {
-    if fact.shape.len() > MAX_RANK {
-        return invalid(format!("{} axes, and a tensor has at most {MAX_RANK}", fact.shape.len()));
-    }
-    let count = shape::count(&fact.shape)?;
+    let count = limits(fact)?;
     let matches =
         |known: &Arc<Elements>| known.len() as u64 == count && known.len() <= Elements::MAX;
     fact.elements = fact.elements.take().filter(matches);

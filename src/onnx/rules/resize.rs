@@ -1,10 +1,26 @@
 //! Operators that sample maps again.
 
+use crate::text::in_line;
+
 use super::super::fact::Fact;
 use super::{Call, Fault, Outputs, invalid, shape};
 
-/// `Resize`: scales or sizes are inputs; opset 10 has scales alone.
+/// `Resize`: scales or sizes are inputs; opset 10 has scales alone. Where data decide them, a bound stands for
+/// every extent after the first two.
 pub(super) fn resize(call: &Call<'_>) -> Outputs {
+    match (given(call), call.bound) {
+        (Err(Fault::Elements(_)), Some(bound)) => {
+            let input = call.input(0)?;
+            let mut out = input.shape.clone();
+            out.iter_mut().skip(2).for_each(|extent| *extent = bound);
+            Ok(vec![call.output(input.element, out)])
+        }
+        (outputs, _) => outputs,
+    }
+}
+
+/// A `Resize` to known extents.
+fn given(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
     let rank = input.shape.len();
     let axes = match call.ints("axes")? {
@@ -74,7 +90,9 @@ fn sized(call: &Call<'_>, input: &Fact, axes: &[usize]) -> Result<Vec<u64>, Faul
         "stretch" => return Ok(sizes),
         "not_larger" => ratios.min_by(less),
         "not_smaller" => ratios.max_by(less),
-        other => return invalid(format!("`keep_aspect_ratio_policy` of {other}")),
+        other => {
+            return invalid(format!("`keep_aspect_ratio_policy` of {}", in_line(other)));
+        }
     };
     let Some((size, extent)) = ratio.filter(|&(_, extent)| extent > 0) else {
         return invalid("sizes of an empty tensor");

@@ -9,7 +9,7 @@ use crate::onnx::rules::{Call, Fault, infer};
 const TYPES: [(char, Element); 8] = [
     ('f', Element::FLOAT),
     ('u', Element::UINT8),
-    ('c', Element::INT8),
+    ('c', Element(3)),
     ('n', Element::INT32),
     ('i', Element::INT64),
     ('b', Element::BOOL),

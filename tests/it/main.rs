@@ -54,3 +54,4 @@ mod sweep;
 mod trace_events;
 mod uncertainty;
 mod why;
+mod widths;

@@ -7,7 +7,7 @@ use serde_saphyr::{FlowMap, FlowSeq};
 
 use crate::config::network::{Class, labels, usual_operations};
 use crate::model::{
-    Connections, ConvKind, ConvShape, Layer, MatmulShape, Network, Operator, Padding, Source,
+    Bits, Connections, ConvKind, ConvShape, Layer, MatmulShape, Network, Operator, Padding, Source,
     Tensor, VectorForm, VectorOp, VectorShape, View,
 };
 
@@ -54,6 +54,7 @@ struct Labelled<'a> {
     views: &'a [View],
     form: Option<VectorForm>,
     shares_weights: bool,
+    bits: Bits,
 }
 
 fn labelled(layers: &[Layer]) -> Vec<Labelled<'_>> {
@@ -64,10 +65,21 @@ fn labelled(layers: &[Layer]) -> Vec<Labelled<'_>> {
         let name = (!explained).then_some(&*layer.name);
         let usual = if index == 0 { Source::Outside } else { Source::Back(1) };
         let sources = if layer.sources == [usual] { &[] } else { &*layer.sources };
-        let &Layer { operator, ref views, form, shares_weights, .. } = layer;
+        let &Layer { operator, ref views, form, shares_weights, bits, .. } = layer;
         let n_sources = layer.sources.len();
         let form = form.filter(|form| says(form, n_sources, &operator));
-        Labelled { label, class, name, operator, sources, n_sources, views, form, shares_weights }
+        Labelled {
+            label,
+            class,
+            name,
+            operator,
+            sources,
+            n_sources,
+            views,
+            form,
+            shares_weights,
+            bits,
+        }
     };
     layers.iter().enumerate().map(one).collect()
 }
@@ -133,6 +145,7 @@ enum Word<'a> {
     Flag(bool),
     Name(&'static str),
     Names(FlowSeq<Vec<&'static str>>),
+    Bits(FlowMap<BTreeMap<&'static str, u32>>),
 }
 
 impl Serialize for Keys<'_> {
@@ -191,6 +204,15 @@ impl Keys<'_> {
         }
     }
 
+    /// Adds the bits that are not left to the hardware.
+    fn bits(&mut self, bits: Bits) {
+        let known = [("weights", bits.weights), ("activations", bits.activations)];
+        let known = known.into_iter().filter_map(|(key, bits)| Some((key, bits?)));
+        if !bits.are_of_hardware() {
+            self.0.push(("bits", Word::Bits(FlowMap(known.collect()))));
+        }
+    }
+
     fn padding(&mut self, padding: Padding) {
         let Padding { top, bottom, left, right } = padding;
         match [bottom, left, right] == [top; 3] {
@@ -218,6 +240,7 @@ fn keys<'a>(layer: &Labelled<'a>) -> Keys<'a> {
     }
     keys.views(layer.views);
     keys.flag("shared", layer.shares_weights);
+    keys.bits(layer.bits);
     keys
 }
 

@@ -1,5 +1,7 @@
 //! `Einsum`: its letters, and extents by them.
 
+use crate::text::in_line;
+
 use super::{Call, Fault, Outputs, invalid, shape};
 
 /// An axis that an equation names.
@@ -42,7 +44,8 @@ pub(in crate::onnx) fn equation(call: &Call<'_>) -> Result<Equation, Fault> {
     };
     let terms: Vec<&str> = left.split(',').take(call.inputs.len() + 1).collect();
     if terms.len() != call.inputs.len() {
-        return invalid(format!("the equation {text} for {} operands", call.inputs.len()));
+        let (text, count) = (in_line(&text), call.inputs.len());
+        return invalid(format!("the equation {text} for {count} operands"));
     }
     let mut operands = Vec::with_capacity(terms.len());
     let mut extents: Vec<(Letter, u64)> = Vec::new();
@@ -63,7 +66,7 @@ pub(in crate::onnx) fn equation(call: &Call<'_>) -> Result<Equation, Fault> {
     if let Some(unknown) =
         output.iter().find(|letter| extents.iter().all(|(own, _)| own != *letter))
     {
-        let unknown = name(*unknown);
+        let (unknown, text) = (name(*unknown), in_line(&text));
         return invalid(format!("{unknown} of the output is in no operand of {text}"));
     }
     Ok(Equation { operands, output, extents })
@@ -86,7 +89,7 @@ fn letters(term: &str, rank: Option<usize>) -> Result<Vec<Letter>, Fault> {
     let dots = match (&last, rank.checked_sub(own)) {
         (Some(_), Some(dots)) => dots,
         (None, Some(0)) => 0,
-        _ => return invalid(format!("the term {term} for {rank} axes")),
+        _ => return invalid(format!("the term {} for {rank} axes", in_line(term))),
     };
     let mut all = first;
     all.extend((0..dots).rev().map(Letter::Dots));

@@ -24,7 +24,7 @@ pub(super) fn map(elements: &Elements, function: impl Fn(Number) -> Option<Numbe
     if elements.len() == 0 {
         return Some(elements.clone());
     }
-    number::collect(numbers(elements).map(|number| function(number)))
+    number::collect(numbers(elements).map(function))
 }
 
 /// Elements one by one.

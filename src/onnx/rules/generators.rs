@@ -123,7 +123,7 @@ pub(super) fn range(call: &Call<'_>) -> Outputs {
             int_range(start, limit, step)?
         }
         [Number::Float(start), Number::Float(limit), Number::Float(step)] => {
-            float_range(start, limit, step)?
+            float_range(element, [start, limit, step])?
         }
         _ => return invalid("a range of numbers of several types"),
     };
@@ -148,8 +148,12 @@ fn int_range(start: i64, limit: i64, step: i64) -> Result<(u64, Known), Fault> {
     Ok((count, elements))
 }
 
-fn float_range(start: f64, limit: f64, step: f64) -> Result<(u64, Known), Fault> {
-    let count = ((limit - start) / step).ceil();
+fn float_range(element: Element, range: [f64; 3]) -> Result<(u64, Known), Fault> {
+    let [start, limit, step] = range;
+    // The distance has the type of the operands, and the quotient 64 bits, as runtimes calculate.
+    let distance = number::settle(Number::Float(limit - start), element);
+    let Some(Number::Float(distance)) = distance else { return Err(Fault::Unsupported) };
+    let count = (distance / step).ceil();
     if step == 0.0 || !count.is_finite() {
         return invalid(format!("a range from {start} to {limit} with a step of {step}"));
     }

@@ -7,11 +7,11 @@
 //! |---|---|
 //! | [`Call`]: `input`, `optional`, `has`, `elements`, `int`, `int_if`, `ints`, `float`, `text`, `axis` | operands and attributes |
 //! | [`Window`], [`windows`] | `Conv`, pools and `ConvTranspose`, for each spatial axis |
-//! | [`Reduction`], [`reduction`] | axes of `Reduce*` and `ArgMax` |
-//! | [`Equation`], [`equation`] | letters of `Einsum` |
+//! | [`reductions::Reduction`], [`reduction`] | axes of `Reduce*` and `ArgMax` |
+//! | [`einsum::Equation`], [`equation`] | letters of `Einsum` |
 //! | [`Product`], [`product`] | batch, rows, depth and columns of `MatMul`, `Gemm` and what is like them |
-//! | [`Recurrent`], [`recurrent`] | steps, batch, directions and features of `LSTM`, `GRU` and `RNN` |
-//! | [`Heads`], [`heads`] | heads, rows and depths of the attention operators |
+//! | [`recurrent::Recurrent`], [`recurrent`] | steps, batch, directions and features of `LSTM`, `GRU` and `RNN` |
+//! | [`attention::Heads`], [`heads`] | heads, rows and depths of the attention operators |
 //! | [`of_tensor`] | facts about a constant of the file |
 
 mod attention;
@@ -99,6 +99,7 @@ pub(super) fn is_known(node: &Node) -> bool {
 /// [`Fault`], if nothing can be said. Control flow (`If`, `Loop`, `Scan`) and functions are unsupported here.
 pub(super) fn infer(call: &Call<'_>) -> Outputs {
     let rule = table::rule(&call.node.domain, &call.node.operator).ok_or(Fault::Unsupported)?;
+    call.inputs.iter().flatten().try_for_each(|fact| limits(fact).map(drop))?;
     let mut outputs = rule(call)?;
     let wanted = call.node.outputs.iter().rposition(|name| !name.is_empty()).map_or(0, |i| i + 1);
     if wanted > outputs.len() {
@@ -109,12 +110,17 @@ pub(super) fn infer(call: &Call<'_>) -> Outputs {
     Ok(outputs)
 }
 
+/// Checks that a tensor is within the limits, and counts its elements.
+fn limits(fact: &Fact) -> Result<u64, Fault> {
+    match fact.shape.len() {
+        ..=MAX_RANK => shape::count(&fact.shape),
+        rank => invalid(format!("{rank} axes, and a tensor has at most {MAX_RANK}")),
+    }
+}
+
 /// Checks limits of an output, and forgets elements that do not match its shape.
 fn check(fact: &mut Fact) -> Result<(), Fault> {
-    if fact.shape.len() > MAX_RANK {
-        return invalid(format!("{} axes, and a tensor has at most {MAX_RANK}", fact.shape.len()));
-    }
-    let count = shape::count(&fact.shape)?;
+    let count = limits(fact)?;
     let matches =
         |known: &Arc<Elements>| known.len() as u64 == count && known.len() <= Elements::MAX;
     fact.elements = fact.elements.take().filter(matches);

@@ -227,7 +227,7 @@ pub(super) fn unary(operator: &str) -> Option<Unary> {
 /// Integer part of a number; `None` if it is none or out of range.
 pub(super) fn integer(value: f64) -> Option<i64> {
     // Both ends are exact in 64 bits of floating point.
-    let fits = value >= -9_223_372_036_854_775_808.0 && value < 9_223_372_036_854_775_808.0;
+    let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value);
     fits.then_some(value as i64)
 }
 

@@ -1,5 +1,7 @@
 //! Recurrent networks.
 
+use crate::text::in_line;
+
 use super::{Call, Fault, Outputs, invalid, shape};
 
 /// Extents of an `LSTM`, `GRU` or `RNN`.
@@ -43,7 +45,7 @@ pub(in crate::onnx) fn recurrent(call: &Call<'_>) -> Result<Recurrent, Fault> {
     let directions = match call.text("direction", "forward")? {
         "forward" | "reverse" => 1,
         "bidirectional" => 2,
-        other => return invalid(format!("`direction` of {other}")),
+        other => return invalid(format!("`direction` of {}", in_line(other))),
     };
     let hidden = match call.int_if("hidden_size")? {
         Some(hidden) => shape::extent(hidden, "`hidden_size`")?,

@@ -1,5 +1,7 @@
 //! Operators that sample maps again.
 
+use crate::text::in_line;
+
 use super::super::fact::Fact;
 use super::{Call, Fault, Outputs, invalid, shape};
 
@@ -88,7 +90,9 @@ fn sized(call: &Call<'_>, input: &Fact, axes: &[usize]) -> Result<Vec<u64>, Faul
         "stretch" => return Ok(sizes),
         "not_larger" => ratios.min_by(less),
         "not_smaller" => ratios.max_by(less),
-        other => return invalid(format!("`keep_aspect_ratio_policy` of {other}")),
+        other => {
+            return invalid(format!("`keep_aspect_ratio_policy` of {}", in_line(other)));
+        }
     };
     let Some((size, extent)) = ratio.filter(|&(_, extent)| extent > 0) else {
         return invalid("sizes of an empty tensor");

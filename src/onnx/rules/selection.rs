@@ -191,12 +191,12 @@ pub(super) fn cumulative_sum(call: &Call<'_>) -> Outputs {
 }
 
 fn fold_sum(input: &Fact, axis: usize, exclusive: bool, reverse: bool) -> Known {
-    let known = input.elements.as_deref()?;
+    let known = input.elements.as_deref().filter(|known| known.len() > 0)?;
     let extent = usize::try_from(input.shape[axis]).ok()?;
     let inner = shape::few(&input.shape[axis + 1..])?;
     let zero = number::cast(Number::Int(0), input.element)?;
     let mut sums = vec![zero; known.len()];
-    let mut totals = vec![zero; if extent == 0 { 0 } else { known.len() / extent }];
+    let mut totals = vec![zero; known.len().checked_div(extent)?];
     let steps: Vec<usize> =
         if reverse { (0..extent).rev().collect() } else { (0..extent).collect() };
     for step in steps {

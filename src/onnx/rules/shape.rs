@@ -55,15 +55,15 @@ pub(super) fn broadcast(shapes: &[&[u64]]) -> Result<Vec<u64>, Fault> {
     Ok(out)
 }
 
-/// Number of elements.
+/// Number of elements; each extent and all of them together are limited.
 pub(super) fn count(shape: &[u64]) -> Result<u64, Fault> {
-    if shape.contains(&0) && shape.iter().all(|&extent| extent <= Fact::MAX_EXTENT) {
-        return Ok(0);
-    }
-    shape
-        .iter()
-        .try_fold(1, |count: u64, &extent| count.checked_mul(extent))
-        .filter(|&count| count <= Fact::MAX_EXTENT)
+    let fits = shape.iter().all(|&extent| extent <= Fact::MAX_EXTENT);
+    let count = match shape.contains(&0) {
+        true => Some(0),
+        false => shape.iter().try_fold(1, |count: u64, &extent| count.checked_mul(extent)),
+    };
+    count
+        .filter(|&count| fits && count <= Fact::MAX_EXTENT)
         .ok_or_else(|| Fault::Invalid(format!("{} is above 2^48 elements", text(shape))))
 }
 

@@ -9,5 +9,6 @@
 //! ```
 
 mod exact;
+mod hostile;
 mod table;
 mod text;

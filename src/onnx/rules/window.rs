@@ -1,5 +1,7 @@
 //! Windows of convolutions and pools: strides, padding and outputs along each spatial axis.
 
+use crate::text::in_line;
+
 use super::super::fact::Fact;
 use super::{Call, Fault, invalid, shape};
 
@@ -135,7 +137,7 @@ impl Settings {
             "VALID" => Auto::Valid,
             "SAME_UPPER" => Auto::Upper,
             "SAME_LOWER" => Auto::Lower,
-            other => return invalid(format!("`auto_pad` of {other}")),
+            other => return invalid(format!("`auto_pad` of {}", in_line(other))),
         };
         let pads = if auto == Auto::No { pads(call, axes)? } else { vec![(0, 0); axes] };
         Ok(Self {
@@ -253,29 +255,22 @@ impl Settings {
                 ));
             }
         };
-        let wanted = self.output_shape(call, spatial)?;
+        let wanted = self.output_shape(call, spatial, &extra)?;
         (0..axes)
             .map(|axis| {
                 let wanted = wanted.as_ref().map(|wanted| wanted[axis]);
-                let window = self.grow(axis, spatial[axis], extra[axis], wanted);
-                let window = window.ok_or_else(|| {
-                    let (begin, end) = self.pads[axis];
-                    let text = format!("pads {begin} and {end} leave nothing of axis {}", axis + 2);
-                    Fault::Invalid(text)
-                })?;
-                let (added, most) = (window.output_padding, window.stride.max(window.dilation));
-                match added < most {
-                    true => Ok(window),
-                    false => invalid(format!(
-                        "an output padding of {added}, which has to be below {most}, stride or dilation"
-                    )),
-                }
+                self.grown(axis, spatial[axis], extra[axis], wanted)
             })
             .collect()
     }
 
     /// Extents of the output, if the file asks for them: padding follows from them.
-    fn output_shape(&self, call: &Call<'_>, spatial: &[u64]) -> Result<Option<Vec<u64>>, Fault> {
+    fn output_shape(
+        &self,
+        call: &Call<'_>,
+        spatial: &[u64],
+        extra: &[u64],
+    ) -> Result<Option<Vec<u64>>, Fault> {
         if let Some(list) = call.ints("output_shape")?.filter(|list| !list.is_empty()) {
             // Some exporters give all extents, with batch and channels.
             let skip = if list.len() == spatial.len() + 2 { 2 } else { 0 };
@@ -294,12 +289,35 @@ impl Settings {
         }
         // Runtimes do not extend an output whose kernels leave gaps.
         let wanted = |axis: usize| {
-            let full =
-                i128::from(self.strides[axis]) * (i128::from(spatial[axis]) - 1) + self.reach(axis);
+            let last = i128::from(self.strides[axis]) * (i128::from(spatial[axis]) - 1);
+            let full = last + self.reach(axis) + i128::from(extra[axis]);
             let full = u64::try_from(full).unwrap_or(u64::MAX);
             spatial[axis].saturating_mul(self.strides[axis]).min(full)
         };
         Ok(Some((0..spatial.len()).map(wanted).collect()))
+    }
+
+    /// Window of a transposed convolution, checked.
+    fn grown(
+        &self,
+        axis: usize,
+        input: u64,
+        extra: u64,
+        wanted: Option<u64>,
+    ) -> Result<Window, Fault> {
+        let Some(window) = self.grow(axis, input, extra, wanted) else {
+            let (begin, end) = self.pads[axis];
+            return invalid(format!("pads {begin} and {end} leave nothing of axis {}", axis + 2));
+        };
+        // What a wanted output lacks is added as far as the last window reaches.
+        let most = match window.output_padding > extra {
+            true => window.stride,
+            false => window.stride.max(window.dilation),
+        };
+        match window.output_padding {
+            added if added < most => Ok(window),
+            added => invalid(format!("an output padding of {added} for a stride of {most}")),
+        }
     }
 
     /// Window of a transposed convolution.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::config::{Catalog, Edition, OldNames};
+use crate::config::{Catalog, Edition, Notes};
 use crate::cost::batch::BatchCosts;
 use crate::cost::{CostError, CostModel, PairNames};
 use crate::experiment::{DEFAULT_PES, DEFAULT_PLATFORM, NamedCostModel, whole_chip};
@@ -108,7 +108,7 @@ const MAX_PAIRS: usize = 10_000;
 /// Returns a failure if an input is invalid, if no network can run on any accelerator, or if a file
 /// cannot be written.
 pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
-    let inputs = with_hints(|old_names| Inputs::read(args, old_names))?;
+    let inputs = with_hints(|notes| Inputs::read(args, notes))?;
     let Inputs { catalog, choices, networks, accelerators } = inputs;
     for choice in &choices {
         let names = networks.iter().map(|network| network.name());
@@ -174,8 +174,8 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn read(args: &CostArgs, old_names: &OldNames) -> Result<Self, Failure> {
-        let mut catalog = Catalog::with_networks(args.networks).noting(old_names.clone());
+    fn read(args: &CostArgs, notes: &Notes) -> Result<Self, Failure> {
+        let mut catalog = Catalog::with_networks(args.networks).noting(notes.clone());
         let choices = cost_models(args, &mut catalog)?;
         let networks = networks(&args.network, &mut catalog)?;
         let accelerators = accelerators(args, &mut catalog)?;

@@ -7,9 +7,10 @@ use clap::{Args, ValueEnum};
 use crate::config::{Catalog, Kind};
 use crate::cost::CostError;
 use crate::experiment::{Experiment, NamedCostModel};
-use crate::hardware::{Accelerator, LocalBuffers, System};
+use crate::hardware::{Accelerator, Flexibility, LocalBuffers, System};
 use crate::model::Network;
 use crate::report::area::AreaReport;
+use crate::report::area_terms::Sizes;
 
 use super::cost::{COST_MODEL, networks};
 use super::experiment::{HardwareOptions, prepare};
@@ -33,7 +34,7 @@ pub(super) struct AreaArgs {
     /// Sizes of scratchpads and cluster buffers: those that the platform or system declares, or the least that
     /// the networks need.
     #[arg(long, value_name = "SIZES", default_value = "declared")]
-    sizes: Sizes,
+    sizes: SizesOption,
     /// Network that the buffers hold with `--sizes needed`; repeat for several [default: all of the suite].
     #[arg(long, value_name = "NETWORK")]
     network: Vec<String>,
@@ -44,11 +45,20 @@ pub(super) struct AreaArgs {
 
 /// Sizes of scratchpads and cluster buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Sizes {
+enum SizesOption {
     /// Those of the platform or system.
     Declared,
     /// The least that hold the tiles of the networks, under the mappings that the accelerators choose.
     Needed,
+}
+
+impl From<SizesOption> for Sizes {
+    fn from(option: SizesOption) -> Self {
+        match option {
+            SizesOption::Declared => Self::Declared,
+            SizesOption::Needed => Self::Needed,
+        }
+    }
 }
 
 /// Prints the areas.
@@ -58,21 +68,22 @@ enum Sizes {
 /// Returns a failure if an input is invalid, or if an accelerator can run no network whose needs are asked
 /// for.
 pub(super) fn run(args: &AreaArgs) -> Result<(), Failure> {
-    if args.sizes == Sizes::Declared && !args.network.is_empty() {
+    if args.sizes == SizesOption::Declared && !args.network.is_empty() {
         let message = "--network has an effect with --sizes needed only";
         return Err(Failure::Argument(message.into()));
     }
     let prepared = prepare(&args.hardware.experiment(Experiment::new())?)?;
     let mut systems = prepared.distinct_systems();
     let mut catalog = Catalog::new();
-    if args.sizes == Sizes::Needed {
-        let needs = Needs::read(&args.network, &mut catalog)?;
+    let needs = Needs::read(&args.network, &mut catalog)?;
+    if args.sizes == SizesOption::Needed {
         systems = systems.iter().map(|it| needs.fitted(it)).collect::<Result<_, _>>()?;
     }
     let shipped = catalog.names(Kind::Technology);
     let shipped: Vec<_> =
         shipped.iter().map(|it| catalog.technology(it)).collect::<Result<_, _>>()?;
-    print(args.format, &AreaReport::new(&systems, &shipped))
+    let needed = |it: &Accelerator| needs.under_fixed_directives(it);
+    print(args.format, &AreaReport::new(&systems, &shipped, args.sizes.into(), needed))
 }
 
 fn print(format: Format, report: &AreaReport) -> Result<(), Failure> {
@@ -97,6 +108,12 @@ impl Needs {
     fn read(names: &[String], catalog: &mut Catalog) -> Result<Self, Failure> {
         let cost_model = NamedCostModel::find(catalog, COST_MODEL)?;
         Ok(Self { networks: networks(names, catalog)?, cost_model })
+    }
+
+    /// The least buffers that the networks need under the directives of the dataflow.
+    fn under_fixed_directives(&self, accelerator: &Accelerator) -> Option<LocalBuffers> {
+        let fixed = Accelerator { flexibility: Flexibility::None, ..accelerator.clone() };
+        self.cost_model.model.local_buffers_of_all(&self.networks, &fixed)
     }
 
     /// The system with the least buffers that every network needs.

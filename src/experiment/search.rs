@@ -116,6 +116,11 @@ impl PreparedSearch {
         self.catalog.opened().chain(programs).collect()
     }
 
+    /// The networks of its scenarios, each once.
+    pub(crate) fn networks(&self) -> Vec<Arc<Network>> {
+        networks(self.plans.iter().map(|plan| &plan.scenario))
+    }
+
     /// Areas and leakage of all types in a technology.
     pub(crate) fn areas(&self, technology: &Technology) -> TypeAreas {
         let n = self.space.types().len();
@@ -687,14 +692,19 @@ impl Reader<'_> {
 
 /// The space with buffers as large as the networks of the scenarios need.
 fn with_needed(space: Space, scenarios: &[Arc<Scenario>], cost_model: &NamedCostModel) -> Space {
+    space.with_needed_buffers(&networks(scenarios.iter()), &*cost_model.model, &|_| {})
+}
+
+/// The networks of scenarios, each once.
+fn networks<'a>(scenarios: impl Iterator<Item = &'a Arc<Scenario>>) -> Vec<Arc<Network>> {
     let mut networks: Vec<Arc<Network>> = Vec::new();
-    for active in scenarios.iter().flat_map(|scenario| scenario.models()) {
+    for active in scenarios.flat_map(|scenario| scenario.models()) {
         let network = &active.unit.network;
         if !networks.iter().any(|known| Arc::ptr_eq(known, network)) {
             networks.push(Arc::clone(network));
         }
     }
-    space.with_needed_buffers(&networks, &*cost_model.model, &|_| {})
+    networks
 }
 
 /// Sets a key, or returns the problem.

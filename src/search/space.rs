@@ -302,11 +302,7 @@ impl Space {
         done: &(impl Fn(u64) + Sync),
     ) -> Self {
         let needed = |index: usize| {
-            let accelerator = self.accelerator(index);
-            let of = |network: &Arc<Network>| {
-                cost_model.local_buffers(network, &accelerator).ok().flatten()
-            };
-            let all = networks.iter().filter_map(of).reduce(|all, it| all.and(&it));
+            let all = cost_model.local_buffers_of_all(networks, &self.accelerator(index));
             done(1);
             all
         };

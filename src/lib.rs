@@ -106,9 +106,8 @@ pub mod trace;
 pub mod cost;
 pub mod mapper;
 
-// Networks of other programs. Not used yet.
-#[allow(dead_code)]
-mod onnx;
+// Networks of other programs.
+pub mod onnx;
 
 pub mod load;
 

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use ordered_float::OrderedFloat;
+
 /// Whether a terminal obeys `c` in place of showing it: control characters but for line breaks and
 /// tabs, marks of direction, which can make a line read as another, and separators of lines.
 pub fn is_obeyed(c: char) -> bool {
@@ -77,6 +79,39 @@ pub(crate) fn cell(value: f64) -> String {
     if plain { format!("{value}") } else { format!("{value:e}") }
 }
 
+/// Longest name that others are compared with \[byte\]; a longer one is no slip.
+const MAX_COMPARED: usize = 64;
+
+/// The candidate most similar to `name` without regard to case, if one is similar enough to be a
+/// likely slip.
+pub(crate) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    if name.len() > MAX_COMPARED {
+        return None;
+    }
+    let folded = name.to_lowercase();
+    candidates
+        .into_iter()
+        .filter_map(|candidate| {
+            let known = candidate.to_lowercase();
+            let similarity = strsim::jaro_winkler(&folded, &known);
+            (similarity > 0.75 && is_slip(&folded, &known)).then_some((similarity, candidate))
+        })
+        .max_by_key(|&(similarity, _)| OrderedFloat(similarity))
+        .map(|(_, candidate)| candidate)
+}
+
+/// Whether part of `name` matches `known`, or one begins with the other. A word that differs in every
+/// letter was meant to be another one.
+fn is_slip(name: &str, known: &str) -> bool {
+    let distance = strsim::damerau_levenshtein(name, known);
+    let shorter = name.chars().count().min(known.chars().count());
+    let begins = |long: &str, short: &str| shorter >= 2 && long.starts_with(short);
+    distance < shorter || begins(known, name) || begins(name, known)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,5 +147,14 @@ mod tests {
         for value in [0.0, 0.1, -3.5, 1e-7, 1.0 / 3.0, 6.02e23, f64::MIN_POSITIVE] {
             assert_eq!(cell(value).parse(), Ok(value));
         }
+    }
+
+    #[test]
+    fn a_word_that_shares_no_more_than_a_letter_is_no_slip() {
+        assert_eq!(nearest("foo", ["F", "A"]), None);
+        assert_eq!(nearest("fx", ["F"]), None);
+        assert_eq!(nearest("KDD", ["KD", "AS"]), Some("KD"));
+        assert_eq!(nearest("ar_gamin", ["AR_gaming", "VR_gaming"]), Some("AR_gaming"));
+        assert_eq!(nearest("outdoor", ["outdoor_activity_A"]), Some("outdoor_activity_A"));
     }
 }

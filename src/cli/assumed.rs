@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::config::Edition;
 use crate::experiment::{NamedCostModel, Prepared, flexibility_of, objective_of};
 use crate::hardware::System;
+use crate::model::{Network, Parameter};
 use crate::plan::Plan;
 
 /// Choices that all runs of a table have in common, by the names of the options that change them. The
@@ -13,12 +14,43 @@ pub(super) fn assumed(prepared: &Prepared) -> String {
     let mut choices = of_all_schedulers(prepared);
     let scheduler = prepared.plans().next().map(Plan::scheduler_name);
     choices.extend(scheduler.map(|name| ("scheduler", name.into())));
-    line(&prepared.settings.semantics.to_string(), &choices)
+    line(&prepared.settings.semantics.to_string(), &choices) + &parameters(prepared)
 }
 
 /// The same for runs whose schedulers are compared.
 pub(super) fn assumed_by_all_schedulers(prepared: &Prepared) -> String {
-    line(&prepared.settings.semantics.to_string(), &of_all_schedulers(prepared))
+    let line = line(&prepared.settings.semantics.to_string(), &of_all_schedulers(prepared));
+    line + &parameters(prepared)
+}
+
+fn parameters(prepared: &Prepared) -> String {
+    let models = prepared.plans().flat_map(|plan| plan.scenario.models());
+    parameters_of(models.map(|model| (&*model.unit.task, &*model.unit.network)))
+}
+
+/// The line with the parameters of networks, each with its task, if they have any.
+pub(super) fn parameters_of<'a>(networks: impl Iterator<Item = (&'a str, &'a Network)>) -> String {
+    let mut found: Vec<String> = Vec::new();
+    for (task, network) in networks {
+        let values = network.parameters().iter().map(parameter).collect::<Vec<_>>().join(", ");
+        let words = format!("{task} {values}");
+        if !values.is_empty() && !found.contains(&words) {
+            found.push(words);
+        }
+    }
+    match found.is_empty() {
+        true => String::new(),
+        false => format!("parameters: {} (reasons: `xrsim list models`)\n", found.join("; ")),
+    }
+}
+
+/// A parameter with its value, and the default if that is another one.
+fn parameter(parameter: &Parameter) -> String {
+    let Parameter { name, value, default, .. } = parameter;
+    match parameter.is_default() {
+        true => format!("{name} {value}"),
+        false => format!("{name} {value} instead of {default}"),
+    }
 }
 
 /// The line for these choices under `rules`.

@@ -38,8 +38,8 @@ type Table = (Vec<&'static str>, Vec<Vec<String>>);
 const LISTINGS: &[Listing] = &[
     Listing {
         name: "models",
-        help: "Unit models with their networks, and the networks of MLPerf",
-        tables: || Ok(vec![models()?, mlperf_networks()?]),
+        help: "Unit models with their networks, the networks of MLPerf, and parameters of networks",
+        tables: || Ok(vec![models()?, mlperf_networks()?, parameters()?]),
     },
     Listing {
         name: "mlperf",
@@ -223,6 +223,25 @@ fn mlperf_networks() -> Result<Table, Failure> {
         vec!["MLPerf network", "layers", "GMAC", "M parameters", "traced", "dataset", "task"],
         rows,
     ))
+}
+
+/// Parameters of the networks of the suite and of MLPerf.
+fn parameters() -> Result<Table, Failure> {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in [catalog.names(Kind::Network), catalog.mlperf_networks()].concat() {
+        for it in catalog.network(&name)?.parameters() {
+            let (low, high) = it.allowed.clone().into_inner();
+            rows.push(vec![
+                name.clone(),
+                it.name.to_string(),
+                it.default.to_string(),
+                format!("{low} to {high}"),
+                it.reason.to_string(),
+            ]);
+        }
+    }
+    Ok((vec!["network", "parameter", "default", "allowed", "reason of the default"], rows))
 }
 
 fn mlperf_tests() -> Result<Table, Failure> {

@@ -32,7 +32,8 @@ pub(super) enum Format {
 /// Networks that a command works on.
 #[derive(Debug, Args)]
 pub(super) struct NetworkOptions {
-    /// Network: a task, the name of a network, or a file; repeat for more [default: all of the suite].
+    /// Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`); repeat
+    /// for more [default: all of the suite].
     #[arg(long, value_name = "N|FILE")]
     pub network: Vec<String>,
     /// Layers of the networks: the true operators, or those of the published artifact.

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::config::{Catalog, export};
+use crate::config::{Catalog, ConfigError, export};
 use crate::dataflow::Dataflow;
 use crate::mapper::DeclaredSpace;
 use crate::validate::networks::facts;
@@ -14,7 +14,8 @@ use super::{output, schedulers};
 /// sweep), or describe a scheduler and its parameters.
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
-    /// Name, e.g. `AR_gaming`, `J`, `WS`, `KD`, `edf`.
+    /// Name, e.g. `AR_gaming`, `J`, `WS`, `KD`, `edf`, or a network with values of its parameters, such as
+    /// `PD:regions=100`.
     name: String,
 }
 
@@ -36,8 +37,11 @@ pub(super) fn run(args: &ShowArgs) -> Result<(), Failure> {
 /// describes, if any.
 fn text(name: &str, mut catalog: Catalog) -> Result<String, Failure> {
     let mut text = catalog.text(name)?.text().to_string();
-    if let Ok(model) = catalog.model(name) {
-        text += &facts(&model).to_comments();
+    match catalog.model(name) {
+        Ok(model) => text += &facts(&model).to_comments(),
+        // A value of a parameter is wrong, not the kind of the file.
+        Err(error @ ConfigError::Malformed { .. }) => return Err(error.into()),
+        Err(_) => {}
     }
     if let Ok(dataflow) = catalog.dataflow(name) {
         text += &mapspace(&dataflow);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::yaml::read::{At, Problems, unknown_name};
 use super::yaml::{self, Node};
-use super::{ConfigError, Kind, OldName, OldNames, Problem, Source, kind};
+use super::{ConfigError, Kind, OldName, OldNames, Parameters, Problem, Source, kind};
 use crate::renamed::Renamed;
 
 /// Problems of one file that are reported.
@@ -20,12 +20,20 @@ pub(super) struct Document {
     pub folder: Option<PathBuf>,
     /// Receives the old names that the file uses.
     pub old_names: OldNames,
+    /// Values of parameters: of the network, or by the task of each model of a scenario or suite.
+    pub parameters: Parameters,
 }
 
 impl Document {
     /// A file that is read without those that it refers to.
     pub(super) fn alone(source: Arc<Source>) -> Self {
-        Self { source, folder: None, old_names: OldNames::default() }
+        let (old_names, parameters) = (OldNames::default(), Parameters::default());
+        Self { source, folder: None, old_names, parameters }
+    }
+
+    /// The same file, read with these values of parameters.
+    pub(super) fn with_parameters(self, parameters: Parameters) -> Self {
+        Self { parameters, ..self }
     }
 
     /// File name without folder and extension.

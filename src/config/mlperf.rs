@@ -8,12 +8,12 @@ use crate::mlperf::rules::{Benchmark, Cooldown, Load, Quality, QualityTarget, Su
 use crate::model::Network;
 use crate::units::SimSpan;
 
-use super::Problem;
 use super::yaml::read::{
     At, Problems, at, at_most, flag, list, number, one_of, printable, proper_name, quantity, text,
     unknown_name,
 };
 use super::yaml::{Fields, Node};
+use super::{ParameterValues, Parameters, Problem, parameters};
 
 /// Largest number of tasks of a suite.
 const MAX_TASKS: usize = 1000;
@@ -55,6 +55,7 @@ struct RawTask {
     name: At<Box<str>>,
     title: Box<str>,
     network: At<Box<str>>,
+    parameters: Option<At<ParameterValues>>,
     dataset: Box<str>,
     input: Box<str>,
     quality: Quality,
@@ -213,6 +214,7 @@ fn task(node: &Node<'_>, shared: &RawLoads, problems: &mut Problems) -> Option<R
     let name = fields.required("name", task_name);
     let title = fields.required("title", text);
     let network = fields.required("network", at(text));
+    let parameters = parameters::of_reference(network.as_ref(), &mut fields);
     let dataset = fields.required("dataset", text);
     let input = fields.required("input", text);
     let quality = fields.required("quality", quality);
@@ -231,6 +233,7 @@ fn task(node: &Node<'_>, shared: &RawLoads, problems: &mut Problems) -> Option<R
         name: name?,
         title: title?,
         network: network?,
+        parameters,
         dataset: dataset?,
         input: input?,
         quality: quality?,
@@ -363,9 +366,18 @@ fn refuse_namesakes(tasks: &[RawTask], problems: &mut Problems) -> Option<()> {
 }
 
 impl RawSuite {
-    /// Names of the networks, with their places.
-    pub(super) fn networks(&self) -> impl Iterator<Item = &At<Box<str>>> {
-        self.tasks.iter().map(|task| &task.network)
+    /// References to the networks with their values of parameters, of which those that are `set` take the
+    /// place of the file's; a task that there is not is a problem.
+    pub(super) fn networks(&self, set: &Parameters, problems: &mut Problems) -> Vec<At<Box<str>>> {
+        let names = || self.tasks.iter().map(|task| &*task.name.value);
+        for (task, _) in set.iter().filter(|(task, _)| !names().any(|name| name == *task)) {
+            let task = At { span: 0..0, value: task.into() };
+            problems.push(unknown_name("task", &task, names()));
+        }
+        let with = |task: &RawTask| {
+            parameters::reference(&task.network, task.parameters.as_ref(), set.of(&task.name.value))
+        };
+        self.tasks.iter().map(with).collect()
     }
 
     /// Suite with `networks`, one for each task.

@@ -1,6 +1,8 @@
 //! `network:` files: layers of a network, its task and its quality goal.
 
+mod expression;
 mod operator;
+mod parameters;
 mod shapes;
 mod traced;
 
@@ -8,14 +10,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Connections, Layer, ModelError, Network, Operator, Source, View};
+use crate::model::{Connections, Layer, ModelError, Network, Operator, Parameter, Source, View};
 use crate::scenario::{QualityDirection, QualityGoal};
 
-use super::Problem;
 use super::yaml::read::{
     At, Problems, at, at_most, flag, list, number, one_of, proper_name, quantity, text,
 };
 use super::yaml::{Fields, Node, Value};
+use super::{ParameterValues, Problem};
 use traced::Traced;
 
 pub(super) use operator::{Class, labels, usual_operations};
@@ -40,9 +42,10 @@ pub struct Model {
     /// Channels whose batch normalisation folds into the layer before: of its two parameters for a
     /// channel a bias remains.
     pub batch_norm_channels: u64,
-    /// Size that was published, if any was found for this input and head.
+    /// Size that was published, if any was found for this input and head; none with other values of
+    /// parameters than the defaults.
     pub published: Option<Published>,
-    /// Comparison with executed code, if there was one.
+    /// Comparison with executed code, if there was one; none with other values of parameters than the defaults.
     pub traced: Option<Traced>,
     /// Statements: deviations from the published network, unconfirmed points, and choices that XRBench
     /// leaves open, with the alternatives.
@@ -85,8 +88,12 @@ const MAX_REPEAT: u32 = 10_000;
 /// Most sources of a layer.
 const MAX_SOURCES: usize = 1_000;
 
-/// Reads the body of a `network:` file.
-pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
+/// Reads the body of a `network:` file; parameters that `values` has not have their defaults.
+pub(super) fn read(
+    values: &ParameterValues,
+    node: &Node<'_>,
+    problems: &mut Problems,
+) -> Option<Model> {
     let mut fields = Fields::of(node, "a network", problems)?;
     let name = fields.required("name", proper_name);
     let task = fields.optional("task", proper_name);
@@ -102,13 +109,23 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
     let deviations = fields.optional("deviations", list("statements", text)).unwrap_or_default();
     let connections =
         fields.or("connections", Some(Connections::default()), one_of(&Connections::ALL));
-    let items = fields.required("layers", list("layers", item));
+    let parameters =
+        fields.optional("parameters", |node, problems| parameters::read(values, node, problems));
+    // Without its parameters, every expression of a network would be a problem.
+    let are_wrong = parameters.is_none() && fields.given("parameters");
+    let parameters = parameters.unwrap_or_default();
+    let items = fields.required("layers", |node, problems| match &parameters[..] {
+        [] if are_wrong => None,
+        [] => list("layers", item)(node, problems),
+        all => list("layers", item)(&parameters::substituted(all, node, problems)?, problems),
+    });
     let expansion = items.as_ref().and_then(|items| expand(items, &mut fields));
     fields.finish();
     let (name, Expansion { layers, entries, .. }) = (name?, expansion?);
     let task = task.unwrap_or_else(|| name.clone());
-    let network = match Network::new(name, layers) {
-        Ok(network) => network.connected(connections?),
+    let is_default = parameters.iter().all(Parameter::is_default);
+    let network = match Network::new(name_with(name, &parameters), layers) {
+        Ok(network) => network.connected(connections?).with_parameters(parameters),
         Err(error) => {
             problems.push(Problem::new(node.span.clone(), error.to_string()));
             return None;
@@ -125,10 +142,17 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
         inputs,
         other_parameters: other_parameters?,
         batch_norm_channels: batch_norm_channels?,
-        published,
-        traced,
+        published: published.filter(|_| is_default),
+        traced: traced.filter(|_| is_default),
         deviations,
     })
+}
+
+/// Name of a network with the parameters that are not at their defaults, in the order of the file.
+fn name_with(name: Box<str>, parameters: &[Parameter]) -> Box<str> {
+    let changed = parameters.iter().filter(|it| !it.is_default());
+    let values: Vec<_> = changed.map(|it| format!("{}={}", it.name, it.value)).collect();
+    if values.is_empty() { name } else { format!("{name}:{}", values.join(",")).into() }
 }
 
 fn published(node: &Node<'_>, problems: &mut Problems) -> Option<Published> {

@@ -12,7 +12,6 @@ use crate::scenario::{
 };
 use crate::units::{FrameRate, SimSpan};
 
-use super::Problem;
 use super::network::Model;
 use super::yaml::read::{
     At, Problems, at, at_most, list, named, number, one_of, proper_name, quantity, text,
@@ -20,6 +19,7 @@ use super::yaml::read::{
 };
 use super::yaml::tree::Entry;
 use super::yaml::{Fields, Node, Value};
+use super::{ParameterValues, Parameters, Problem, parameters};
 
 /// Most models of a scenario.
 const MAX_MODELS: usize = 1000;
@@ -46,6 +46,7 @@ struct RawModel {
     inputs: Option<Vec<At<Box<str>>>>,
     dependencies: Vec<(At<Box<str>>, DependencyKind)>,
     deadline: Option<SimSpan>,
+    parameters: Option<At<ParameterValues>>,
 }
 
 /// Reads the body of a `scenario:` file.
@@ -61,6 +62,7 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<RawScenar
 fn model(node: &Node<'_>, problems: &mut Problems) -> Option<RawModel> {
     let mut fields = Fields::of(node, "a model of a scenario", problems)?.with_renamed(&OLD_KEYS);
     let reference = fields.required("network", at(text));
+    let parameters = parameters::of_reference(reference.as_ref(), &mut fields);
     let task = fields.optional("task", proper_name);
     let network_name = fields.optional("network_name", proper_name);
     let rate = fields.required("fps", at(rate));
@@ -70,7 +72,16 @@ fn model(node: &Node<'_>, problems: &mut Problems) -> Option<RawModel> {
     fields.finish();
     let dependencies = dependencies.unwrap_or_default();
     let (reference, rate) = (reference?, rate?);
-    Some(RawModel { reference, task, network_name, rate, inputs, dependencies, deadline })
+    Some(RawModel {
+        reference,
+        task,
+        network_name,
+        rate,
+        inputs,
+        dependencies,
+        deadline,
+        parameters,
+    })
 }
 
 fn rate(node: &Node<'_>, problems: &mut Problems) -> Option<FrameRate> {
@@ -140,6 +151,20 @@ impl RawScenario {
     /// Names of the models, with their places.
     pub(super) fn references(&self) -> impl Iterator<Item = &At<Box<str>>> {
         self.models.iter().map(|model| &model.reference)
+    }
+
+    /// References to the same networks, of which these are the `models`, with the values of parameters that
+    /// the file gives and those that are `set` in place of them.
+    pub(super) fn references_with(
+        &self,
+        models: &[Arc<Model>],
+        set: &Parameters,
+    ) -> Vec<At<Box<str>>> {
+        let with = |(raw, model): (&RawModel, &Arc<Model>)| {
+            let task = raw.task.as_ref().unwrap_or(&model.task);
+            parameters::reference(&raw.reference, raw.parameters.as_ref(), set.of(task))
+        };
+        self.models.iter().zip(models).map(with).collect()
     }
 
     /// The sensors that the file itself describes.

@@ -1,10 +1,10 @@
 //! Description of an experiment.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::config::{Catalog, Edition, Hardware, OldNames, Suite};
+use crate::config::{Catalog, Hardware, OldNames, Suite};
 use crate::dataflow::Dataflow;
 use crate::hardware::{Flexibility, System};
 use crate::plan::{Ablation, Semantics};
@@ -353,6 +353,7 @@ impl Experiment {
         let grid = Grid::new(self.factors.clone());
         let grid = grid.map_err(|error| ExperimentError::Conflict(error.to_string()))?;
         let mut prepared = Prepared::new(self.settings.clone(), old_names);
+        let mut parameters = BTreeSet::new();
         for point in (0..grid.n_points()).map(|index| grid.point(index)) {
             let mut settings = self.settings.clone();
             for (key, value) in point.settings() {
@@ -362,7 +363,9 @@ impl Experiment {
             settings.check_seed(replications.end.saturating_sub(1))?;
             self.add_runs(&settings, &replications, &mut prepared)?;
             prepared.end_point(point.settings());
+            parameters.extend(settings.parameters.iter().map(|(task, _)| task.to_string()));
         }
+        prepared.refuse_unknown_tasks(&parameters)?;
         prepared.note_warnings();
         Ok(prepared)
     }
@@ -382,7 +385,7 @@ impl Experiment {
             }
         };
         let suite = catalog.suite()?;
-        let scenarios = self.scenarios_of(settings.edition(), &suite, catalog)?;
+        let scenarios = self.scenarios_of(settings, &suite, catalog)?;
         let hardware = self.hardware(&suite, catalog)?;
         let ignored = ignored_flexibility(settings, &cost_model, &hardware);
         let (systems, uses_platform) = self.systems_of(settings, &suite, hardware, catalog)?;
@@ -426,17 +429,23 @@ impl Experiment {
 
     fn scenarios_of(
         &self,
-        edition: Edition,
+        settings: &Settings,
         suite: &Suite,
         catalog: &mut Catalog,
     ) -> Result<Vec<Arc<Scenario>>, ExperimentError> {
+        let mut named = |name: &str| {
+            Ok(catalog.scenario_with(name, settings.edition(), &settings.parameters)?)
+        };
         if self.scenarios.is_empty() {
             let names = suite.scenarios.iter();
-            return names.map(|name| Ok(catalog.scenario(name, edition)?)).collect();
+            return names.map(|name| named(name)).collect();
         }
         let find = |input: &Input<Arc<Scenario>>| match input {
-            Input::Named(name) => Ok(catalog.scenario(name, edition)?),
-            Input::Given(scenario) => Ok(Arc::clone(scenario)),
+            Input::Named(name) => named(name),
+            Input::Given(scenario) => {
+                refuse_parameters(scenario, settings)?;
+                Ok(Arc::clone(scenario))
+            }
         };
         self.scenarios.iter().map(find).collect()
     }
@@ -536,6 +545,20 @@ fn ignored_flexibility(
         (Semantics::Mlsys2023, ..) | (_, Some(Flexibility::None), _) | (_, None, None) => None,
         _ => cost_model.fixed_mappings(),
     }
+}
+
+/// Refuses parameters of networks of a scenario that was given as a value: the extents of their layers are
+/// numbers already.
+fn refuse_parameters(scenario: &Scenario, settings: &Settings) -> Result<(), ExperimentError> {
+    let mut tasks = scenario.models().iter().map(|model| &*model.unit.task);
+    let Some(task) = tasks.find(|task| settings.parameters.of(task).is_some()) else {
+        return Ok(());
+    };
+    Err(ExperimentError::Conflict(format!(
+        "parameters.{task} has no effect on the scenario `{}`, which was given as a value: give the network of \
+         {task} its parameters when it is read",
+        scenario.name()
+    )))
 }
 
 /// Refuses two of one name: their results could not be told apart.

@@ -1,11 +1,12 @@
 //! Errors of experiments.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
 use thiserror::Error;
 
-use crate::config::{ConfigError, nearest};
+use crate::config::{ConfigError, nearest, printable};
 #[cfg(feature = "figures")]
 use crate::figures::FigureError;
 use crate::hardware::HardwareError;
@@ -107,6 +108,16 @@ impl From<ConfigError> for ExperimentError {
 }
 
 impl ExperimentError {
+    /// The error for parameters of a task that is not among those `known`.
+    pub(super) fn no_task(task: &str, known: BTreeSet<&str>) -> Self {
+        let help = match nearest(task, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known: {}", Vec::from_iter(known).join(", ")),
+        };
+        let task = printable(task);
+        Self::Conflict(format!("parameters.{task}: no scenario has a model `{task}`; {help}"))
+    }
+
     /// A file or folder that cannot be written.
     pub(super) fn output(path: &Path, error: &io::Error) -> Self {
         Self::Output { path: path.display().to_string(), reason: error.to_string() }

@@ -1,5 +1,6 @@
 //! Runs of an experiment, read and checked but not made.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -91,6 +92,19 @@ impl Prepared {
             let accelerators = systems.flat_map(System::accelerators);
             let catalog = &self.catalogs[*networks as usize];
             self.warnings.extend(cost_model.warnings(catalog, names, accelerators));
+        }
+    }
+
+    /// Refuses parameters of tasks that no model of the runs has.
+    pub(super) fn refuse_unknown_tasks(
+        &self,
+        tasks: &BTreeSet<String>,
+    ) -> Result<(), ExperimentError> {
+        let models = self.plans().flat_map(|plan| plan.scenario.models());
+        let known: BTreeSet<&str> = models.map(|model| &*model.unit.task).collect();
+        match tasks.iter().find(|task| !known.contains(&***task)) {
+            Some(task) => Err(ExperimentError::no_task(task, known)),
+            None => Ok(()),
         }
     }
 

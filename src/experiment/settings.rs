@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::config::Edition;
+use crate::config::{Edition, Parameters};
 use crate::hardware::platform::BudgetChange;
 use crate::hardware::{AcceleratorChange, MappingSettings, System};
 use crate::load::LoadSettings;
@@ -16,7 +16,7 @@ use crate::schedule::Policy;
 use crate::score::ScoreSettings;
 
 use super::ExperimentError;
-use super::keys::{KEYS, Key};
+use super::keys::{KEYS, Key, all_set};
 
 /// Values of all keys for one run. Keys that were not given are as the semantics have them.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +34,8 @@ pub struct Settings {
     pub without: Ablation,
     /// Edition of the networks.
     pub networks: Option<Edition>,
+    /// Parameters of networks, by the task of their model.
+    pub parameters: Parameters,
     /// Cost model, or a file of measurements.
     pub cost_model: Option<Box<str>>,
     /// Platform of styles.
@@ -225,7 +227,7 @@ impl Settings {
         let is_known = |key: &&Key| self.semantics == Semantics::Principled || key.in_mlsys2023;
         let known = KEYS.iter().filter(is_known);
         let entries = known.map(|key| (key.name.to_string(), key.value(self)));
-        entries.filter(|(_, value)| !value.is_null()).collect()
+        entries.filter(|(_, value)| !value.is_null()).chain(all_set(self)).collect()
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod live;
 mod operator;
+mod parameter;
 mod per_tensor;
 mod shapes;
 mod tensor;
@@ -16,6 +17,7 @@ use thiserror::Error;
 pub use operator::{
     ConvKind, ConvShape, MatmulShape, Operator, Padding, Phase, VectorOp, VectorShape,
 };
+pub use parameter::Parameter;
 pub use per_tensor::{PerOperand, PerTensor, TensorRole};
 pub use shapes::{Explanation, Misfit, ShapeCheck, View};
 pub use tensor::{Tensor, VectorForm};
@@ -140,6 +142,7 @@ pub struct Network {
     /// Shared by all networks that differ in name only.
     layers: Arc<Layers>,
     connections: Connections,
+    parameters: Arc<[Parameter]>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -202,7 +205,8 @@ impl Network {
             operator_of.push(at);
         }
         let layers = Arc::new(Layers { layers, operators, operator_of });
-        Ok(Self { name, layers, connections: Connections::default() })
+        let (connections, parameters) = (Connections::default(), Arc::default());
+        Ok(Self { name, layers, connections, parameters })
     }
 
     /// This network on a batch of `n` inputs: activations grow `n`-fold, weights stay. The batch is part of
@@ -224,7 +228,8 @@ impl Network {
         };
         let layers = self.layers().iter().map(layer).collect();
         let batched = Self::new(format!("{} x{n}", self.name), layers)?;
-        Ok(batched.connected(self.connections))
+        let (connections, parameters) = (self.connections, Arc::clone(&self.parameters));
+        Ok(Self { connections, parameters, ..batched })
     }
 
     /// The same layers with these connections.
@@ -238,7 +243,19 @@ impl Network {
         self.connections
     }
 
-    /// Name, e.g. `KD_res8_narrow`.
+    /// The same layers, whose extents were made with these values of parameters.
+    #[must_use]
+    pub fn with_parameters(self, parameters: Vec<Parameter>) -> Self {
+        Self { parameters: parameters.into(), ..self }
+    }
+
+    /// Parameters that extents depend on, with the values that the layers have.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// Name, e.g. `KD_res8_narrow`; after a colon the parameters that are not at their defaults:
+    /// `PD_planercnn_160x160:regions=100`.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -11,8 +11,6 @@ impl Element {
     pub(super) const FLOAT: Self = Self(1);
     /// 8-bit unsigned integer.
     pub(super) const UINT8: Self = Self(2);
-    /// 8-bit integer.
-    pub(super) const INT8: Self = Self(3);
     /// 32-bit integer.
     pub(super) const INT32: Self = Self(6);
     /// 64-bit integer.

@@ -1,5 +1,7 @@
 //! Contents of an ONNX file, as far as layers need them: the messages of `onnx.proto` without weights.
 
+use crate::text::in_line;
+
 use super::fact::{Element, Elements};
 
 /// A file (`ModelProto`).
@@ -51,6 +53,18 @@ pub(super) struct Node {
     pub outputs: Vec<Box<str>>,
     /// Attributes by name.
     pub attributes: Vec<(Box<str>, Attribute)>,
+}
+
+impl Node {
+    /// Words for it in messages: its name, or its operator with what it writes.
+    pub(super) fn label(&self) -> String {
+        if !self.name.is_empty() {
+            return in_line(&self.name);
+        }
+        let output = self.outputs.iter().find(|name| !name.is_empty());
+        let output = output.map_or(String::new(), |name| format!(" of `{}`", in_line(name)));
+        in_line(&self.operator) + &output
+    }
 }
 
 /// Value of an attribute (`AttributeProto`).
@@ -127,7 +141,7 @@ pub(super) enum Dim {
 }
 
 /// An operator that is defined by nodes (`FunctionProto`).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Function {
     /// Domain; the domain `ai.onnx` is written as an empty one.
     pub domain: Box<str>,
@@ -145,4 +159,11 @@ pub(super) struct Function {
     pub nodes: Vec<Node>,
     /// Version of each domain in its body.
     pub opsets: Vec<(Box<str>, i64)>,
+}
+
+impl Function {
+    /// Whether a node applies it.
+    pub(super) fn is_of(&self, node: &Node) -> bool {
+        self.name == node.operator && self.domain == node.domain && self.overload == node.overload
+    }
 }

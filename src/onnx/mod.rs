@@ -10,5 +10,21 @@
 //! of what was executed. Nothing here knows hardware, mappings or YAML.
 
 mod fact;
+mod file;
 mod graph;
+mod import;
+mod layers;
+mod options;
+mod problems;
 mod rules;
+mod trace;
+
+#[cfg(test)]
+#[path = "../../tests/it/support/onnx_files.rs"]
+mod onnx_files;
+#[cfg(test)]
+mod tests;
+
+pub use import::{Imported, import};
+pub use layers::{Counts, Row};
+pub use options::{Branch, ImportError, Options};

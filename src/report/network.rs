@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Connections, Network};
+use crate::model::{Connections, Network, Parameter};
 
 /// A network and its published size.
 #[derive(Debug, Clone, Copy)]
@@ -35,14 +35,15 @@ pub(crate) struct Trace<'a> {
 }
 
 impl Facts<'_> {
-    /// Lines of comments in YAML: layers by class in order of first use, weights with their size at 8
-    /// bit, parameters without batch normalisations if those fold away, parameters, and
+    /// Lines of comments in YAML: values of parameters that extents depend on, layers by class in order of
+    /// first use, weights with their size at 8 bit, parameters without batch normalisations if those fold away, parameters, and
     /// multiply-accumulates. A published number follows the computed one, with the deviation of the
     /// computed one from it. A comparison with executed code ends them.
     pub(crate) fn to_comments(self) -> String {
+        let mut text = self.parameter_values();
         let weights = self.network.weights();
         let mebibytes = weights as f64 / f64::from(1 << 20);
-        let mut text = format!(
+        text += &format!(
             "# {} layers: {}\n# weights: {} ({mebibytes:.3} MiB at 8 bit)\n",
             grouped(self.network.layers().len() as u64),
             self.classes(),
@@ -62,6 +63,22 @@ impl Facts<'_> {
             text += &format!("# traced from {}: {}\n", trace.code, self.verdict(trace));
         }
         text
+    }
+
+    /// A line for every parameter that extents depend on.
+    fn parameter_values(&self) -> String {
+        let line = |it: &Parameter| {
+            let (low, high) = it.allowed.clone().into_inner();
+            let default = match it.is_default() {
+                true => "default".into(),
+                false => format!("default {}", grouped(it.default.into())),
+            };
+            let reason =
+                if it.reason.is_empty() { String::new() } else { format!(": {}", it.reason) };
+            let [value, low, high] = [it.value, low, high].map(|it| grouped(it.into()));
+            format!("# with {} {value}, from {low} to {high} ({default}{reason})\n", it.name)
+        };
+        self.network.parameters().iter().map(line).collect()
     }
 
     /// Number of layers with multiply-accumulates.

@@ -20,7 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("trace", &["units", "ids"]),
     ("cost", &["units", "ids", "renamed", "model", "dataflow", "hardware", "scenario"]),
     ("mapper", &["digest", "model", "dataflow", "hardware", "cost"]),
-    ("onnx", &["model"]),
+    ("onnx", &["text", "model"]),
     ("load", &["units", "ids", "scenario"]),
     ("score", &["column", "units", "ids", "scenario", "trace"]),
     ("bounds", &["column", "units", "ids", "scenario", "cost", "load", "score"]),

@@ -37,6 +37,7 @@ mod networks;
 mod offers;
 mod own_mains;
 mod paper;
+mod parameters;
 mod parity_cost;
 mod parity_replay;
 mod policies;

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::config::{Catalog, Kind};
+use crate::config::{Catalog, Edition, Kind};
 use crate::experiment::programs;
 use crate::mlperf::benchmark::{TestError, TestOptions, TestResult, run_test};
 use crate::mlperf::rules::{Benchmark, Load, ROUNDS, Round, Suite, Test};
@@ -107,7 +107,7 @@ fn suite_and_options(
 ) -> Result<(Arc<Suite>, TestOptions), Failure> {
     let (suite, round, counts_of_round) = match &args.suite {
         Some(name) => {
-            let suite = catalog.mlperf_suite(name)?;
+            let suite = suite_named(name, args, catalog)?;
             let is_asked = match args.benchmark {
                 MlperfBenchmark::Inference => suite.benchmark == Benchmark::Inference,
                 MlperfBenchmark::Mobile => suite.benchmark == Benchmark::Mobile,
@@ -138,6 +138,27 @@ fn round(name: &str) -> Result<&'static Round, Failure> {
         .ok_or_else(|| super::unknown("round", name, ROUNDS.iter().map(|round| round.name)))
 }
 
+/// The suite called `name` with the parameters that are set for its networks. Those of other tasks must be of
+/// models of the background.
+fn suite_named(name: &str, args: &MlperfArgs, catalog: &mut Catalog) -> Result<Suite, Failure> {
+    let parameters = options::parameters(&args.set)?;
+    let suite = catalog.mlperf_suite(name)?;
+    let is_task = |task: &str| suite.tests.iter().any(|test| *test.task.name == *task);
+    let background = match &args.beside {
+        Some(name) => Some(catalog.scenario(name, Edition::Reference)?),
+        None => None,
+    };
+    let models = || background.iter().flat_map(|scenario| scenario.models());
+    let is_model = |task: &str| models().any(|model| *model.unit.task == *task);
+    if let Some((task, _)) = parameters.iter().find(|(task, _)| !is_task(task) && !is_model(task)) {
+        let tasks = suite.tests.iter().map(|test| &*test.task.name);
+        let mut known: Vec<_> = tasks.chain(models().map(|model| &*model.unit.task)).collect();
+        known.dedup();
+        return Err(super::unknown("task", task, known.into_iter()));
+    }
+    Ok(catalog.mlperf_suite_with(name, &parameters.only(is_task))?)
+}
+
 /// Suite of a round. A round without a suite of its own has the tasks of the oldest one with its own counts
 /// and durations.
 fn suite_of_round(
@@ -152,8 +173,8 @@ fn suite_of_round(
     let own = format!("{prefix}_{}", round.name);
     let has_own = catalog.names(Kind::Mlperf).iter().any(|known| **known == *own);
     let suite = match (has_own, args.benchmark) {
-        (true, _) => catalog.mlperf_suite(&own)?,
-        (false, MlperfBenchmark::Inference) => catalog.mlperf_suite("inference_v0.5")?,
+        (true, _) => suite_named(&own, args, catalog)?,
+        (false, MlperfBenchmark::Inference) => suite_named("inference_v0.5", args, catalog)?,
         (false, MlperfBenchmark::Mobile) => {
             let rounds = "v0.7, v1.0, v2.0, v3.0";
             let message = format!(

@@ -4,11 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::config::Parameters;
+use crate::experiment::Settings;
 use crate::mlperf::benchmark::ServerBed;
 use crate::mlperf::sut::Batching;
 
 use super::super::experiment::MappingOptions;
 use super::super::figure::PictureOptions;
+use super::super::message::Failure;
 use super::super::options::Format;
 
 /// Predict the results that MLPerf's load generator would measure on a simulated system.
@@ -99,6 +102,9 @@ pub(crate) struct MlperfArgs {
     /// batch_wait_ms.
     #[arg(long, value_name = "TASK:KEY=VALUE,..", conflicts_with_all = ["task", "load", "qps", "streams", "curve"])]
     pub tenant: Vec<String>,
+    /// Parameter of the network of a task, or of a model of --beside; repeat for several.
+    #[arg(long, value_name = "parameters.TASK.NAME=N")]
+    pub set: Vec<String>,
     /// Usage scenario in the background: its frames run on the same system during the test.
     #[arg(long, value_name = "S")]
     pub beside: Option<String>,
@@ -120,6 +126,24 @@ pub(crate) struct MlperfArgs {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub pictures: PictureOptions,
+}
+
+/// Values of parameters of networks that `--set` gives.
+///
+/// # Errors
+///
+/// Returns a failure for any other key, and for a value that is not allowed.
+pub(super) fn parameters(assignments: &[String]) -> Result<Parameters, Failure> {
+    let mut settings = Settings::default();
+    for assignment in assignments {
+        let (key, value) = assignment.split_once('=').unwrap_or((assignment, ""));
+        if !key.trim().starts_with("parameters.") {
+            let message = format!("--set takes parameters.TASK.NAME=N, found `{assignment}`");
+            return Err(Failure::Argument(message));
+        }
+        settings.set(key.trim(), value.trim())?;
+    }
+    Ok(settings.parameters)
 }
 
 /// Benchmark of MLPerf.

@@ -137,7 +137,8 @@ impl Results<'_> {
             text.push_str(&self.timeline(cooldown));
         }
         let settings = self.made.iter().map(|made| &made.result.settings);
-        text + &self.target.assumed() + &once(settings, self.round)
+        let tasks = self.made.iter().map(|made| &*made.test.task);
+        text + &self.target.assumed(tasks) + &once(settings, self.round)
     }
 
     /// Duration of all tests one after another, by the rules of a suite with pauses.

@@ -7,7 +7,7 @@ use crate::config::{Catalog, Edition, Hardware, ServiceTables, service_csv};
 use crate::experiment::{self, NamedCostModel};
 use crate::hardware::System;
 use crate::mlperf::benchmark::{AcceleratorBed, ServerBed, TestBed};
-use crate::mlperf::rules::Test;
+use crate::mlperf::rules::{Task, Test};
 use crate::mlperf::sut::{Background, Batching, ServiceTime, Tenant};
 use crate::schedule::Policy;
 use crate::units::SimSpan;
@@ -15,7 +15,7 @@ use crate::units::SimSpan;
 use super::super::assumed;
 use super::super::costs::{warn, warn_of_fixed_mappings};
 use super::super::message::{Failure, hint};
-use super::options::MlperfArgs;
+use super::options::{MlperfArgs, parameters};
 
 /// System under test with its batching.
 pub(super) struct Target {
@@ -120,10 +120,10 @@ impl Target {
         }
     }
 
-    /// A line that says what the costs of the tests assume; empty for servers of a known latency.
-    pub(super) fn assumed(&self) -> String {
+    /// Lines that say what the costs of `tasks` assume; empty for servers of a known latency.
+    pub(super) fn assumed<'a>(&'a self, tasks: impl Iterator<Item = &'a Task>) -> String {
         match &self.kind {
-            Kind::Accelerators(it) => it.assumed(),
+            Kind::Accelerators(it) => it.assumed(tasks),
             Kind::Servers { .. } => String::new(),
         }
     }
@@ -152,13 +152,16 @@ impl Accelerators {
         (Some(flexibility), experiment::objective_of(&self.system, &self.costs))
     }
 
-    /// A line that says what the costs of the tests assume.
-    pub(super) fn assumed(&self) -> String {
+    /// Lines that say what the costs of `tasks` assume.
+    pub(super) fn assumed<'a>(&'a self, tasks: impl Iterator<Item = &'a Task>) -> String {
         let mut choices = vec![("flexibility", assumed::flexibility(&self.system, &self.costs))];
         choices.extend(self.platform.clone().map(|name| ("platform", name)));
         choices.push(("cost model", self.costs.name.clone()));
         choices.push(("scheduler", self.scheduler.label().to_string()));
-        assumed::line("mlperf", &choices)
+        let models = self.background.iter().flat_map(|it| it.scenario.models());
+        let models = models.map(|model| (&*model.unit.task, &*model.unit.network));
+        let networks = tasks.map(|task| (&*task.name, &*task.network)).chain(models);
+        assumed::line("mlperf", &choices) + &assumed::parameters_of(networks)
     }
 
     /// Name of the usage scenario in the background.
@@ -189,7 +192,8 @@ impl Accelerators {
         };
         let system = experiment::mapped(system, args.mapping.settings())?;
         let background = args.beside.as_deref().map(|name| {
-            let scenario = catalog.scenario(name, Edition::Reference)?;
+            let edition = Edition::Reference;
+            let scenario = catalog.scenario_with(name, edition, &parameters(&args.set)?)?;
             Ok::<_, Failure>(Background::new(scenario, args.seed))
         });
         let scheduler = experiment::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;

@@ -14,7 +14,7 @@ use crate::hardware::{Style, System, Technology};
 use crate::mapper::DeclaredSpace;
 use crate::mlperf::rules::Suite as MlperfSuite;
 use crate::model::Network;
-use crate::scenario::Scenario;
+use crate::scenario::{ActiveModel, Scenario};
 
 use super::document::{Document, wrong_kind};
 use super::embedded::{self, Embedded};
@@ -22,8 +22,8 @@ use super::format::Contents;
 use super::network::Model;
 use super::suite::Suite;
 use super::yaml::read::printable;
-use super::{ConfigError, Kind, OldName, OldNames, SearchDraft, Source, SweepDraft};
-use super::{formats, mix, nearest};
+use super::{ConfigError, Kind, OldName, OldNames, Parameters, SearchDraft, Source, SweepDraft};
+use super::{formats, mix, nearest, parameters};
 use crate::renamed::{self, Renamed};
 
 /// Version of scenarios and layer tables, where the published artifact differs from the paper.
@@ -113,8 +113,8 @@ pub struct Catalog {
     used: BTreeMap<String, Arc<Source>>,
     /// Used files that do not come with the program.
     opened: BTreeSet<PathBuf>,
-    /// Contents of files, by name and kind.
-    contents: HashMap<(String, Kind), Contents>,
+    /// Contents of files, by name, kind and parameters.
+    contents: HashMap<(String, Kind, Parameters), Contents>,
     /// Networks of those files, by name; equal ones are one value.
     networks: HashMap<Box<str>, Vec<Arc<Network>>>,
 }
@@ -175,15 +175,57 @@ impl Catalog {
         reference: &str,
         edition: Edition,
     ) -> Result<Arc<Scenario>, ConfigError> {
+        self.scenario_read(reference, edition, Parameters::default())
+    }
+
+    /// The scenario called `reference` with these values of the parameters of its models' networks, by
+    /// task. Tasks that the scenario does not have are ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] as of [`Catalog::scenario`]; [`ConfigError::Malformed`] for a parameter that a network
+    /// does not have, and for a value that it does not allow.
+    pub fn scenario_with(
+        &mut self,
+        reference: &str,
+        edition: Edition,
+        parameters: &Parameters,
+    ) -> Result<Arc<Scenario>, ConfigError> {
+        let scenario = self.scenario(reference, edition)?;
+        let mut parameters = parameters.clone();
+        for (task, values) in parameters.clone().iter() {
+            let mut models = scenario.models().iter();
+            match models.find(|model| *model.unit.task == *task).map(|it| &it.unit.network) {
+                Some(network) => values.check(network, task)?,
+                None => parameters = parameters.only(|other| other != task),
+            }
+        }
+        let is_task = |model: &ActiveModel| {
+            let values = parameters.of(&model.unit.task);
+            values.is_none_or(|values| values.are_those_of(&model.unit.network))
+        };
+        match scenario.models().iter().all(is_task) {
+            true => Ok(scenario),
+            false => self.scenario_read(reference, edition, parameters),
+        }
+    }
+
+    fn scenario_read(
+        &mut self,
+        reference: &str,
+        edition: Edition,
+        parameters: Parameters,
+    ) -> Result<Arc<Scenario>, ConfigError> {
         let file = self.locate(&[Kind::Scenario], reference, edition.scenarios(), None)?;
-        self.only(&file, Kind::Scenario, |contents| match contents {
+        self.only(&file.with_parameters(parameters), Kind::Scenario, |contents| match contents {
             Contents::Scenario(scenario) => Some(scenario),
             _ => None,
         })
     }
 
     /// The network called `reference`, with its task and quality goal: by task (`HT`), by the artifact's name,
-    /// or by path; `FILE.m#NAME` picks one of several networks.
+    /// or by path; `FILE.m#NAME` picks one of several networks. Values of its parameters may follow:
+    /// `PD:regions=100,detections=10`.
     ///
     /// # Errors
     ///
@@ -280,11 +322,28 @@ impl Catalog {
     ///
     /// [`ConfigError`], also of the networks that it refers to.
     pub fn mlperf_suite(&mut self, reference: &str) -> Result<MlperfSuite, ConfigError> {
+        self.mlperf_suite_with(reference, &Parameters::default())
+    }
+
+    /// The suite of MLPerf called `reference` with these values of the parameters of its networks, by task.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] as of [`Catalog::mlperf_suite`], also for a task that the suite does not have.
+    pub fn mlperf_suite_with(
+        &mut self,
+        reference: &str,
+        parameters: &Parameters,
+    ) -> Result<MlperfSuite, ConfigError> {
         let file = self.locate(&[Kind::Mlperf], reference, "", None)?;
-        self.only(&file, Kind::Mlperf, |contents| match contents {
-            Contents::Mlperf(suite) => Some(suite),
-            _ => None,
-        })
+        self.only(
+            &file.with_parameters(parameters.clone()),
+            Kind::Mlperf,
+            |contents| match contents {
+                Contents::Mlperf(suite) => Some(suite),
+                _ => None,
+            },
+        )
     }
 
     /// The mapspace called `reference`, with the dataflows that it refers to.
@@ -368,13 +427,14 @@ impl Catalog {
         further_names(Kind::Network)
     }
 
-    /// The file called `reference`, of any kind.
+    /// The file called `reference`, of any kind; values of parameters after it count for nothing.
     ///
     /// # Errors
     ///
     /// [`ConfigError::Unknown`] or [`ConfigError::Unreadable`].
     pub fn text(&mut self, reference: &str) -> Result<Arc<Source>, ConfigError> {
-        self.locate(&Kind::EVERY, reference, "", None).map(|file| file.source)
+        let (base, _) = parameters::split(reference)?;
+        self.locate(&Kind::EVERY, base, "", None).map(|file| file.source)
     }
 
     /// Every file that was used so far, in order of name.
@@ -443,13 +503,15 @@ impl Catalog {
     fn embedded(&mut self, file: &Embedded) -> Document {
         let entry = self.used.entry(file.path.into());
         let source = entry.or_insert_with(|| Source::new(file.path, file.text));
-        Document { source: Arc::clone(source), folder: None, old_names: self.old_names.clone() }
+        let old_names = self.old_names.clone();
+        Document { old_names, ..Document::alone(Arc::clone(source)) }
     }
 
     fn open(&mut self, path: PathBuf) -> Result<Document, ConfigError> {
         let source = self.read_from(&path)?;
         let folder = path.parent().unwrap_or(Path::new("")).into();
-        Ok(Document { source, folder: Some(folder), old_names: self.old_names.clone() })
+        let old_names = self.old_names.clone();
+        Ok(Document { folder: Some(folder), old_names, ..Document::alone(source) })
     }
 }
 

@@ -6,14 +6,17 @@ use std::sync::Arc;
 use crate::config::document::{Document, wrong_kind};
 use crate::config::format::{Contents, References};
 use crate::config::network::Model;
-use crate::config::{ConfigError, Kind, Problem};
-use crate::config::{formats, nearest};
+use crate::config::{ConfigError, Kind, Parameters, Problem};
+use crate::config::{formats, nearest, parameters};
 use crate::dataflow::Dataflow;
 use crate::hardware::Technology;
 use crate::model::Network;
 use crate::scenario::InputStream;
 
 use super::Catalog;
+
+/// Most files that are kept with values of parameters.
+const MAX_VARIANTS: usize = 256;
 
 impl Catalog {
     /// Contents of a file, which is needed as one of `kinds`.
@@ -28,7 +31,7 @@ impl Catalog {
             [kind] => *kind,
             _ => (format.recognise)(file, kinds)?,
         };
-        let key = (file.source.name().to_string(), kind);
+        let key = (file.source.name().to_string(), kind, file.parameters.clone());
         if let Some(contents) = self.contents.get(&key) {
             return Ok(contents.clone());
         }
@@ -36,8 +39,23 @@ impl Catalog {
         if let Contents::Networks(models) = &mut contents {
             models.iter_mut().for_each(|model| self.share_network(model));
         }
+        self.forget_variants(&file.parameters);
         self.contents.insert(key, contents.clone());
         Ok(contents)
+    }
+
+    /// Forgets what was read with other values of parameters, if that is much and another one comes. A long sweep
+    /// would fill the memory.
+    fn forget_variants(&mut self, next: &Parameters) {
+        let variants = self.contents.keys().filter(|(.., parameters)| !parameters.is_empty());
+        if next.is_empty() || variants.count() < MAX_VARIANTS {
+            return;
+        }
+        self.contents.retain(|(.., parameters), _| parameters.is_empty());
+        for namesakes in self.networks.values_mut() {
+            namesakes.retain(|network| Arc::strong_count(network) > 1);
+        }
+        self.networks.retain(|_, namesakes| !namesakes.is_empty());
     }
 
     /// Contents of a file that is needed as the only kind that `pick` accepts.
@@ -75,11 +93,26 @@ impl Catalog {
         reference: &str,
         folder: Option<&Path>,
     ) -> Result<Arc<Model>, ConfigError> {
+        let (base, values) = parameters::split(reference)?;
+        let model = self.model_read(base, folder, Parameters::default())?;
+        values.check(&model.network, base)?;
+        match values.are_those_of(&model.network) {
+            true => Ok(model),
+            false => self.model_read(base, folder, Parameters::of_network(values)),
+        }
+    }
+
+    fn model_read(
+        &mut self,
+        reference: &str,
+        folder: Option<&Path>,
+        parameters: Parameters,
+    ) -> Result<Arc<Model>, ConfigError> {
         let (path, member) = match formats::member(reference) {
             Some((path, member)) => (path, Some(member)),
             None => (reference, None),
         };
-        let file = self.locate(&[Kind::Network], path, "", folder)?;
+        let file = self.locate(&[Kind::Network], path, "", folder)?.with_parameters(parameters);
         let models = self.only(&file, Kind::Network, |contents| match contents {
             Contents::Networks(models) => Some(models),
             _ => None,

@@ -31,7 +31,10 @@ pub(super) fn check(
         |misfit: &&Misfit| seen.insert((entries[misfit.layer].start, misfit.sources.clone()));
     let misfits = check.misfits.iter().filter(first).take(MAX_EXPLAINED);
     problems.extend(misfits.map(|misfit| text.misfit(misfit)));
-    problems.extend(text.needless(&check.needless).into_iter().take(MAX_EXPLAINED));
+    // Other values of the parameters may need the word: one detection fits where ten are a repetition.
+    if network.parameters().is_empty() {
+        problems.extend(text.needless(&check.needless).into_iter().take(MAX_EXPLAINED));
+    }
 }
 
 /// A network beside the text that it was read from.

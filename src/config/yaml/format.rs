@@ -16,6 +16,7 @@ use crate::scenario::Scenario;
 
 use crate::config::technology::RawTechnology;
 
+use super::Node;
 use super::read::{Problems, unknown_name};
 
 /// YAML, with the kind of a file as its top-level key.
@@ -35,7 +36,10 @@ fn read(
 ) -> Result<Contents, ConfigError> {
     Ok(match kind {
         Kind::Network => {
-            Contents::Networks(vec![Arc::new(file.load(Kind::Network, network::read)?)])
+            let values = file.parameters.of("").cloned().unwrap_or_default();
+            let read =
+                |node: &Node<'_>, problems: &mut Problems| network::read(&values, node, problems);
+            Contents::Networks(vec![Arc::new(file.load(Kind::Network, read)?)])
         }
         Kind::Dataflow => {
             Contents::Dataflows(vec![Arc::new(file.load(Kind::Dataflow, dataflow::read)?)])
@@ -81,6 +85,11 @@ fn scenario_of(file: &Document, references: &mut dyn References) -> Result<Scena
     };
     let lookup = |name: &str| references.model(name, file.folder.as_deref());
     let Some(models) = resolve(raw.references(), lookup, &mut problems)? else {
+        return Err(file.invalid(problems.into_vec()));
+    };
+    let references_with = raw.references_with(&models, &file.parameters);
+    let lookup = |name: &str| references.model(name, file.folder.as_deref());
+    let Some(models) = resolve(references_with.iter(), lookup, &mut problems)? else {
         return Err(file.invalid(problems.into_vec()));
     };
     let sensors = match raw.sensors() {
@@ -153,7 +162,8 @@ fn mlperf_suite(
     let suite = match file.draft(Kind::Mlperf, mlperf::read, &mut problems) {
         Some(raw) => {
             let lookup = |name: &str| references.model(name, file.folder.as_deref());
-            let models = resolve(raw.networks(), lookup, &mut problems)?;
+            let networks = raw.networks(&file.parameters, &mut problems);
+            let models = resolve(networks.iter(), lookup, &mut problems)?;
             let networks = models
                 .map(|models| models.iter().map(|model| Arc::clone(&model.network)).collect());
             networks.and_then(|networks| raw.resolve(networks, &mut problems))

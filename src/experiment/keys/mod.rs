@@ -9,6 +9,7 @@ mod engine;
 mod hardware;
 mod load;
 mod own;
+mod parameters;
 mod score;
 mod values;
 
@@ -24,6 +25,7 @@ use crate::schedule::PolicyError;
 use super::Settings;
 
 pub(crate) use own::{EDITIONS, SEMANTICS};
+pub(super) use parameters::{all_set, parts as task_and_parameter};
 
 /// One key of an experiment.
 #[derive(Clone, Copy)]
@@ -123,6 +125,8 @@ enum Set {
     Value(fn(&mut Settings, &str) -> Option<()>),
     /// The value names something that may have parameters.
     Named(fn(&mut Settings, &str) -> Result<(), Slip>),
+    /// The name of the key has the task and the parameter of a network.
+    Parameter,
 }
 
 /// A setting that cannot be made.
@@ -208,8 +212,15 @@ fn written<T>(value: T, write: impl FnOnce(T) -> Value) -> Value {
     write(value)
 }
 
-const GROUPS: [&[Key]; 6] =
-    [own::KEYS, score::KEYS, load::KEYS, engine::KEYS, effects::KEYS, hardware::KEYS];
+const GROUPS: [&[Key]; 7] = [
+    own::KEYS,
+    score::KEYS,
+    load::KEYS,
+    engine::KEYS,
+    effects::KEYS,
+    hardware::KEYS,
+    parameters::KEYS,
+];
 
 /// Every key: first those with an option of their own, in the order in which options of a sweep vary,
 /// the first one slowest.
@@ -246,7 +257,7 @@ impl Key {
     /// The key called `name`, which may be a name up to version 0.1.
     pub(crate) fn find(name: &str) -> Result<(&'static Self, Option<Renamed>), Slip> {
         let (name, renamed) = renamed::current(&RENAMED_KEYS, name);
-        match KEYS.iter().find(|key| key.name == name) {
+        match KEYS.iter().find(|key| key.name == name).or_else(|| parameters::find(name)) {
             Some(key) => Ok((key, renamed)),
             None => Err(Slip::Key { nearest: nearest(name, KEYS.iter().map(|key| key.name)) }),
         }
@@ -264,7 +275,10 @@ impl Key {
 
     /// Its value in `settings`; null where each run has its own.
     pub fn value(&self, settings: &Settings) -> Value {
-        (self.get)(settings)
+        match self.set {
+            Set::Parameter => parameters::value(self.name, settings),
+            _ => (self.get)(settings),
+        }
     }
 
     /// Names of values up to version 0.1.
@@ -282,6 +296,9 @@ impl Key {
         match &self.set {
             Set::Value(set) => set(settings, text).ok_or(Slip::Value(self.allowed)),
             Set::Named(set) => set(settings, text),
+            Set::Parameter => {
+                parameters::set(self.name, settings, text).ok_or(Slip::Value(self.allowed))
+            }
         }
     }
 }

@@ -278,11 +278,14 @@ impl Reader<'_> {
         let draft = self.draft;
         if draft.body.scenarios.is_empty() {
             let names = self.catalog.suite()?.scenarios;
-            let scenarios = names.iter().map(|name| self.catalog.scenario(name, edition));
+            let parameters = &self.settings.parameters;
+            let scenarios =
+                names.iter().map(|name| self.catalog.scenario_with(name, edition, parameters));
             return Ok(Some(scenarios.collect::<Result<_, _>>()?));
         }
         let names = draft.body.scenarios.iter().map(|(name, _)| name);
-        let lookup = |name: &str| self.catalog.scenario(name, edition);
+        let parameters = &self.settings.parameters;
+        let lookup = |name: &str| self.catalog.scenario_with(name, edition, parameters);
         let found = resolve(names, lookup, &mut self.problems)?;
         for (at, (name, _)) in draft.body.scenarios.iter().enumerate() {
             if draft.body.scenarios[..at].iter().any(|(other, _)| other.value == name.value) {

@@ -17,6 +17,7 @@ use crate::sweep::grid::Factor;
 use super::super::keys::{EDITIONS, SEMANTICS};
 use super::super::programs;
 use super::super::{ExperimentError, NamedCostModel, Settings};
+use super::parameters;
 
 /// Files that points refer to. All are read when the sweep is checked, and come from memory later.
 pub(crate) struct Inputs {
@@ -76,6 +77,20 @@ impl Inputs {
         edition: Edition,
     ) -> Result<Arc<Scenario>, ExperimentError> {
         Ok(self.catalogs[networks as usize].scenario(name, edition)?)
+    }
+
+    /// The scenario called `name` under `settings`, with their parameters of networks.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Config`] if a network cannot have all these values at once.
+    pub(crate) fn scenario_with(
+        &mut self,
+        name: &str,
+        settings: &Settings,
+    ) -> Result<Arc<Scenario>, ExperimentError> {
+        let catalog = &mut self.catalogs[settings.networks() as usize];
+        Ok(catalog.scenario_with(name, settings.edition(), &settings.parameters)?)
     }
 
     /// The style or system called `name`.
@@ -166,6 +181,7 @@ impl Inputs {
         };
         let scenarios = draft.values("scenario");
         let n_problems = problems.len();
+        let mut known: Vec<Arc<Scenario>> = Vec::new();
         for settings in all_settings(draft) {
             let edition = settings.edition();
             let catalog = &mut self.catalogs[settings.networks() as usize];
@@ -173,7 +189,10 @@ impl Inputs {
             let named = resolve(scenarios.iter().copied(), &mut lookup, problems)?;
             let names = named.iter().flatten().map(|scenario| scenario.name());
             refuse_same(&scenarios, names, problems);
-            default("scenario").try_for_each(|name| lookup(name).map(drop))?;
+            known.extend(named.into_iter().flatten());
+            for name in default("scenario") {
+                known.push(lookup(name)?);
+            }
             if problems.len() > n_problems {
                 break; // the same problems follow under all other settings
             }
@@ -187,6 +206,7 @@ impl Inputs {
                 self.read_costs(settings.cost_model(), settings.effort)?;
             }
         }
+        problems.extend(parameters::problems(draft, &known));
         default("system").try_for_each(|name| self.catalogs[0].hardware(name).map(drop))?;
         let lookup = |name: &str| self.catalogs[0].platform(name);
         resolve(draft.values("platform").into_iter(), lookup, problems)?;

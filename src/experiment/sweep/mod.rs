@@ -2,6 +2,7 @@
 
 mod check;
 mod inputs;
+mod parameters;
 mod points;
 
 pub(crate) use check::Sweep;

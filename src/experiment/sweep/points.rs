@@ -82,10 +82,13 @@ impl<'g> Candidate<'g> {
             Hardware::System(system) => (system.name().into(), system.pes()),
             Hardware::Instances(_) => return Err(unknown()),
         };
-        let (cost_model, name) =
+        let (cost_model, cost_model_name) =
             inputs.cost_model(settings.cost_model(), settings.effort).ok_or_else(unknown)?;
-        let cost_model_name = name.into();
-        let plan = plan(&settings, &scenario, hardware, inputs).map_err(in_one_line);
+        let cost_model_name = cost_model_name.into();
+        let with_parameters = inputs.scenario_with(name, &settings);
+        let plan = with_parameters
+            .and_then(|scenario| plan(&settings, &scenario, hardware, inputs))
+            .map_err(in_one_line);
         Ok(Self {
             id: point.id(),
             plan,

@@ -419,8 +419,11 @@ fn networks_of_mlperf_are_listed_apart_and_shown_against_what_was_published() {
     let text = output(&["show", "ssd_resnet34"]);
     let expected = "# parameters: 19,972,534; published 36,300,000, deviation -45.0 %\n\
                     # multiply-accumulates: 216,415,931,904; published 216,500,000,000, \
-                    deviation +0.0 %\n";
+                    deviation +0.0 %\n\
+                    # traced from mlcommons/inference, 1200x1200: every operator equal, 51 with \
+                    multiply-accumulates, and their sources\n";
     assert!(text.contains("Unresolved.") && text.ends_with(expected), "{text}");
+    assert!(mlperf.contains("  57/93 ") && mlperf.contains("  totals "), "{mlperf}");
     let cost = output(&["cost", "--network", "edsr", "--dataflow", "WS", "--format", "csv"]);
     assert_eq!(cost.lines().count(), 1 + 20);
     assert!(refused(&["cost", "--network", "resnet5"]).contains("did you mean `resnet50`?"));

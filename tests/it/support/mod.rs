@@ -5,6 +5,7 @@ pub mod binary;
 pub mod cost_reference;
 pub mod layers;
 pub mod libtest;
+pub mod onnx_files;
 pub mod operators;
 pub mod page;
 pub mod runs;

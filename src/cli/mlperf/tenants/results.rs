@@ -127,7 +127,8 @@ impl Results<'_> {
             });
         }
         let settings = self.measured.tenants.iter().map(|result| &result.settings);
-        text + &self.accelerators.assumed() + &once(settings, self.options.round)
+        let tasks = self.rows().map(|(_, asked, _)| &*asked.test.task);
+        text + &self.accelerators.assumed(tasks) + &once(settings, self.options.round)
     }
 
     fn csv(&self) -> String {

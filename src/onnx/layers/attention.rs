@@ -1,0 +1,86 @@
+//! Attention of one node, written out: products of queries and keys, softmax, and products with values.
+
+use super::held::{Axis, Held, Place};
+use super::maker::Maker;
+use super::products::{Form, add};
+use crate::model::{MatmulShape, Operator, VectorOp, View};
+use crate::onnx::rules::{Call, Fault, heads};
+use crate::onnx::trace::{Step, TensorId};
+
+/// The layers of an attention. Masks and positions are part of the softmax.
+pub(super) fn attention(
+    maker: &mut Maker<'_, '_>,
+    step: &Step<'_>,
+    call: &Call<'_>,
+) -> Result<(), Fault> {
+    let form = heads(call)?;
+    let instances = form.batch.saturating_mul(form.heads);
+    let operands = |range: std::ops::Range<usize>| -> Vec<TensorId> {
+        let inputs = step.inputs.get(range).unwrap_or_default();
+        inputs.iter().copied().flatten().filter(|id| !maker.is_constant(*id)).collect()
+    };
+    let [queries, keys, values] = match form.projected {
+        Some(features) => {
+            let (data, weights) = (super::conv::operand(step, 0)?, super::conv::operand(step, 1)?);
+            if !maker.is_constant(weights) {
+                return Err(Fault::Invalid("its weights depend on data".into()));
+            }
+            if let Some(&Some(bias)) = step.inputs.get(2) {
+                maker.parameter(bias);
+            }
+            let columns = maker.fact(weights).shape.last().copied().unwrap_or(0);
+            let rows = form.batch.saturating_mul(form.queries);
+            let form = Form { instances: 1, rows, c: features, k: columns, weights: Some(weights) };
+            let layer = add(maker, step, &form, &[data], None)?;
+            let part = vec![(Place::Layer(layer), View::Slice)];
+            [part.clone(), part.clone(), part]
+        }
+        None => {
+            let [q, k, v] = [0, 1, 2].map(|index| operands(index..index + 1));
+            // Queries, keys and values may stand side by side in the first operand.
+            let packed = k.is_empty();
+            let view = if packed { View::Slice } else { View::Whole };
+            let seen = |ids: &[TensorId]| -> Vec<(Place, View)> {
+                ids.iter().flat_map(|id| maker.held(*id).seen(view)).collect()
+            };
+            let q = seen(&q);
+            let k = if packed { q.clone() } else { seen(&k) };
+            let v = if v.is_empty() { k.clone() } else { seen(&v) };
+            [q, k, v]
+        }
+    };
+    let product = |rows: u64, c: u64, k: u64| -> Result<Operator, Fault> {
+        let extent = super::maker::extent;
+        Ok(Operator::Matmul(MatmulShape {
+            instances: extent("the number of heads", instances)?,
+            rows: extent("the number of rows", rows)?,
+            c: extent("the number of features", c)?,
+            k: extent("the number of columns", k)?,
+            activations: true,
+        }))
+    };
+    let both = |first: &[(Place, View)], second: &[(Place, View)]| [first, second].concat();
+    let operator = product(form.queries, form.depth, form.keys)?;
+    let scores = maker.layer(step, operator, None, both(&queries, &keys))?;
+    let whole = |layer: usize| vec![(Place::Layer(layer), View::Whole)];
+    let extents = [instances, form.keys, form.queries, 1];
+    let softmax = maker.vector_of(step, VectorOp::Softmax, extents, whole(scores), None)?;
+    let operator = product(form.queries, form.keys, form.value_depth)?;
+    let result = maker.layer(step, operator, None, both(&whole(softmax), &values))?;
+    for (index, &output) in step.outputs.iter().enumerate() {
+        let rank = maker.fact(output).shape.len();
+        let places = match index {
+            0 => whole(result),
+            // Keys and values of this frame and of those before.
+            1 => keys.clone(),
+            _ => values.clone(),
+        };
+        let mut axes = vec![Axis::N; rank];
+        let last = if rank == 4 { [Axis::Y, Axis::K] } else { [Axis::Y, Axis::K] };
+        for (axis, end) in axes.iter_mut().rev().zip(last.iter().rev()) {
+            *axis = *end;
+        }
+        maker.put(output, Held { axes: Some(axes), ..Held::new(places, output) });
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! Execution of a graph without data: every operator that runs, in order, with facts about every tensor.
+//! Functions are expanded, the branch that is taken stands for an `If`, and a loop is its body for every trip.
+
+mod control;
+mod inputs;
+mod scope;
+mod walk;
+
+pub(super) use walk::operator_name;
+
+/// Whether a node is one of control flow.
+pub(super) fn is_control(node: &Node) -> bool {
+    node.domain.is_empty() && control::is(&node.operator)
+}
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::fact::Fact;
+use super::graph::{self, Model, Node};
+use super::options::Options;
+use super::problems::Problems;
+
+/// A tensor of a trace, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct TensorId(u32);
+
+impl TensorId {
+    /// Index into [`Trace::tensors`].
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A constant of the file: equal for every use of one initializer or one node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Root(u32);
+
+/// A tensor.
+#[derive(Debug, Clone)]
+pub(super) struct Tensor {
+    /// Its name in the file.
+    pub name: Box<str>,
+    /// Facts about it; `None` after a problem that is reported already.
+    pub fact: Option<Arc<Fact>>,
+    /// Step that writes it; `None` of inputs and constants.
+    pub writer: Option<u32>,
+    /// The constant that it is, if it is one of the file.
+    pub root: Option<Root>,
+    /// Whether it depends on something of which a problem was reported.
+    is_lost: bool,
+    /// The tensor of which it is a slice, or the last of several that it consists of.
+    pub related: Option<TensorId>,
+    /// The constant as the file has it, if its elements are in another file.
+    external: Option<Box<graph::Tensor>>,
+}
+
+/// An operator that runs.
+#[derive(Debug, Clone)]
+pub(super) struct Step<'a> {
+    /// Name of its node, or of what it writes; unique names are not promised.
+    pub name: Box<str>,
+    /// The node.
+    pub node: Cow<'a, Node>,
+    /// Version of the domain of its operator.
+    pub opset: i64,
+    /// Tensors that it reads; `None` of operands that are left out.
+    pub inputs: Vec<Option<TensorId>>,
+    /// Tensors that it writes.
+    pub outputs: Vec<TensorId>,
+    /// Whether the user gave an extent of its result that data decide.
+    pub is_bounded: bool,
+}
+
+/// Everything that runs.
+#[derive(Debug, Default)]
+pub(super) struct Trace<'a> {
+    /// Operators in order of execution.
+    pub steps: Vec<Step<'a>>,
+    /// Tensors.
+    pub tensors: Vec<Tensor>,
+    /// Inputs of the graph, without initializers.
+    pub inputs: Vec<TensorId>,
+    /// Outputs of the graph.
+    pub outputs: Vec<TensorId>,
+    /// Decisions that change the network, in plain words.
+    pub decisions: Vec<String>,
+    /// Nodes that ran, those in bodies once for each use.
+    pub n_run: usize,
+    /// Nodes that no output needs.
+    pub n_unused: usize,
+    /// Warnings, in plain words.
+    pub warnings: Vec<String>,
+}
+
+impl Trace<'_> {
+    /// The tensor.
+    pub(super) fn tensor(&self, id: TensorId) -> &Tensor {
+        &self.tensors[id.index()]
+    }
+
+    /// Facts about a tensor; `None` after a problem that is reported already.
+    pub(super) fn fact(&self, id: TensorId) -> Option<&Arc<Fact>> {
+        self.tensor(id).fact.as_ref()
+    }
+}
+
+/// Executes a model. `folder` is that of its file, in which external data may be. Everything that is
+/// invalid, not supported or left open goes to `problems`; the trace then lacks facts.
+pub(super) fn trace<'a>(
+    model: &'a Model,
+    options: &Options,
+    folder: Option<&std::path::Path>,
+    problems: &mut Problems,
+) -> Trace<'a> {
+    walk::Walk::new(model, options, folder, problems).run()
+}

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use thiserror::Error;
@@ -110,6 +110,16 @@ pub enum ConfigError {
         /// Why.
         reason: String,
     },
+    /// A file of another program cannot become a network: every problem found.
+    #[error("{}", Refusal(.path, .problems, .command.as_deref()))]
+    Import {
+        /// The file.
+        path: PathBuf,
+        /// Its problems; never empty.
+        problems: Vec<String>,
+        /// The command that gives the missing answers, if there are any.
+        command: Option<String>,
+    },
     /// Text that stands in place of a file, e.g. a style, is wrong.
     #[error("`{text}`: {reason}")]
     Malformed {
@@ -153,6 +163,20 @@ impl fmt::Display for Listing<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Prints problems as `file: message`, a line each, and the command that answers them.
+struct Refusal<'a>(&'a Path, &'a [String], Option<&'a str>);
+
+impl fmt::Display for Refusal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(path, problems, command) = self;
+        for (index, problem) in problems.iter().enumerate() {
+            let line_break = if index > 0 { "\n" } else { "" };
+            write!(f, "{line_break}{}: {problem}", path.display())?;
+        }
+        command.map_or(Ok(()), |command| write!(f, "\nhelp: {command}"))
     }
 }
 

@@ -17,6 +17,8 @@ pub(crate) mod kind;
 pub mod loadgen_cases;
 pub mod maestro;
 pub(crate) mod network;
+#[cfg(feature = "cli")]
+pub mod onnx;
 pub(crate) mod search;
 pub mod service_csv;
 pub(crate) mod suite;

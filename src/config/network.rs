@@ -10,7 +10,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Connections, Layer, ModelError, Network, Operator, Parameter, Source, View};
+use crate::model::{
+    Bits, Connections, Layer, ModelError, Network, Operator, Parameter, Source, View,
+};
 use crate::scenario::{QualityDirection, QualityGoal};
 
 use super::yaml::read::{
@@ -114,12 +116,14 @@ pub(super) fn read(
     // Without its parameters, every expression of a network would be a problem.
     let are_wrong = parameters.is_none() && fields.given("parameters");
     let parameters = parameters.unwrap_or_default();
+    let bits = fields.or("bits", Some(Bits::default()), bits);
     let items = fields.required("layers", |node, problems| match &parameters[..] {
         [] if are_wrong => None,
         [] => list("layers", item)(node, problems),
         all => list("layers", item)(&parameters::substituted(all, node, problems)?, problems),
     });
-    let expansion = items.as_ref().and_then(|items| expand(items, &mut fields));
+    let expansion =
+        items.as_ref().zip(bits).and_then(|(items, bits)| expand(items, bits, &mut fields));
     fields.finish();
     let (name, Expansion { layers, entries, .. }) = (name?, expansion?);
     let task = task.unwrap_or_else(|| name.clone());
@@ -167,6 +171,11 @@ fn published(node: &Node<'_>, problems: &mut Problems) -> Option<Published> {
 
 const DIRECTIONS: [(&str, QualityDirection); 2] =
     [("higher", QualityDirection::Higher), ("lower", QualityDirection::Lower)];
+
+/// Word for a direction of quality.
+pub(super) fn direction(direction: QualityDirection) -> &'static str {
+    DIRECTIONS.iter().find(|(_, known)| *known == direction).map_or("", |(word, _)| word)
+}
 
 fn quality(node: &Node<'_>, problems: &mut Problems) -> Option<QualityGoal> {
     let mut fields = Fields::of(node, "a quality goal", problems)?;
@@ -235,19 +244,39 @@ fn entry(
     let sources = fields.optional("from", at(sources));
     let shares_weights = fields.optional("shared", flag).unwrap_or(false);
     let n_sources = sources.as_ref().map_or(1, |sources| sources.value.len());
+    let own_bits =
+        fields.optional("bits", at(bits)).unwrap_or(At { span: 0..0, value: Bits::default() });
     let views = fields.optional("reads", at(views)).unwrap_or(At { span: 0..0, value: vec![] });
     let views = views_of(n_sources, views, &mut fields);
     let operator = operator::read(class, n_sources, node, &mut fields);
     fields.finish();
     let (operator, form) = operator?;
+    let bits = own_bits.value;
+    if bits.of(&operator) != bits {
+        let message = format!("`{label}` has no weights");
+        let help = "`activations` are the bits of all that it reads and writes";
+        problems.push(Problem::new(own_bits.span, message).help(help));
+        return None;
+    }
     let (name_span, name) = name.map_or((None, "".into()), |it| (Some(it.span), it.value));
-    let mut layer = Layer { form, views: views?, shares_weights, ..Layer::new(name, operator) };
+    let mut layer =
+        Layer { form, views: views?, shares_weights, bits, ..Layer::new(name, operator) };
     let sources = sources.map(|it| {
         layer.sources = it.value;
         it.span
     });
     let start = node.span.start;
     Some(Entry { start, label, layer, name: name_span, sources })
+}
+
+/// Reads the bits of an element of weights and of activations.
+fn bits(node: &Node<'_>, problems: &mut Problems) -> Option<Bits> {
+    let mut fields = Fields::of(node, "the bits of a layer", problems)?;
+    let width = || number(1..=Bits::MAX);
+    let weights = fields.optional("weights", width());
+    let activations = fields.optional("activations", width());
+    fields.finish();
+    Some(Bits { weights, activations })
 }
 
 /// Reads one view or a list of them.
@@ -292,8 +321,12 @@ fn source(node: &Node<'_>, problems: &mut Problems) -> Option<Source> {
     Some(if back == 0 { Source::Outside } else { Source::Back(back) })
 }
 
-/// Writes repeated blocks out and names the layers.
-fn expand<'i>(items: &'i [Item], fields: &mut Fields<'_, '_, '_>) -> Option<Expansion<'i>> {
+/// Writes repeated blocks out and names the layers. Those that leave `bits` open have these.
+fn expand<'i>(
+    items: &'i [Item],
+    bits: Bits,
+    fields: &mut Fields<'_, '_, '_>,
+) -> Option<Expansion<'i>> {
     let n_layers = count(items);
     if n_layers > Network::MAX_LAYERS {
         let message = ModelError::TooManyLayers { found: n_layers }.to_string();
@@ -304,7 +337,7 @@ fn expand<'i>(items: &'i [Item], fields: &mut Fields<'_, '_, '_>) -> Option<Expa
         fields.problem(Problem::new(span, "a layer that is repeated cannot have a name"));
         return None;
     }
-    let mut expansion = Expansion::default();
+    let mut expansion = Expansion { bits, ..Expansion::default() };
     expansion.append(items);
     match expansion.problem.take() {
         Some(problem) => {
@@ -336,6 +369,8 @@ struct Expansion<'i> {
     layers: Vec<Layer>,
     /// The entry of each.
     entries: Vec<&'i Entry>,
+    /// Widths of layers that have none of their own.
+    bits: Bits,
     /// How often each label was used.
     counts: HashMap<&'static str, u32>,
     /// The first source that is not there.
@@ -356,6 +391,7 @@ impl<'i> Expansion<'i> {
         let count = self.counts.entry(entry.label).or_default();
         *count += 1;
         let mut layer = entry.layer.clone();
+        layer.bits = layer.bits.or(self.bits).of(&layer.operator);
         if entry.name.is_none() {
             layer.name = format!("{}{count}", entry.label).into();
         }

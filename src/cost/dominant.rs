@@ -1,7 +1,7 @@
 //! Layers that dominate the cost of their network, or move their tensors many times.
 
 use crate::hardware::Accelerator;
-use crate::model::{Network, Operator};
+use crate::model::{Layer, Network};
 
 use super::{LayerCost, NetworkCost, compulsory_bytes};
 
@@ -9,8 +9,8 @@ use super::{LayerCost, NetworkCost, compulsory_bytes};
 pub(crate) const MANY_PASSES: f64 = 10.0;
 
 /// DRAM traffic of a layer over its compulsory bytes, which are those of its tensors, each counted once.
-pub(crate) fn passes(operator: &Operator, cost: &LayerCost, accelerator: &Accelerator) -> f64 {
-    let compulsory = compulsory_bytes(operator, accelerator);
+pub(crate) fn passes(layer: &Layer, cost: &LayerCost, accelerator: &Accelerator) -> f64 {
+    let compulsory = compulsory_bytes(layer, accelerator);
     cost.dram_bytes as f64 / compulsory.max(1) as f64
 }
 
@@ -45,7 +45,7 @@ impl Dominant {
         let (layer, longest) =
             cost.layers.iter().enumerate().max_by_key(|(_, layer)| layer.cycles)?;
         let share = longest.cycles as f64 / cost.cycles.get().max(1) as f64;
-        let passes = passes(&network.layers()[layer].operator, longest, accelerator);
+        let passes = passes(&network.layers()[layer], longest, accelerator);
         let repeats = passes > MANY_PASSES && share > Self::SHARE_WITH_PASSES;
         (share > Self::SHARE || repeats).then_some(Self { layer, share, passes })
     }

@@ -19,7 +19,7 @@ mod timetable;
 use std::sync::Arc;
 
 use crate::hardware::{Accelerator, LocalBuffers};
-use crate::model::{Network, Operator, TensorRole};
+use crate::model::{Bits, Layer, Network, Operator, TensorRole};
 use crate::renamed::Renamed;
 use crate::units::{Cycles, Millijoules, SimSpan};
 
@@ -43,12 +43,15 @@ pub struct LayerCost {
     pub hidden_cycles: u64,
 }
 
-/// Bytes in DRAM of all tensors of an operator, each counted once: the least traffic that it can cause. Stands
+/// Bytes in DRAM of all tensors of a layer, each counted once: the least traffic that it can cause. Stands
 /// in for the traffic of layers whose cost model reports none.
-fn compulsory_bytes(operator: &Operator, accelerator: &Accelerator) -> u64 {
-    let inputs = accelerator.dram_bytes(TensorRole::Input, operator.inputs());
-    let weights = accelerator.dram_bytes(TensorRole::Weight, operator.weights());
-    let outputs = accelerator.dram_bytes(TensorRole::Output, operator.outputs());
+fn compulsory_bytes(layer: &Layer, accelerator: &Accelerator) -> u64 {
+    let Layer { operator, bits, .. } = layer;
+    let widths = accelerator.datapath.widths.with_bits(*bits, operator);
+    let bytes = |tensor, elements| accelerator.dram_bytes_at(&widths, tensor, elements);
+    let inputs = bytes(TensorRole::Input, operator.inputs());
+    let weights = bytes(TensorRole::Weight, operator.weights());
+    let outputs = bytes(TensorRole::Output, operator.outputs());
     inputs.saturating_add(weights).saturating_add(outputs)
 }
 
@@ -74,7 +77,8 @@ impl NetworkCost {
         Self { layers, cycles, latency: cycles.at(accelerator.clock), energy_nj }
     }
 
-    /// Evaluates every distinct operator of `network` once and sums over its layers.
+    /// Evaluates every distinct operator of `network` once, with the widths of its data, and sums over its
+    /// layers.
     ///
     /// # Errors
     ///
@@ -82,9 +86,11 @@ impl NetworkCost {
     pub fn of_operators(
         network: &Network,
         accelerator: &Accelerator,
-        cost: impl FnMut(&Operator) -> Result<LayerCost, Infeasible>,
+        mut cost: impl FnMut(&Operator, Bits) -> Result<LayerCost, Infeasible>,
     ) -> Result<Self, Infeasible> {
-        let distinct: Vec<_> = network.operators().iter().map(cost).collect::<Result<_, _>>()?;
+        let pairs = network.operators().iter().zip(network.bits());
+        let cost = |(operator, bits): (&Operator, &Bits)| cost(operator, *bits);
+        let distinct: Vec<_> = pairs.map(cost).collect::<Result<_, _>>()?;
         let layer_of = |&at: &u32| distinct[at as usize];
         let layers = network.operator_of().iter().map(layer_of).collect();
         Ok(Self::of_layers(layers, accelerator))
@@ -241,7 +247,7 @@ pub trait CostModel: Send + Sync {
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<NetworkCost, Infeasible> {
-        NetworkCost::of_operators(network, accelerator, |operator| {
+        NetworkCost::of_operators(network, accelerator, |operator, _| {
             self.layer(operator, accelerator)
         })
     }

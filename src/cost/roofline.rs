@@ -5,17 +5,18 @@
 //! - Traffic is compulsory only: each element of input, weight and output crosses the DRAM interface
 //!   once and the outermost NoC level once, as if the memories held whole tensors. Input elements that a
 //!   stride skips are counted, padding is not.
-//! - An element has one byte (8-bit operands, XRBench section 4.1).
+//! - An element has one byte (8-bit operands, XRBench section 4.1) unless its layer says its bits; those of a
+//!   tensor are packed. Energy counts such an element as its bytes.
 //! - Computation and both transfers overlap completely.
 //! - Energy is spent on multiply-accumulates, and on one access to L2 and one to DRAM per element. L1 is
 //!   left out, because the number of its accesses depends on the dataflow.
 //!
 //! The dataflow has no effect. Batch size and stride have one, unlike in `maestro`.
 
-use crate::hardware::Accelerator;
-use crate::model::Operator;
+use crate::hardware::{Accelerator, Widths};
+use crate::model::{Bits, Network, Operator};
 
-use super::{CostModel, Entry, Explanation, Infeasible, LayerCost, Quantity};
+use super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost, Quantity};
 
 /// Registry entry.
 pub(super) const ENTRY: Entry = Entry {
@@ -25,8 +26,8 @@ pub(super) const ENTRY: Entry = Entry {
     build: Some(|| Box::new(Roofline)),
 };
 
-/// Bytes per element of any tensor.
-const BYTES_PER_ELEMENT: u64 = 1;
+/// Width of an element of any tensor unless its layer says another one.
+const WIDTHS: Widths = Widths::of_bytes([1; 4]);
 
 /// The roofline cost model.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,19 +39,25 @@ struct Roofs {
     macs: u64,
     /// Elements of all three tensors.
     elements: u64,
+    /// Bytes of all three tensors.
+    bytes: u64,
     compute_cycles: u64,
     noc_cycles: u64,
     dram_cycles: u64,
 }
 
 impl Roofs {
-    fn of(operator: &Operator, accelerator: &Accelerator) -> Self {
+    fn of(operator: &Operator, bits: Bits, accelerator: &Accelerator) -> Self {
         let macs = operator.macs();
         let elements = elements(operator);
-        let bytes = elements * BYTES_PER_ELEMENT;
+        let Widths { input, weight, output, .. } = WIDTHS.with_bits(bits, operator);
+        let bytes = input.bytes(operator.inputs())
+            + weight.bytes(operator.weights())
+            + output.bytes(operator.outputs());
         Self {
             macs,
             elements,
+            bytes,
             compute_cycles: macs.div_ceil(accelerator.pes.into()),
             noc_cycles: bytes.div_ceil(accelerator.noc.levels()[0].bandwidth),
             dram_cycles: bytes.div_ceil(accelerator.memory.dram_bandwidth),
@@ -59,7 +66,7 @@ impl Roofs {
 
     /// ```text
     /// cycles = max( MACs / PEs, bytes / NoC bandwidth, bytes / DRAM bandwidth )
-    /// energy = e_MAC * ( MACs + elements * (L2 + DRAM) )
+    /// energy = e_MAC * ( MACs + bytes * (L2 + DRAM) )
     /// ```
     ///
     /// where each quotient is rounded up, e_MAC is in nJ, and L2 and DRAM are relative to it.
@@ -67,10 +74,10 @@ impl Roofs {
         let table = &accelerator.energy;
         let per_element = table.shared_memory_per_mac + table.dram_per_mac;
         let on_chip = self.compute_cycles.max(self.noc_cycles);
-        let bytes = self.elements * BYTES_PER_ELEMENT;
+        let bytes = self.bytes;
         LayerCost {
             cycles: on_chip.max(self.dram_cycles),
-            energy_nj: table.mac_nj * (self.macs as f64 + self.elements as f64 * per_element),
+            energy_nj: table.mac_nj * (self.macs as f64 + bytes as f64 * per_element),
             dram_bytes: bytes,
             noc_bytes: bytes,
             hidden_cycles: on_chip.min(self.dram_cycles),
@@ -100,7 +107,17 @@ impl CostModel for Roofline {
         operator: &Operator,
         accelerator: &Accelerator,
     ) -> Result<LayerCost, Infeasible> {
-        Ok(Roofs::of(operator, accelerator).cost(accelerator))
+        Ok(Roofs::of(operator, Bits::default(), accelerator).cost(accelerator))
+    }
+
+    fn network(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Result<NetworkCost, Infeasible> {
+        NetworkCost::of_operators(network, accelerator, |operator, bits| {
+            Ok(Roofs::of(operator, bits, accelerator).cost(accelerator))
+        })
     }
 
     fn explain(
@@ -108,18 +125,32 @@ impl CostModel for Roofline {
         operator: &Operator,
         accelerator: &Accelerator,
     ) -> Result<Explanation, Infeasible> {
-        let roofs = Roofs::of(operator, accelerator);
-        let cost = roofs.cost(accelerator);
-        let count = |count: u64| Quantity::Count(count as i64);
-        Ok(vec![
-            ("runtime_cycles", count(cost.cycles)),
-            ("energy_nJ", Quantity::Real(cost.energy_nj)),
-            ("compute_cycles", count(roofs.compute_cycles)),
-            ("noc_cycles", count(roofs.noc_cycles)),
-            ("dram_cycles", count(roofs.dram_cycles)),
-            ("macs", count(roofs.macs)),
-            ("compulsory_elements", count(roofs.elements)),
-            ("bound", Quantity::Text(roofs.bound().into())),
-        ])
+        Ok(explanation(operator, Bits::default(), accelerator))
     }
+
+    fn explain_network(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Result<Vec<Explanation>, Infeasible> {
+        let layers = network.layers().iter();
+        Ok(layers.map(|it| explanation(&it.operator, it.bits, accelerator)).collect())
+    }
+}
+
+/// Roofs of an operator whose data have these `bits`, and its cost.
+fn explanation(operator: &Operator, bits: Bits, accelerator: &Accelerator) -> Explanation {
+    let roofs = Roofs::of(operator, bits, accelerator);
+    let cost = roofs.cost(accelerator);
+    let count = |count: u64| Quantity::Count(count as i64);
+    vec![
+        ("runtime_cycles", count(cost.cycles)),
+        ("energy_nJ", Quantity::Real(cost.energy_nj)),
+        ("compute_cycles", count(roofs.compute_cycles)),
+        ("noc_cycles", count(roofs.noc_cycles)),
+        ("dram_cycles", count(roofs.dram_cycles)),
+        ("macs", count(roofs.macs)),
+        ("compulsory_elements", count(roofs.elements)),
+        ("bound", Quantity::Text(roofs.bound().into())),
+    ]
 }

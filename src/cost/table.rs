@@ -322,8 +322,8 @@ impl Measurement {
 
     /// Cost of a layer. Only latency and energy were measured, so every tensor is taken to be moved once and
     /// no cycle to be hidden.
-    fn of_layer(&self, operator: &Operator, accelerator: &Accelerator) -> LayerCost {
-        let bytes = compulsory_bytes(operator, accelerator);
+    fn of_layer(&self, layer: &Layer, accelerator: &Accelerator) -> LayerCost {
+        let bytes = compulsory_bytes(layer, accelerator);
         LayerCost {
             cycles: self.cycles(accelerator).get(),
             energy_nj: self.energy_nj(),
@@ -346,7 +346,7 @@ fn layers(
     }
     let cost = |layer: &Layer| {
         let measurement = by_name.get(&layer.name);
-        let cost = measurement.map(|it| it.of_layer(&layer.operator, accelerator));
+        let cost = measurement.map(|it| it.of_layer(layer, accelerator));
         cost.ok_or_else(|| Infeasible::LayerNotMeasured { layer: layer.name.clone() })
     };
     network.layers().iter().map(cost).collect()

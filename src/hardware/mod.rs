@@ -513,9 +513,23 @@ impl Accelerator {
     /// Bytes in DRAM of `elements` of a tensor that move together, outputs at their final width: whole bytes,
     /// then the factor of compression.
     pub fn dram_bytes(&self, tensor: TensorRole, elements: u64) -> u64 {
-        let Widths { input, weight, output, .. } = self.datapath.widths;
+        self.dram_bytes_at(&self.datapath.widths, tensor, elements)
+    }
+
+    /// The same of a layer whose elements have these widths.
+    pub(crate) fn dram_bytes_at(&self, widths: &Widths, tensor: TensorRole, elements: u64) -> u64 {
+        let &Widths { input, weight, output, .. } = widths;
         let width = PerTensor { input, weight, output }[tensor];
         self.memory.compression[tensor].of(width.bytes(elements))
+    }
+
+    /// The accelerator as layers of these widths find it: their data are moved and kept in them, and the
+    /// energy of a multiply-accumulate is that of the datapath.
+    pub(crate) fn with_widths(&self, widths: Widths) -> Self {
+        let mut accelerator = self.clone();
+        accelerator.byte_energy.mac = Some(self.byte_energy.mac_pj_of(&self.datapath.widths));
+        accelerator.datapath.widths = widths;
+        accelerator
     }
 
     fn check(&self) -> Result<(), HardwareError> {

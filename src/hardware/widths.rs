@@ -1,5 +1,7 @@
 //! Widths of elements, and compression in DRAM (docs/cost-model-loop-nest.md, sections 2 and 6.3).
 
+use crate::model::{Bits, MatmulShape, Operator};
+
 /// Width of an element: a whole number of bits, of which [`Width::MAX`] has most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Width(u32);
@@ -63,6 +65,25 @@ impl Widths {
             weight: Width::of_bytes(weight),
             partial_sum: Width::of_bytes(partial_sum),
             output: Width::of_bytes(output),
+        }
+    }
+
+    /// The widths of an operator whose data have these `bits` (docs/cost-model-loop-nest.md, section 2.1). Inputs
+    /// and outputs have the bits of activations, as has the second operand of a product of activations. Partial
+    /// sums are not narrower than outputs.
+    #[must_use]
+    pub fn with_bits(self, bits: Bits, operator: &Operator) -> Self {
+        let [weights, activations] =
+            [bits.weights, bits.activations].map(|bits| bits.map(Width::of_bits));
+        let second = match operator {
+            Operator::Matmul(MatmulShape { activations: true, .. }) => activations,
+            _ => weights,
+        };
+        Self {
+            input: activations.unwrap_or(self.input),
+            weight: second.unwrap_or(self.weight),
+            partial_sum: activations.map_or(self.partial_sum, |own| own.max(self.partial_sum)),
+            output: activations.unwrap_or(self.output),
         }
     }
 

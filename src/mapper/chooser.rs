@@ -49,7 +49,11 @@ impl Chooser {
         nest: &Nest,
         machine: &Machine,
     ) -> Option<Certainty> {
-        let kept = self.store.section(accelerator).get(&LayerKey::new(nest, machine))?;
+        let section = match machine.widths == accelerator.datapath.widths {
+            true => self.store.section(accelerator),
+            false => self.store.section(&accelerator.with_widths(machine.widths)),
+        };
+        let kept = section.get(&LayerKey::new(nest, machine))?;
         let Kept { full, status, bound, .. } = kept;
         let bound_cycles = bound.cycles;
         kept.cycles().map(|cycles| Certainty { full, status, cycles, bound_cycles })
@@ -315,7 +319,13 @@ impl OnAccelerator<'_> {
 
 impl ChooseLayer for OnAccelerator<'_> {
     fn choose(&self, nest: &Nest, machine: &Machine) -> Option<Choice> {
-        self.kept(nest, machine)?.into_choice()
+        // Choices for other widths are kept apart.
+        let kept = match machine.widths == self.accelerator.datapath.widths {
+            true => self.kept(nest, machine),
+            false => Self::new(self.chooser, self.accelerator.with_widths(machine.widths))?
+                .kept(nest, machine),
+        };
+        kept?.into_choice()
     }
 }
 

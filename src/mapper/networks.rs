@@ -11,7 +11,7 @@ use crate::cost::loop_nest::{
     nests_of_network, shape,
 };
 use crate::dataflow::{Dataflow, LayerMapping, LayerMemory};
-use crate::hardware::{Accelerator, Flexibility};
+use crate::hardware::{Accelerator, Flexibility, Width, Widths};
 use crate::model::{Network, PerTensor};
 
 use super::bound;
@@ -122,7 +122,14 @@ pub struct MappedNetwork {
 }
 
 /// A result with the numbers of decided mappings.
-type Results = HashMap<LayerKey, (Kept, Counts)>;
+type Results = HashMap<Key, (Kept, Counts)>;
+
+/// A loop nest where it finds its tensors, and the widths of their elements.
+type Key = (LayerKey, Widths);
+
+fn key(nest: &Nest, machine: &Machine) -> Key {
+    (LayerKey::new(nest, machine), machine.widths)
+}
 
 /// A network in work.
 struct Work<'a> {
@@ -164,7 +171,7 @@ impl NetworkMapper {
         if self.goal == Goal::Pareto {
             return self.fronts(&works, only, progress);
         }
-        let section = self.section();
+        let section = self.section(self.accelerator.datapath.widths);
         let (mut results, done) = (Results::new(), AtomicUsize::new(0));
         for _ in 0..MAX_ROUNDS {
             let missing = missing(&works, only, &results);
@@ -224,9 +231,11 @@ impl NetworkMapper {
     fn dataflow(&self, work: &Work<'_>, only: Option<&str>, results: &Results) -> Option<Dataflow> {
         let mut entries: Vec<LayerMapping> =
             work.dataflow.iter().flat_map(|known| known.layers().iter().cloned()).collect();
+        // Of layers that differ in their widths only, the widest has the mapping that fits all of them.
+        let mut bits: Vec<u32> = vec![u32::MAX; entries.len()];
         for (layer, nests) in shown(work, only) {
             for (nest, machine) in nests {
-                let (kept, _) = results.get(&LayerKey::new(nest, machine))?;
+                let (kept, _) = results.get(&key(nest, machine))?;
                 let Choice { nest: form, mapping } = kept.clone().into_choice()?;
                 let PerTensor { input, weight, output } = machine.resident;
                 let entry = LayerMapping {
@@ -241,8 +250,14 @@ impl NetworkMapper {
                 };
                 let is_known =
                     |it: &LayerMapping| it.shape == entry.shape && it.memory == entry.memory;
-                if !entries.iter().any(is_known) {
-                    entries.push(entry);
+                let own = machine.widths.into_array().map(Width::bits).iter().sum();
+                match entries.iter().position(is_known) {
+                    None => {
+                        entries.push(entry);
+                        bits.push(own);
+                    }
+                    Some(at) if bits[at] < own => (entries[at], bits[at]) = (entry, own),
+                    Some(_) => {}
                 }
             }
         }
@@ -259,6 +274,18 @@ impl NetworkMapper {
 
     /// The kept result of a layer, or that of a search.
     fn get_or_search(
+        &self,
+        (key, widths): &Key,
+        machine: &Machine,
+        section: &Section,
+    ) -> Option<(Kept, Counts)> {
+        if *widths != self.accelerator.datapath.widths {
+            return self.get_or_search_in(key, machine, &self.section(*widths));
+        }
+        self.get_or_search_in(key, machine, section)
+    }
+
+    fn get_or_search_in(
         &self,
         key: &LayerKey,
         machine: &Machine,
@@ -349,7 +376,7 @@ impl NetworkMapper {
         let (missing, done) = (missing(works, only, &Results::new()), AtomicUsize::new(0));
         let total = missing.len();
         let fronts = missing.into_par_iter().map(|(key, machine)| {
-            let front = self.front(&key.nest, machine);
+            let front = self.front(&key.0.nest, machine);
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
             (key, front)
         });
@@ -358,7 +385,7 @@ impl NetworkMapper {
             let mut layers = Vec::new();
             for (name, nests) in shown(work, only) {
                 for (nest, machine) in nests {
-                    let front = fronts.get(&LayerKey::new(nest, machine));
+                    let front = fronts.get(&key(nest, machine));
                     layers.extend(front.into_iter().flatten().map(|found| {
                         let counts = found.found.counts;
                         let part = self.part(nest, machine, &Kept::of(found.clone(), true), counts);
@@ -410,7 +437,7 @@ impl NetworkMapper {
                 continue;
             }
             let parts = work.nests[at].iter().enumerate().filter_map(|(index, (nest, machine))| {
-                let known = results.get(&LayerKey::new(nest, machine));
+                let known = results.get(&key(nest, machine));
                 match known {
                     Some((kept, counts)) => Some(self.part(nest, machine, kept, *counts)),
                     None if is_placed => Some(self.moved(&work.reports[at][index])),
@@ -500,10 +527,11 @@ impl NetworkMapper {
         levels.chain(shared).filter(|it| excess(it) > 0).max_by_key(excess)
     }
 
-    /// The kept results of these settings.
-    fn section(&self) -> Arc<Section> {
+    /// The kept results of these settings, for layers of these widths.
+    fn section(&self, widths: Widths) -> Arc<Section> {
         let Self { space, effort, rules, gap, .. } = self;
         let (machine, limits) = (Machine::of(&self.accelerator), Limits::of(&self.accelerator));
+        let machine = Machine { widths, ..machine };
         let flows = self.dataflows.iter();
         let flows: Vec<_> = flows.map(|it| (it.directives(), it.layers())).collect();
         let goal = self.goal.name();
@@ -535,14 +563,14 @@ fn missing<'a>(
     works: &'a [Work<'_>],
     only: Option<&str>,
     results: &Results,
-) -> Vec<(LayerKey, &'a Machine)> {
+) -> Vec<(Key, &'a Machine)> {
     let mut seen = HashSet::new();
     let mut missing = Vec::new();
     for work in works {
         let layers = work.network.layers().iter().zip(&work.nests);
         let shown = layers.filter(|(layer, _)| only.is_none_or(|only| *layer.name == *only));
         for (nest, machine) in shown.flat_map(|(_, nests)| nests) {
-            let key = LayerKey::new(nest, machine);
+            let key = key(nest, machine);
             if !results.contains_key(&key) && seen.insert(key.clone()) {
                 missing.push((key, machine));
             }

@@ -1,6 +1,6 @@
 //! Activations that are alive between the layers of a network.
 
-use super::{Network, Source};
+use super::{Bits, Network, Source};
 
 impl Network {
     /// Elements that are alive before every layer, indexed by layer. A network that is interrupted there
@@ -8,6 +8,12 @@ impl Network {
     /// the outputs of earlier layers that layer l or a later one reads. Later inputs from outside, and
     /// outputs that no layer reads, are not counted.
     pub(crate) fn live_activations(&self) -> Vec<u64> {
+        self.live_activations_where(|_| true)
+    }
+
+    /// Those of [`Network::live_activations`] that layers write, or of layer 0 reads, whose widths
+    /// `is_counted` accepts.
+    pub(crate) fn live_activations_where(&self, is_counted: impl Fn(Bits) -> bool) -> Vec<u64> {
         let layers = self.layers();
         let mut last_reader = vec![0; layers.len()];
         for (reader, layer) in layers.iter().enumerate() {
@@ -24,13 +30,13 @@ impl Network {
         for (writer, layer) in layers.iter().enumerate() {
             live[writer] = alive;
             alive -= ends[writer];
-            if last_reader[writer] > writer {
+            if last_reader[writer] > writer && is_counted(layer.bits) {
                 let outputs = layer.operator.outputs();
                 alive += outputs;
                 ends[last_reader[writer]] += outputs;
             }
         }
-        live[0] = layers[0].operator.inputs();
+        live[0] = if is_counted(layers[0].bits) { layers[0].operator.inputs() } else { 0 };
         live
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! This module does not know hardware, mappings, rates or files.
 
+mod bits;
 mod live;
 mod operator;
 mod parameter;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+pub use bits::Bits;
 pub use operator::{
     ConvKind, ConvShape, MatmulShape, Operator, Padding, Phase, VectorOp, VectorShape,
 };
@@ -114,6 +116,8 @@ pub struct Layer {
     pub form: Option<VectorForm>,
     /// Whether its weights are those of a layer before it, or fixed: not parameters of its own.
     pub shares_weights: bool,
+    /// Widths of its data, where they are not those of the hardware.
+    pub bits: Bits,
 }
 
 impl Layer {
@@ -126,6 +130,7 @@ impl Layer {
             views: Vec::new(),
             form: None,
             shares_weights: false,
+            bits: Bits::default(),
         }
     }
 
@@ -148,8 +153,10 @@ pub struct Network {
 #[derive(Debug, PartialEq, Eq)]
 struct Layers {
     layers: Vec<Layer>,
-    /// Distinct operators in order of first use.
+    /// Distinct operators in order of first use; those whose data have other widths are others.
     operators: Vec<Operator>,
+    /// Widths of the data of every operator, by index into `operators`.
+    bits: Vec<Bits>,
     /// Index into `operators` for every layer.
     operator_of: Vec<u32>,
 }
@@ -192,19 +199,21 @@ impl Network {
         if layers.len() > Self::MAX_LAYERS {
             return Err(ModelError::TooManyLayers { found: layers.len() });
         }
-        let mut operators = Vec::new();
+        let (mut operators, mut bits) = (Vec::new(), Vec::new());
         let mut seen = HashMap::new();
         let mut operator_of = Vec::with_capacity(layers.len());
         for (index, layer) in layers.iter().enumerate() {
             layer.operator.check()?;
             check_sources(index, &layer.sources)?;
-            let at = *seen.entry(layer.operator).or_insert_with(|| {
+            let own = layer.bits.of(&layer.operator);
+            let at = *seen.entry((layer.operator, own)).or_insert_with(|| {
                 operators.push(layer.operator);
+                bits.push(own);
                 operators.len() as u32 - 1
             });
             operator_of.push(at);
         }
-        let layers = Arc::new(Layers { layers, operators, operator_of });
+        let layers = Arc::new(Layers { layers, operators, bits, operator_of });
         let (connections, parameters) = (Connections::default(), Arc::default());
         Ok(Self { name, layers, connections, parameters })
     }
@@ -277,9 +286,14 @@ impl Network {
         &self.layers.layers
     }
 
-    /// Distinct operators in order of first use.
+    /// Distinct operators in order of first use. An operator occurs again for other widths of its data.
     pub fn operators(&self) -> &[Operator] {
         &self.layers.operators
+    }
+
+    /// Widths of the data of the distinct operators, by index into [`Network::operators`].
+    pub fn bits(&self) -> &[Bits] {
+        &self.layers.bits
     }
 
     /// Index into [`Network::operators`] of every layer, in execution order.
@@ -294,7 +308,13 @@ impl Network {
 
     /// Weights of all layers, shared ones once.
     pub fn weights(&self) -> u64 {
+        self.weights_where(|_| true)
+    }
+
+    /// Weights of the layers that `is_counted` accepts, shared ones once.
+    pub(crate) fn weights_where(&self, is_counted: impl Fn(Bits) -> bool) -> u64 {
         let own = self.layers().iter().filter(|layer| !layer.shares_weights);
+        let own = own.filter(|layer| is_counted(layer.bits));
         own.map(|layer| layer.operator.weights()).sum()
     }
 }

@@ -22,6 +22,8 @@ pub(crate) mod json;
 #[cfg(feature = "cli")]
 pub(crate) mod latex;
 #[cfg(feature = "cli")]
+pub(crate) mod layers;
+#[cfg(feature = "cli")]
 pub(crate) mod limit;
 #[cfg(feature = "cli")]
 pub(crate) mod mapping;

@@ -1,5 +1,6 @@
 //! Facts that follow from the layers of a network and are not in its file.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::model::{Connections, Network, Parameter};
@@ -36,15 +37,15 @@ pub(crate) struct Trace<'a> {
 
 impl Facts<'_> {
     /// Lines of comments in YAML: values of parameters that extents depend on, layers by class in order of
-    /// first use, weights with their size at 8 bit, parameters without batch normalisations if those fold away, parameters, and
-    /// multiply-accumulates. A published number follows the computed one, with the deviation of the
+    /// first use, weights with their size at their bits, parameters without batch normalisations if those
+    /// fold away, parameters, and multiply-accumulates. A published number follows the computed one, with the deviation of the
     /// computed one from it. A comparison with executed code ends them.
     pub(crate) fn to_comments(self) -> String {
         let mut text = self.parameter_values();
         let weights = self.network.weights();
-        let mebibytes = weights as f64 / f64::from(1 << 20);
+        let (mebibytes, bits) = (self.weight_mebibytes(), self.weight_bits());
         text += &format!(
-            "# {} layers: {}\n# weights: {} ({mebibytes:.3} MiB at 8 bit)\n",
+            "# {} layers: {}\n# weights: {} ({mebibytes:.3} MiB at {bits})\n",
             grouped(self.network.layers().len() as u64),
             self.classes(),
             grouped(weights),
@@ -63,6 +64,23 @@ impl Facts<'_> {
             text += &format!("# traced from {}: {}\n", trace.code, self.verdict(trace));
         }
         text
+    }
+
+    /// Size of the weights, where their bits are left to the hardware at 8.
+    fn weight_mebibytes(&self) -> f64 {
+        let own = self.network.layers().iter().filter(|layer| !layer.shares_weights);
+        let bits = own.map(|layer| {
+            layer.operator.weights() as f64 * f64::from(layer.bits.weights.unwrap_or(8))
+        });
+        bits.sum::<f64>() / 8.0 / f64::from(1 << 20)
+    }
+
+    /// Bits of the weights in words.
+    fn weight_bits(&self) -> String {
+        let of_layers = self.network.layers().iter().filter(|layer| layer.operator.weights() > 0);
+        let bits = of_layers.map(|layer| layer.bits.weights.unwrap_or(8));
+        let bits: Vec<_> = bits.collect::<BTreeSet<_>>().iter().map(u32::to_string).collect();
+        if bits.is_empty() { "8 bit".into() } else { format!("{} bit", bits.join(" and ")) }
     }
 
     /// A line for every parameter that extents depend on.

@@ -20,6 +20,8 @@ use super::document::{Document, wrong_kind};
 use super::embedded::{self, Embedded};
 use super::format::Contents;
 use super::network::Model;
+#[cfg(feature = "cli")]
+use super::onnx;
 use super::suite::Suite;
 use super::yaml::read::printable;
 use super::{ConfigError, Kind, OldName, OldNames, Parameters, SearchDraft, Source, SweepDraft};
@@ -89,7 +91,8 @@ pub enum Hardware {
 pub struct InputFile {
     /// Path; within the repository for embedded files.
     pub name: String,
-    /// SHA-256 of the contents, 64 hexadecimal digits.
+    /// SHA-256 of the contents, 64 hexadecimal digits; of an ONNX file, of the YAML of its import, because its
+    /// weights change nothing.
     pub sha256: String,
 }
 
@@ -388,15 +391,19 @@ impl Catalog {
     ///
     /// [`ConfigError::Unreadable`].
     pub fn read(&mut self, path: &Path) -> Result<Arc<Source>, ConfigError> {
-        self.read_from(&self.folder.as_deref().unwrap_or(Path::new("")).join(path))
+        self.read_by(&self.folder.as_deref().unwrap_or(Path::new("")).join(path), Source::read)
     }
 
-    fn read_from(&mut self, path: &Path) -> Result<Arc<Source>, ConfigError> {
+    fn read_by(
+        &mut self,
+        path: &Path,
+        read: impl FnOnce(&Path) -> Result<Arc<Source>, ConfigError>,
+    ) -> Result<Arc<Source>, ConfigError> {
         let name = path.display().to_string();
         if let Some(source) = self.used.get(&name) {
             return Ok(Arc::clone(source));
         }
-        let source = Source::read(path)?;
+        let source = read(path)?;
         self.used.insert(name, Arc::clone(&source));
         self.opened.insert(path.into());
         Ok(source)
@@ -508,11 +515,21 @@ impl Catalog {
     }
 
     fn open(&mut self, path: PathBuf) -> Result<Document, ConfigError> {
-        let source = self.read_from(&path)?;
+        let source = self.read_by(&path, text_of)?;
         let folder = path.parent().unwrap_or(Path::new("")).into();
         let old_names = self.old_names.clone();
         Ok(Document { folder: Some(folder), old_names, ..Document::alone(source) })
     }
+}
+
+/// Text of the input file at `path`; of an ONNX file, which is told by its contents, that of its import.
+fn text_of(path: &Path) -> Result<Arc<Source>, ConfigError> {
+    #[cfg(feature = "cli")]
+    if path.is_file() && onnx::is_model(path) {
+        let imported = onnx::import(path, &onnx::Options::default())?;
+        return Ok(Source::new(path.display().to_string(), imported.text));
+    }
+    Source::read(path)
 }
 
 /// The reference that took the place of an old one, if `reference` is one.

@@ -4,7 +4,7 @@
 use std::num::NonZeroU64;
 
 use crate::hardware::{self, Accelerator, Compression, Fill, Widths};
-use crate::model::{PerTensor, TensorRole};
+use crate::model::{Bits, Operator, PerTensor, TensorRole};
 
 use super::energy::Energies;
 
@@ -181,6 +181,12 @@ impl Machine {
             allow_overlap: false,
             energies: Energies::of(accelerator),
         }
+    }
+
+    /// The machine as an operator finds it whose data have these `bits` (2.1).
+    #[must_use]
+    pub(crate) fn with_bits(&self, bits: Bits, operator: &Operator) -> Self {
+        Self { widths: self.widths.with_bits(bits, operator), ..self.clone() }
     }
 
     /// Bytes in DRAM of `elements` of a tensor that move together, outputs at their final width (6.3).

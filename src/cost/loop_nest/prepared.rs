@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 
 use crate::hardware::{Accelerator, Memory};
-use crate::model::{Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, VectorShape};
+use crate::model::{
+    Bits, Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, VectorShape,
+};
 use crate::units::Bytes;
 
 use super::super::Infeasible;
@@ -276,9 +278,15 @@ impl<'a> PreparedNetwork<'a> {
         chooser: Option<&dyn ChooseLayer>,
     ) -> Result<Self, Infeasible> {
         let machine = Machine::of(accelerator);
-        let prepare = |operator| PreparedOperator::new(operator, accelerator, &machine, chooser);
-        let mut operators: Vec<_> =
-            network.operators().iter().map(prepare).collect::<Result<_, _>>()?;
+        let prepare = |(operator, &bits): (&Operator, &Bits)| match bits.are_of_hardware() {
+            true => PreparedOperator::new(operator, accelerator, &machine, chooser),
+            false => {
+                let machine = machine.with_bits(bits, operator);
+                PreparedOperator::new(operator, accelerator, &machine, chooser)
+            }
+        };
+        let pairs = network.operators().iter().zip(network.bits());
+        let mut operators: Vec<_> = pairs.map(prepare).collect::<Result<_, _>>()?;
         let needs: Vec<_> = operators
             .iter_mut()
             .zip(network.operators())
@@ -295,7 +303,9 @@ impl<'a> PreparedNetwork<'a> {
         let machine = Machine::of(accelerator);
         for operator in &mut self.operators {
             operator.accelerator = accelerator;
+            let widths = operator.machine.widths;
             operator.machine.clone_from(&machine);
+            operator.machine.widths = widths;
         }
         self.plans = residency::plan(self.network, &self.needs, accelerator.memory.shared.get());
     }

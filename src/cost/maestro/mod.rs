@@ -83,7 +83,7 @@ impl CostModel for Maestro {
         accelerator: &Accelerator,
     ) -> Result<NetworkCost, Infeasible> {
         let mut evaluator = Evaluator::new(accelerator)?;
-        NetworkCost::of_operators(network, accelerator, |operator| {
+        NetworkCost::of_operators(network, accelerator, |operator, _| {
             cost(&mut evaluator, operator, accelerator)
         })
     }

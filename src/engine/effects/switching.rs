@@ -1,9 +1,11 @@
 //! Data that is moved before a segment starts: context switches and migration.
 
+use std::collections::BTreeSet;
+
 use crate::cost::Traffic;
-use crate::hardware::Accelerator;
+use crate::hardware::{Accelerator, Width, Widths};
 use crate::ids::{AccelId, ModelId, RequestId};
-use crate::model::{Network, TensorRole};
+use crate::model::{Bits, Network, TensorRole};
 use crate::plan::{Effects, Plan};
 use crate::schedule::Job;
 use crate::units::{Cycles, Millijoules, SimSpan};
@@ -20,16 +22,52 @@ pub(super) struct DataMoves<'a> {
     memories: Vec<Memory>,
 }
 
-/// Sizes of the data of a network, in elements.
+/// Sizes of the data of a network, in elements of each width. Most networks have the one of the hardware.
 struct Footprint {
-    weights: u64,
+    weights: Vec<(Option<Width>, u64)>,
     /// Live activations before every layer.
-    live: Vec<u64>,
+    live: Vec<(Option<Width>, Vec<u64>)>,
 }
 
 impl Footprint {
     fn of(network: &Network) -> Self {
-        Self { weights: network.weights(), live: network.live_activations() }
+        let distinct = |of: fn(&Bits) -> Option<u32>| {
+            network.bits().iter().map(of).collect::<BTreeSet<_>>().into_iter()
+        };
+        let width = |bits: Option<u32>| bits.map(Width::of_bits);
+        let weights = distinct(|bits| bits.weights)
+            .map(|own| (width(own), network.weights_where(|bits| bits.weights == own)));
+        let live = distinct(|bits| bits.activations).map(|own| {
+            (width(own), network.live_activations_where(|bits| bits.activations == own))
+        });
+        Self { weights: weights.collect(), live: live.collect() }
+    }
+
+    /// Bytes in DRAM of the weights, on an accelerator.
+    fn weight_bytes(&self, accelerator: &Accelerator) -> u64 {
+        let bytes = self.weights.iter().map(|&(width, elements)| {
+            let mut widths = accelerator.datapath.widths;
+            widths.weight = width.unwrap_or(widths.weight);
+            accelerator.dram_bytes_at(&widths, TensorRole::Weight, elements)
+        });
+        bytes.fold(0, u64::saturating_add)
+    }
+
+    /// Widths and elements of the live activations before a layer, on an accelerator.
+    fn live(&self, layer: u32, accelerator: &Accelerator) -> impl Iterator<Item = (Widths, u64)> {
+        let own = accelerator.datapath.widths;
+        self.live.iter().map(move |(width, live)| {
+            let output = width.unwrap_or(own.output);
+            (Widths { output, ..own }, live.get(layer as usize).copied().unwrap_or(0))
+        })
+    }
+
+    /// Bytes in DRAM of the live activations before a layer, on an accelerator.
+    fn live_bytes(&self, layer: u32, accelerator: &Accelerator) -> u64 {
+        let bytes = self.live(layer, accelerator).map(|(widths, elements)| {
+            accelerator.dram_bytes_at(&widths, TensorRole::Output, elements)
+        });
+        bytes.fold(0, u64::saturating_add)
     }
 }
 
@@ -84,27 +122,25 @@ impl<'a> DataMoves<'a> {
             let Memory { resident, suspended, .. } = self.memories[accelerator.index()];
             if resident != Some(job.model) {
                 switches = true;
-                let weights = self.footprints[job.model.index()].weights;
-                dram_bytes += self.dram_bytes(TensorRole::Weight, weights, accelerator);
+                let on = &self.accelerators[accelerator.index()];
+                dram_bytes += self.footprints[job.model.index()].weight_bytes(on);
             }
             if let Some(other) = suspended
                 && other.request != job.request
             {
                 switches = true;
-                let live = self.live(other.model, other.next_layer);
-                dram_bytes += self.dram_bytes(TensorRole::Output, live, accelerator);
+                dram_bytes += self.live_bytes(other.model, other.next_layer, accelerator);
             }
         }
-        let live = self.live(job.model, job.next_layer);
         let mut transfer = Transfer::default();
         match activations {
             Activations::None => {}
             Activations::Dram => {
                 switches = true;
-                dram_bytes += self.dram_bytes(TensorRole::Output, live, accelerator);
+                dram_bytes += self.live_bytes(job.model, job.next_layer, accelerator);
             }
             Activations::At(other) if other == accelerator => {}
-            Activations::At(other) => transfer = self.migration(live, other, accelerator),
+            Activations::At(other) => transfer = self.migration(job, other, accelerator),
         }
         if switches {
             transfer = transfer.plus(&self.switch(dram_bytes, accelerator));
@@ -158,13 +194,15 @@ impl<'a> DataMoves<'a> {
     }
 
     /// Moves activations, which are not compressed on chip.
-    fn migration(&self, live: u64, from: AccelId, to: AccelId) -> Transfer {
+    fn migration(&self, job: &Job, from: AccelId, to: AccelId) -> Transfer {
         let migration = &self.effects.migration;
         if !migration.enabled {
             return Transfer::default();
         }
         let ends = [from, to].map(|id| &self.accelerators[id.index()]);
-        let noc_bytes = ends[1].datapath.widths.output.bytes(live);
+        let live = self.footprints[job.model.index()].live(job.next_layer, ends[1]);
+        let bytes = live.map(|(widths, elements)| widths.output.bytes(elements));
+        let noc_bytes = bytes.fold(0, u64::saturating_add);
         let [from, to] = ends
             .map(|it| Cycles::new(noc_bytes.div_ceil(it.noc.levels()[0].bandwidth)).at(it.clock));
         let nj_per_byte = ends[1].byte_energy.noc / 1e3;
@@ -175,13 +213,10 @@ impl<'a> DataMoves<'a> {
         }
     }
 
-    fn dram_bytes(&self, tensor: TensorRole, elements: u64, accelerator: AccelId) -> u64 {
-        self.accelerators[accelerator.index()].dram_bytes(tensor, elements)
-    }
-
-    /// Elements of the live activations before a layer.
-    fn live(&self, model: ModelId, layer: u32) -> u64 {
-        self.footprints[model.index()].live.get(layer as usize).copied().unwrap_or(0)
+    /// Bytes in DRAM of the live activations before a layer.
+    fn live_bytes(&self, model: ModelId, layer: u32, accelerator: AccelId) -> u64 {
+        let on = &self.accelerators[accelerator.index()];
+        self.footprints[model.index()].live_bytes(layer, on)
     }
 }
 

@@ -57,7 +57,7 @@ impl CostReport {
                 let (layer, Some(cost)) = (&network.layers()[index], cost.layers.get(index)) else {
                     continue;
                 };
-                let passes = passes(&layer.operator, cost, &variant.accelerator);
+                let passes = passes(layer, cost, &variant.accelerator);
                 if passes > MANY_PASSES {
                     found.push(Repeated {
                         layer: &layer.name,

@@ -20,7 +20,8 @@ fn networks() {
         &[
             "3:3: a network has no key `nmae` (known: name, task, title, dataset, quality, inputs, \
              other_parameters, batch_norm_channels, published, traced, deviations, connections, \
-             parameters, layers)",
+             parameters, bits, \
+             layers)",
             "4:3: `name` is given twice (remove one of the two)",
             "5:32: expected a number above 0, found `0`",
             "5:43: expected `higher` or `lower`, found `more`",
@@ -135,7 +136,8 @@ fn operators_that_cannot_be() {
         &one("matmul: {c: 8, k: 8, y: 3}"),
         &[
             "4:15: a layer lacks the key `rows`",
-            "4:28: a layer has no key `y` (known: name, from, shared, reads, instances, rows, c, k)",
+            "4:28: a layer has no key `y` (known: name, from, shared, bits, reads, instances, \
+             rows, c, k)",
         ],
     );
     check(
@@ -152,7 +154,7 @@ fn operators_that_cannot_be() {
         &one("add: {outputs: 8, k: 8}"),
         &[
             "4:12: a layer lacks the key `inputs`",
-            "4:25: a layer has no key `k` (known: name, from, shared, reads, inputs, outputs, \
+            "4:25: a layer has no key `k` (known: name, from, shared, bits, reads, inputs, outputs, \
              operations)",
         ],
     );

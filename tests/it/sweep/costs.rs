@@ -28,7 +28,7 @@ impl CostModel for Counting {
         if accelerator.pes == 2048 {
             return Err(Infeasible::TooFewPes { needed: 4096 });
         }
-        NetworkCost::of_operators(network, accelerator, |operator| {
+        NetworkCost::of_operators(network, accelerator, |operator, _| {
             self.layer(operator, accelerator)
         })
     }

@@ -5,6 +5,8 @@
 #[cfg(feature = "cli")]
 pub(crate) mod area;
 #[cfg(feature = "cli")]
+pub(crate) mod area_terms;
+#[cfg(feature = "cli")]
 pub mod comparison;
 #[cfg(feature = "cli")]
 pub(crate) mod cost;

@@ -358,6 +358,6 @@ fn options_replace_what_a_file_says() {
     assert_eq!(found["draws"], 2);
     // The place is below the end of the file.
     let message = refused(&["search", &base, "--scenario", "VR_gamin"]);
-    assert!(message.contains("base.yaml with options:13:"), "{message}");
+    assert!(message.contains("base.yaml with options:14:15:"), "{message}");
     assert!(message.contains("did you mean `VR_gaming`?"), "{message}");
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
-use crate::config::{Catalog, Kind, OldNames};
+use crate::config::{Catalog, Kind, Notes};
 use crate::cost::CostError;
 use crate::experiment::{Experiment, NamedCostModel};
 use crate::hardware::{Accelerator, Flexibility, LocalBuffers, System};
@@ -69,7 +69,7 @@ impl From<SizesOption> for Sizes {
 pub(super) fn run(args: &AreaArgs) -> Result<(), Failure> {
     let prepared = prepare(&args.hardware.experiment(Experiment::new())?)?;
     let mut systems = prepared.distinct_systems();
-    let (mut catalog, needs) = with_hints(|old_names| Needs::read(&args.networks, old_names))?;
+    let (mut catalog, needs) = with_hints(|notes| Needs::read(&args.networks, notes))?;
     if args.sizes == SizesOption::Needed {
         systems = systems.iter().map(|it| needs.fitted(it)).collect::<Result<_, _>>()?;
     }
@@ -95,8 +95,8 @@ struct Needs {
 }
 
 impl Needs {
-    fn read(networks: &NetworkOptions, old_names: &OldNames) -> Result<(Catalog, Self), Failure> {
-        let mut catalog = networks.catalog(old_names);
+    fn read(networks: &NetworkOptions, notes: &Notes) -> Result<(Catalog, Self), Failure> {
+        let mut catalog = networks.catalog(notes);
         let cost_model = NamedCostModel::find(&mut catalog, COST_MODEL)?;
         let networks = networks.read(&mut catalog)?;
         Ok((catalog, Self { networks, cost_model }))

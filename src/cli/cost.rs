@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::config::{Catalog, OldNames};
+use crate::config::{Catalog, Notes};
 use crate::cost::batch::BatchCosts;
 use crate::cost::{CostError, CostModel, PairNames};
 use crate::experiment::{DEFAULT_PES, NamedCostModel, whole_chip};
@@ -93,7 +93,7 @@ const MAX_PAIRS: usize = 10_000;
 /// Returns a failure if an input is invalid, if no network can run on any accelerator, or if a file
 /// cannot be written.
 pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
-    let inputs = with_hints(|old_names| Inputs::read(args, old_names))?;
+    let inputs = with_hints(|notes| Inputs::read(args, notes))?;
     let Inputs { catalog, choices, networks, accelerators } = inputs;
     for choice in &choices {
         let names = networks.iter().map(|network| network.name());
@@ -159,8 +159,8 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn read(args: &CostArgs, old_names: &OldNames) -> Result<Self, Failure> {
-        let mut catalog = args.layers.networks.catalog(old_names);
+    fn read(args: &CostArgs, notes: &Notes) -> Result<Self, Failure> {
+        let mut catalog = args.layers.networks.catalog(notes);
         let choices = cost_models(args, &mut catalog)?;
         let networks = args.layers.networks.read(&mut catalog)?;
         let accelerators = accelerators(args, &mut catalog)?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::config::{Catalog, OldNames, export};
+use crate::config::{Catalog, Notes, export};
 use crate::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping, Size};
 use crate::experiment::{fill_table, shipped_accelerators, whole_chip};
 use crate::mapper::{
@@ -120,7 +120,7 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.table {
         return table(args, folder);
     }
-    let (mapper, networks, catalog) = with_hints(|old_names| inputs(args, old_names))?;
+    let (mapper, networks, catalog) = with_hints(|notes| inputs(args, notes))?;
     if let Some(layer) = &args.layers.layer {
         cost::refuse_unknown_layer(layer, &networks)?;
     }
@@ -177,9 +177,9 @@ fn write(path: &Path, dataflow: Option<&Dataflow>) -> Result<(), Failure> {
 /// Inputs of the command.
 fn inputs(
     args: &MapArgs,
-    old_names: &OldNames,
+    notes: &Notes,
 ) -> Result<(NetworkMapper, Vec<Arc<Network>>, Catalog), Failure> {
-    let mut catalog = args.layers.networks.catalog(old_names);
+    let mut catalog = args.layers.networks.catalog(notes);
     let networks = args.layers.networks.read(&mut catalog)?;
     let declared = args.mapspace.as_ref().map(|name| catalog.mapspace(name)).transpose()?;
     let seeds = declared.as_ref().map_or(&[][..], |space| &space.seeds);

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use crate::config::{Catalog, Edition, Kind, OldNames};
+use crate::config::{Catalog, Edition, Kind, Notes};
 use crate::dataflow::Dataflow;
 use crate::experiment::DEFAULT_PLATFORM;
 use crate::model::Network;
@@ -42,9 +42,9 @@ pub(super) struct NetworkOptions {
 }
 
 impl NetworkOptions {
-    /// Files of the edition; old names are added to `old_names`.
-    pub(super) fn catalog(&self, old_names: &OldNames) -> Catalog {
-        Catalog::with_networks(self.networks).noting(old_names.clone())
+    /// Files of the edition; old names are added to `notes`.
+    pub(super) fn catalog(&self, notes: &Notes) -> Catalog {
+        Catalog::with_networks(self.networks).noting(notes.clone())
     }
 
     /// The networks, in order.

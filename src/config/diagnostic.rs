@@ -45,48 +45,63 @@ impl Problem {
     }
 }
 
-/// An old name that an input uses. Displays as the hint for the user.
+/// Something about an input that the user should know. Displays as the hint for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct OldName {
-    /// File and line of its first use, if it is in a file.
-    pub place: Option<(String, usize)>,
-    /// The name and the one that took its place.
-    pub renamed: Renamed,
+pub(crate) enum Note {
+    /// It uses an old name.
+    OldName {
+        /// File and line of its first use, if it is in a file.
+        place: Option<(String, usize)>,
+        /// The name and the one that took its place.
+        renamed: Renamed,
+    },
+    /// An import decided something that its file leaves open.
+    #[cfg(feature = "cli")]
+    Import {
+        /// The file.
+        file: String,
+        /// The decision, in plain words.
+        decision: String,
+    },
 }
 
-impl From<Renamed> for OldName {
+impl From<Renamed> for Note {
     fn from(renamed: Renamed) -> Self {
-        Self { place: None, renamed }
+        Self::OldName { place: None, renamed }
     }
 }
 
-/// Old names that inputs use, each once, in order of first use. Clones share one list, which is there even
-/// if an input cannot be read.
+/// Notes about inputs, each once, in order of first use. Clones share one list, which is there even if an
+/// input cannot be read.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct OldNames(Arc<Mutex<Vec<OldName>>>);
+pub(crate) struct Notes(Arc<Mutex<Vec<Note>>>);
 
-impl OldNames {
-    /// Adds a name that is not in the list yet.
-    pub(crate) fn add(&self, name: impl Into<OldName>) {
-        let name = name.into();
-        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !names.contains(&name) {
-            names.push(name);
+impl Notes {
+    /// Adds a note that is not in the list yet.
+    pub(crate) fn add(&self, note: impl Into<Note>) {
+        let note = note.into();
+        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !notes.contains(&note) {
+            notes.push(note);
         }
     }
 
-    /// Every name so far.
-    pub(crate) fn to_vec(&self) -> Vec<OldName> {
+    /// Every note so far.
+    pub(crate) fn to_vec(&self) -> Vec<Note> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl fmt::Display for OldName {
+impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((file, line)) = &self.place {
-            write!(f, "{file}:{line}: ")?;
+        match self {
+            Self::OldName { place: Some((file, line)), renamed } => {
+                write!(f, "{file}:{line}: {renamed}")
+            }
+            Self::OldName { place: None, renamed } => renamed.fmt(f),
+            #[cfg(feature = "cli")]
+            Self::Import { file, decision } => write!(f, "{file}: {decision}"),
         }
-        self.renamed.fmt(f)
     }
 }
 

@@ -139,6 +139,10 @@ fn an_open_batch_is_one_unless_it_is_given() {
     assert!(stdout(&call).contains("# multiply-accumulates: 202,832\n"), "{}", stdout(&call));
     assert!(stderr(&call).starts_with("note: "), "{}", stderr(&call));
     assert!(stdout(&call).contains("  deviations:\n"), "{}", stdout(&call));
+    for command in ["check", "show"] {
+        let call = xrsim(&[command, &file]).assert().success();
+        assert!(stderr(&call).starts_with(&format!("note: {file}: ")), "{}", stderr(&call));
+    }
     let call = xrsim(&["import", &file, "--dim", "batch=8"]).assert().success();
     assert!(stdout(&call).contains("# multiply-accumulates: 1,622,656\n"), "{}", stdout(&call));
     assert_eq!(stderr(&call), "");

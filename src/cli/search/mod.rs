@@ -40,7 +40,7 @@ pub(super) use options::SearchArgs;
 /// reached.
 pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     let (draft, spec) = args.draft()?;
-    let prepared = with_hints(|old_names| PreparedSearch::of(&draft, old_names))?;
+    let prepared = with_hints(|notes| PreparedSearch::of(&draft, notes))?;
     prepared.warnings.iter().for_each(|warning| warn(format_args!("{warning}")));
     require_bounds(args, &prepared)?;
     let n_systems = prepared.space.count();
@@ -443,6 +443,6 @@ fn failure(error: SearchError) -> Failure {
 /// Returns a failure with every problem of the search.
 pub(super) fn check(path: &std::path::Path) -> Result<(), Failure> {
     let draft = crate::config::Catalog::new().search(&path.display().to_string())?;
-    with_hints(|old_names| PreparedSearch::of(&draft, old_names))?;
+    with_hints(|notes| PreparedSearch::of(&draft, notes))?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::column::Better;
 use crate::config::search::{ObjectiveDraft, SearchBody};
-use crate::config::{At, Catalog, InputFile, OldNames, Problem, SearchDraft, nearest, resolve};
+use crate::config::{At, Catalog, InputFile, Notes, Problem, SearchDraft, nearest, resolve};
 use crate::hardware::{Accelerator, Technology};
 use crate::model::Network;
 use crate::plan::{Plan, Semantics};
@@ -100,7 +100,7 @@ impl PreparedSearch {
     ///
     /// [`ExperimentError::Config`] with every problem of the draft, or with those of a file that it refers
     /// to.
-    pub(crate) fn of(draft: &SearchDraft, old_names: &OldNames) -> Result<Self, ExperimentError> {
+    pub(crate) fn of(draft: &SearchDraft, notes: &Notes) -> Result<Self, ExperimentError> {
         let mut reader = Reader {
             draft,
             problems: draft.problems.clone(),
@@ -110,7 +110,7 @@ impl PreparedSearch {
         };
         reader.read_settings();
         let catalog = Catalog::with_networks(reader.settings.networks());
-        reader.catalog = catalog.noting(old_names.clone()).in_folder(draft.folder.clone());
+        reader.catalog = catalog.noting(notes.clone()).in_folder(draft.folder.clone());
         reader.finish()
     }
 

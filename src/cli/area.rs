@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
-use crate::config::{Catalog, Kind};
+use crate::config::{Catalog, Kind, Notes};
 use crate::cost::CostError;
 use crate::experiment::{Experiment, NamedCostModel};
-use crate::hardware::{Accelerator, LocalBuffers, System};
+use crate::hardware::{Accelerator, Flexibility, LocalBuffers, System};
 use crate::model::Network;
 use crate::report::area::AreaReport;
+use crate::report::area_terms::Sizes;
 
-use super::cost::{COST_MODEL, networks};
+use super::cost::COST_MODEL;
 use super::experiment::{HardwareOptions, prepare};
-use super::message::{Failure, warn};
-use super::options::Format;
-use super::{output, table_style};
+use super::message::{Failure, warn, with_hints};
+use super::options::{Format, NetworkOptions};
+use super::table_style;
 
 /// Compute the area and power of systems, term by term.
 #[derive(Debug, Args)]
@@ -31,12 +32,11 @@ pub(super) struct AreaArgs {
     #[command(flatten)]
     hardware: HardwareOptions,
     /// Sizes of scratchpads and cluster buffers: those that the platform or system declares, or the least that
-    /// the networks need.
+    /// the networks need. A note names the need in any case where memories take most of an area.
     #[arg(long, value_name = "SIZES", default_value = "declared")]
-    sizes: Sizes,
-    /// Network that the buffers hold with `--sizes needed`; repeat for several [default: all of the suite].
-    #[arg(long, value_name = "NETWORK")]
-    network: Vec<String>,
+    sizes: SizesOption,
+    #[command(flatten)]
+    networks: NetworkOptions,
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
@@ -44,11 +44,20 @@ pub(super) struct AreaArgs {
 
 /// Sizes of scratchpads and cluster buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Sizes {
+enum SizesOption {
     /// Those of the platform or system.
     Declared,
     /// The least that hold the tiles of the networks, under the mappings that the accelerators choose.
     Needed,
+}
+
+impl From<SizesOption> for Sizes {
+    fn from(option: SizesOption) -> Self {
+        match option {
+            SizesOption::Declared => Self::Declared,
+            SizesOption::Needed => Self::Needed,
+        }
+    }
 }
 
 /// Prints the areas.
@@ -58,33 +67,25 @@ enum Sizes {
 /// Returns a failure if an input is invalid, or if an accelerator can run no network whose needs are asked
 /// for.
 pub(super) fn run(args: &AreaArgs) -> Result<(), Failure> {
-    if args.sizes == Sizes::Declared && !args.network.is_empty() {
-        let message = "--network has an effect with --sizes needed only";
-        return Err(Failure::Argument(message.into()));
-    }
     let prepared = prepare(&args.hardware.experiment(Experiment::new())?)?;
     let mut systems = prepared.distinct_systems();
-    let mut catalog = Catalog::new();
-    if args.sizes == Sizes::Needed {
-        let needs = Needs::read(&args.network, &mut catalog)?;
+    let (mut catalog, needs) = with_hints(|notes| Needs::read(&args.networks, notes))?;
+    if args.sizes == SizesOption::Needed {
         systems = systems.iter().map(|it| needs.fitted(it)).collect::<Result<_, _>>()?;
     }
     let shipped = catalog.names(Kind::Technology);
     let shipped: Vec<_> =
         shipped.iter().map(|it| catalog.technology(it)).collect::<Result<_, _>>()?;
-    print(args.format, &AreaReport::new(&systems, &shipped))
+    let needed = |it: &Accelerator| needs.under_fixed_directives(it);
+    print(args.format, &AreaReport::new(&systems, &shipped, args.sizes.into(), needed))
 }
 
 fn print(format: Format, report: &AreaReport) -> Result<(), Failure> {
-    match format {
-        Format::Table => output::print_text(&report.to_table(table_style())),
-        Format::Json => output::print_json(&report.to_json()),
-        Format::Csv => {
-            let mut text = Vec::new();
-            report.write_csv(&mut text).expect("writing to memory cannot fail");
-            output::print(&String::from_utf8(text).expect("cells are UTF-8"))
-        }
-    }
+    format.print(
+        || report.to_table(table_style()),
+        || report.to_json(),
+        |out| report.write_csv(out),
+    )
 }
 
 /// Networks whose tiles buffers have to hold, and the cost model that knows the tiles.
@@ -94,9 +95,17 @@ struct Needs {
 }
 
 impl Needs {
-    fn read(names: &[String], catalog: &mut Catalog) -> Result<Self, Failure> {
-        let cost_model = NamedCostModel::find(catalog, COST_MODEL)?;
-        Ok(Self { networks: networks(names, catalog)?, cost_model })
+    fn read(networks: &NetworkOptions, notes: &Notes) -> Result<(Catalog, Self), Failure> {
+        let mut catalog = networks.catalog(notes);
+        let cost_model = NamedCostModel::find(&mut catalog, COST_MODEL)?;
+        let networks = networks.read(&mut catalog)?;
+        Ok((catalog, Self { networks, cost_model }))
+    }
+
+    /// The least buffers that the networks need under the directives of the dataflow.
+    fn under_fixed_directives(&self, accelerator: &Accelerator) -> Option<LocalBuffers> {
+        let fixed = Accelerator { flexibility: Flexibility::None, ..accelerator.clone() };
+        self.cost_model.model.local_buffers_of_all(&self.networks, &fixed)
     }
 
     /// The system with the least buffers that every network needs.

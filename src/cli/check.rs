@@ -41,7 +41,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
             }
         }
     }
-    input_hints(catalog.old_names());
+    input_hints(catalog.notes());
     printed.and_check(match n_bad {
         0 => Ok(()),
         _ => Err(Failure::Check(format!("{n_bad} of {} files have problems", args.files.len()))),

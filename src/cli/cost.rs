@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::config::{Catalog, Edition, OldNames};
+use crate::config::{Catalog, Notes};
 use crate::cost::batch::BatchCosts;
 use crate::cost::{CostError, CostModel, PairNames};
-use crate::experiment::{DEFAULT_PES, DEFAULT_PLATFORM, NamedCostModel, whole_chip};
+use crate::experiment::{DEFAULT_PES, NamedCostModel, whole_chip};
 use crate::hardware::Accelerator;
 use crate::model::Network;
 use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
@@ -17,7 +17,7 @@ use super::costs;
 use super::experiment::MappingOptions;
 use super::figure::PictureOptions;
 use super::message::{Failure, warn, with_hints};
-use super::options::{Format, edition};
+use super::options::{Format, LayerOptions};
 use super::output::Complete;
 use super::places::Places;
 use super::{output, table_style};
@@ -38,19 +38,8 @@ use super::{output, table_style};
     xrsim cost --network mine.yaml --dataflow RS --noc-bandwidth 256,128 --format csv"
 )]
 pub(super) struct CostArgs {
-    /// Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`); repeat
-    /// for more.
-    #[arg(long, value_name = "N|FILE")]
-    pub network: Vec<String>,
-    /// Layers of the networks: the true operators, or those of the published artifact.
-    #[arg(long, value_name = "EDITION", default_value = "reference", value_parser = edition())]
-    pub networks: Edition,
-    /// Print this layer only.
-    #[arg(long, value_name = "NAME")]
-    pub layer: Option<String>,
-    /// Dataflow: a name or a file; repeat for more [default: WS, OS, RS].
-    #[arg(long, value_name = "D|FILE")]
-    pub dataflow: Vec<String>,
+    #[command(flatten)]
+    pub layers: LayerOptions,
     /// Number of PEs (processing elements); repeat for more [default: 4096].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub pes: Vec<u32>,
@@ -60,9 +49,6 @@ pub(super) struct CostArgs {
     /// Cost model, or a CSV file of measurements; repeat for more [default: loop-nest].
     #[arg(long, value_name = "M|FILE.csv")]
     pub cost_model: Vec<String>,
-    /// Platform, which has the clock, the memories and the energies.
-    #[arg(long, value_name = "P|FILE", default_value = DEFAULT_PLATFORM)]
-    pub platform: String,
     #[command(flatten)]
     pub mapping: MappingOptions,
     /// Batch size: print time and energy of the batch, and the split into smaller batches that is fastest;
@@ -94,8 +80,7 @@ pub(super) struct CostArgs {
     pub pictures: PictureOptions,
 }
 
-/// Defaults of the options.
-pub(super) const DATAFLOWS: [&str; 3] = ["WS", "OS", "RS"];
+/// Default of the option.
 pub(super) const COST_MODEL: &str = "loop-nest";
 
 /// Most pairs of network and variant. Each pair takes memory for every layer.
@@ -108,14 +93,14 @@ const MAX_PAIRS: usize = 10_000;
 /// Returns a failure if an input is invalid, if no network can run on any accelerator, or if a file
 /// cannot be written.
 pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
-    let inputs = with_hints(|old_names| Inputs::read(args, old_names))?;
+    let inputs = with_hints(|notes| Inputs::read(args, notes))?;
     let Inputs { catalog, choices, networks, accelerators } = inputs;
     for choice in &choices {
         let names = networks.iter().map(|network| network.name());
         costs::warn(choice, &catalog, names, accelerators.iter());
         costs::warn_of_fixed_mappings(choice, args.mapping.settings());
     }
-    if let Some(layer) = &args.layer {
+    if let Some(layer) = &args.layers.layer {
         refuse_unknown_layer(layer, &networks)?;
     }
     if !args.batch.is_empty()
@@ -154,7 +139,7 @@ pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
         return print(args.format, &report);
     }
     let mut report = CostReport::new(networks, variants, &models);
-    if let Some(layer) = &args.layer {
+    if let Some(layer) = &args.layers.layer {
         report = report.only(layer);
     }
     warn_of_infeasible(&report)?;
@@ -174,25 +159,21 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn read(args: &CostArgs, old_names: &OldNames) -> Result<Self, Failure> {
-        let mut catalog = Catalog::with_networks(args.networks).noting(old_names.clone());
+    fn read(args: &CostArgs, notes: &Notes) -> Result<Self, Failure> {
+        let mut catalog = args.layers.networks.catalog(notes);
         let choices = cost_models(args, &mut catalog)?;
-        let networks = networks(&args.network, &mut catalog)?;
+        let networks = args.layers.networks.read(&mut catalog)?;
         let accelerators = accelerators(args, &mut catalog)?;
         Ok(Self { catalog, choices, networks, accelerators })
     }
 }
 
 fn print(format: Format, report: &dyn Report) -> Result<(), Failure> {
-    match format {
-        Format::Table => output::print_text(&report.to_table(table_style())),
-        Format::Json => output::print_json(&report.to_json()),
-        Format::Csv => {
-            let mut text = Vec::new();
-            report.write_csv(&mut text).expect("writing to memory cannot fail");
-            output::print(&String::from_utf8(text).expect("cells are UTF-8"))
-        }
-    }
+    format.print(
+        || report.to_table(table_style()),
+        || report.to_json(),
+        |out| report.write_csv(out),
+    )
 }
 
 fn draw(args: &CostArgs, report: &CostReport) -> Result<(), Failure> {
@@ -233,7 +214,7 @@ fn explain(
         let message = format!("--explain is about the cost model `{COST_MODEL}`");
         return Err(Failure::Argument(message));
     }
-    let name = args.layer.as_deref().unwrap_or_default();
+    let name = args.layers.layer.as_deref().unwrap_or_default();
     let mut texts = Vec::new();
     for network in networks {
         let Some(layer) = network.layers().iter().position(|layer| *layer.name == *name) else {
@@ -271,32 +252,15 @@ fn cost_models(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<NamedCostMo
     models.collect()
 }
 
-/// The networks of these names, or all of the suite without any.
-pub(super) fn networks(
-    names: &[String],
-    catalog: &mut Catalog,
-) -> Result<Vec<Arc<Network>>, Failure> {
-    let names = match names.is_empty() {
-        true => catalog.names(crate::config::Kind::Network),
-        false => names.to_vec(),
-    };
-    let networks = names.iter().map(|name| catalog.network(name));
-    Ok(networks.collect::<Result<_, _>>()?)
-}
-
 /// Makes an accelerator for every dataflow and number of PEs.
 fn accelerators(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<Accelerator>, Failure> {
-    let dataflows: Vec<_> = match args.dataflow.is_empty() {
-        true => DATAFLOWS.map(String::from).to_vec(),
-        false => args.dataflow.clone(),
-    };
+    let dataflows = args.layers.dataflows(catalog)?;
     let mapping = args.mapping.settings();
     let sizes = if args.pes.is_empty() { &[DEFAULT_PES][..] } else { &args.pes };
     let mut accelerators = Vec::new();
     for &pes in sizes {
-        for name in &dataflows {
-            let dataflow = catalog.dataflow(name)?;
-            let mut accelerator = whole_chip(catalog, &args.platform, &dataflow, pes)?;
+        for dataflow in &dataflows {
+            let mut accelerator = whole_chip(catalog, &args.layers.platform, dataflow, pes)?;
             let noc = &mut accelerator.noc;
             noc.set(&args.noc_bandwidth, |level, bandwidth| level.bandwidth = bandwidth);
             accelerators.push(accelerator.mapped(mapping));

@@ -123,7 +123,7 @@ fn split(assignment: &str) -> Result<(&str, &str), Failure> {
 ///
 /// The mistake of the experiment.
 pub(super) fn prepare(experiment: &Experiment) -> Result<Prepared, Failure> {
-    let prepared = with_hints(|old_names| experiment.prepare_noting(old_names))?;
+    let prepared = with_hints(|notes| experiment.prepare_noting(notes))?;
     prepared.warnings.iter().for_each(|warning| warn(format_args!("{warning}")));
     let memory = prepared.memory();
     if memory > MUCH_MEMORY {

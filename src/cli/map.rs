@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::config::{Catalog, Edition, OldNames, export};
+use crate::config::{Catalog, Notes, export};
 use crate::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping, Size};
-use crate::experiment::{DEFAULT_PLATFORM, fill_table, shipped_accelerators, whole_chip};
+use crate::experiment::{fill_table, shipped_accelerators, whole_chip};
 use crate::mapper::{
     DeclaredSpace, Effort, Goal, LevelSpace, NetworkMapper, Rules, Sizes, Space, Store,
 };
@@ -17,7 +17,7 @@ use crate::model::Network;
 use crate::report::mapping::MappingReport;
 
 use super::message::{Failure, with_hints};
-use super::options::{Format, edition};
+use super::options::{Format, LayerOptions};
 use super::places::Places;
 use super::progress::Progress;
 use super::{cost, output, table_style};
@@ -26,7 +26,7 @@ use super::{cost, output, table_style};
 /// may be.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --network: all networks of the suite. Results are kept: after an interruption the same \
+    after_help = "The search begins with the mappings of every --dataflow and compares with them. Results are kept: after an interruption the same \
     command continues where it stopped.\n\n\
     Examples:\n  \
     xrsim map --network KD --pes 1024                        layer by layer, beside WS, OS and RS\n  \
@@ -37,25 +37,11 @@ use super::{cost, output, table_style};
     docs/mapper.md describes mapspaces, bounds and the search."
 )]
 pub(super) struct MapArgs {
-    /// Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`); repeat
-    /// for more.
-    #[arg(long, value_name = "N|FILE")]
-    pub network: Vec<String>,
-    /// Layers of the networks: the true operators, or those of the published artifact.
-    #[arg(long, value_name = "EDITION", default_value = "reference", value_parser = edition())]
-    pub networks: Edition,
-    /// Map this layer only.
-    #[arg(long, value_name = "NAME")]
-    pub layer: Option<String>,
-    /// Dataflow to compare with and to begin with: a name or a file; repeat for more [default: WS, OS, RS].
-    #[arg(long, value_name = "D|FILE")]
-    pub dataflow: Vec<String>,
+    #[command(flatten)]
+    pub layers: LayerOptions,
     /// Number of PEs (processing elements).
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
     pub pes: u32,
-    /// Platform, which has the clock, the memories and the energies.
-    #[arg(long, value_name = "P|FILE", default_value = DEFAULT_PLATFORM)]
-    pub platform: String,
     /// Choices: all of a mapping, or only what one --dataflow leaves open: its sizes and orders
     /// (`tiles`), or also the axes that are spread (`axes`).
     #[arg(long, value_name = "F", default_value = "any", conflicts_with = "mapspace",
@@ -134,8 +120,8 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.table {
         return table(args, folder);
     }
-    let (mapper, networks, catalog) = with_hints(|old_names| inputs(args, old_names))?;
-    if let Some(layer) = &args.layer {
+    let (mapper, networks, catalog) = with_hints(|notes| inputs(args, notes))?;
+    if let Some(layer) = &args.layers.layer {
         cost::refuse_unknown_layer(layer, &networks)?;
     }
     if args.out.is_some() && (networks.len() != 1 || mapper.goal == Goal::Pareto) {
@@ -145,7 +131,7 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
     Places::default().reading(catalog.opened()).writing(&args.out).check()?;
     let progress = Progress::counting("layers");
     let saver = Saver::new(Arc::clone(&mapper.store));
-    let mapped = mapper.map(&networks, args.layer.as_deref(), &|done, total| {
+    let mapped = mapper.map(&networks, args.layers.layer.as_deref(), &|done, total| {
         progress.set_of(done, total);
         saver.save();
     });
@@ -172,15 +158,11 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
 }
 
 fn print(format: Format, report: &MappingReport) -> Result<(), Failure> {
-    match format {
-        Format::Table => output::print_text(&report.to_table(table_style())),
-        Format::Json => output::print_json(&report.to_json()),
-        Format::Csv => {
-            let mut text = Vec::new();
-            report.write_csv(&mut text).expect("writing to memory cannot fail");
-            output::print(&String::from_utf8(text).expect("cells are UTF-8"))
-        }
-    }
+    format.print(
+        || report.to_table(table_style()),
+        || report.to_json(),
+        |out| report.write_csv(out),
+    )
 }
 
 /// Writes the dataflow of the mappings.
@@ -195,16 +177,15 @@ fn write(path: &Path, dataflow: Option<&Dataflow>) -> Result<(), Failure> {
 /// Inputs of the command.
 fn inputs(
     args: &MapArgs,
-    old_names: &OldNames,
+    notes: &Notes,
 ) -> Result<(NetworkMapper, Vec<Arc<Network>>, Catalog), Failure> {
-    let mut catalog = Catalog::with_networks(args.networks).noting(old_names.clone());
-    let networks = cost::networks(&args.network, &mut catalog)?;
+    let mut catalog = args.layers.networks.catalog(notes);
+    let networks = args.layers.networks.read(&mut catalog)?;
     let declared = args.mapspace.as_ref().map(|name| catalog.mapspace(name)).transpose()?;
     let seeds = declared.as_ref().map_or(&[][..], |space| &space.seeds);
-    let dataflows = match (args.dataflow.is_empty(), seeds.is_empty()) {
-        (true, false) => seeds.to_vec(),
-        (true, true) => dataflows(&cost::DATAFLOWS.map(String::from), &mut catalog)?,
-        (false, _) => [dataflows(&args.dataflow, &mut catalog)?, seeds.to_vec()].concat(),
+    let dataflows = match args.layers.dataflow.is_empty() && !seeds.is_empty() {
+        true => seeds.to_vec(),
+        false => [args.layers.dataflows(&mut catalog)?, seeds.to_vec()].concat(),
     };
     let space = match &declared {
         Some(space) => Space::Declared(DeclaredSpace::clone(space)),
@@ -219,7 +200,7 @@ fn inputs(
         return Err(Failure::Argument(message));
     }
     let carrier = Arc::new(carrier());
-    let accelerator = whole_chip(&mut catalog, &args.platform, &carrier, args.pes)?;
+    let accelerator = whole_chip(&mut catalog, &args.layers.platform, &carrier, args.pes)?;
     let mut mapper = NetworkMapper::new(accelerator, dataflows);
     mapper.space = space;
     mapper.goal = args.objective;
@@ -234,10 +215,6 @@ fn inputs(
         mapper.name = stem.into();
     }
     Ok((mapper, networks, catalog))
-}
-
-fn dataflows(names: &[String], catalog: &mut Catalog) -> Result<Vec<Arc<Dataflow>>, Failure> {
-    Ok(names.iter().map(|name| catalog.dataflow(name)).collect::<Result<_, _>>()?)
 }
 
 /// A dataflow that fits any number of PEs, for an accelerator whose mappings do not depend on it.
@@ -305,8 +282,8 @@ impl Saver {
 
 /// Writes the table of mappings that comes with the program.
 fn table(args: &MapArgs, folder: &PathBuf) -> Result<(), Failure> {
-    let mut catalog = Catalog::with_networks(args.networks);
-    let networks = cost::networks(&args.network, &mut catalog)?;
+    let mut catalog = Catalog::with_networks(args.layers.networks.networks);
+    let networks = args.layers.networks.read(&mut catalog)?;
     let accelerators = shipped_accelerators()?;
     let store = Arc::new(Store::default());
     store.keep_in(folder);

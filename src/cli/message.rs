@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
-use crate::config::{ConfigError, OldName, OldNames, Problem, Source};
+use crate::config::{ConfigError, Note, Notes, Problem, Source};
 use crate::experiment::ExperimentError;
 use crate::renamed::Renamed;
 use crate::text;
@@ -96,16 +96,16 @@ pub(super) fn hint(renamed: Renamed) {
     print_hint(&renamed.to_string());
 }
 
-/// Prints the hints for old names in inputs, each once in a command.
-pub(super) fn input_hints(names: impl IntoIterator<Item = OldName>) {
-    names.into_iter().for_each(|name| print_hint(&name.to_string()));
+/// Prints notes about inputs, each once in a command.
+pub(super) fn input_hints(notes: impl IntoIterator<Item = Note>) {
+    notes.into_iter().for_each(|note| print_hint(&note.to_string()));
 }
 
-/// Reads inputs with `read`, and prints the hints for the old names that it adds, even if it fails.
-pub(super) fn with_hints<T, E>(read: impl FnOnce(&OldNames) -> Result<T, E>) -> Result<T, E> {
-    let old_names = OldNames::default();
-    let result = read(&old_names);
-    input_hints(old_names.to_vec());
+/// Reads inputs with `read`, and prints the notes that it adds, even if it fails.
+pub(super) fn with_hints<T, E>(read: impl FnOnce(&Notes) -> Result<T, E>) -> Result<T, E> {
+    let notes = Notes::default();
+    let result = read(&notes);
+    input_hints(notes.to_vec());
     result
 }
 

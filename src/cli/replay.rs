@@ -52,7 +52,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         dataflows: &args.dataflow_file,
         hardware: &args.hw_file,
     };
-    let replay = with_hints(|old_names| files.replay(args.libc_seed, old_names))?;
+    let replay = with_hints(|notes| files.replay(args.libc_seed, notes))?;
     let timeline = args.timeline.iter().map(|path| stage(path, |out| replay.write_schedule(out)));
     let summary = args.summary.iter().map(|path| stage(path, |out| replay.write_summary(out)));
     let files = timeline.chain(summary).collect::<Result<Vec<_>, _>>()?;

@@ -29,7 +29,7 @@ pub(super) fn run(args: &ShowArgs) -> Result<(), Failure> {
     if let Some(scheduler) = schedulers::find(&args.name) {
         return output::print(&schedulers::describe(scheduler));
     }
-    let text = with_hints(|old_names| text(&args.name, Catalog::new().noting(old_names.clone())))?;
+    let text = with_hints(|notes| text(&args.name, Catalog::new().noting(notes.clone())))?;
     output::print(&text)
 }
 

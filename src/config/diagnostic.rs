@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use thiserror::Error;
@@ -45,48 +45,63 @@ impl Problem {
     }
 }
 
-/// An old name that an input uses. Displays as the hint for the user.
+/// Something about an input that the user should know. Displays as the hint for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct OldName {
-    /// File and line of its first use, if it is in a file.
-    pub place: Option<(String, usize)>,
-    /// The name and the one that took its place.
-    pub renamed: Renamed,
+pub(crate) enum Note {
+    /// It uses an old name.
+    OldName {
+        /// File and line of its first use, if it is in a file.
+        place: Option<(String, usize)>,
+        /// The name and the one that took its place.
+        renamed: Renamed,
+    },
+    /// An import decided something that its file leaves open.
+    #[cfg(feature = "cli")]
+    Import {
+        /// The file.
+        file: String,
+        /// The decision, in plain words.
+        decision: String,
+    },
 }
 
-impl From<Renamed> for OldName {
+impl From<Renamed> for Note {
     fn from(renamed: Renamed) -> Self {
-        Self { place: None, renamed }
+        Self::OldName { place: None, renamed }
     }
 }
 
-/// Old names that inputs use, each once, in order of first use. Clones share one list, which is there even
-/// if an input cannot be read.
+/// Notes about inputs, each once, in order of first use. Clones share one list, which is there even if an
+/// input cannot be read.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct OldNames(Arc<Mutex<Vec<OldName>>>);
+pub(crate) struct Notes(Arc<Mutex<Vec<Note>>>);
 
-impl OldNames {
-    /// Adds a name that is not in the list yet.
-    pub(crate) fn add(&self, name: impl Into<OldName>) {
-        let name = name.into();
-        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !names.contains(&name) {
-            names.push(name);
+impl Notes {
+    /// Adds a note that is not in the list yet.
+    pub(crate) fn add(&self, note: impl Into<Note>) {
+        let note = note.into();
+        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !notes.contains(&note) {
+            notes.push(note);
         }
     }
 
-    /// Every name so far.
-    pub(crate) fn to_vec(&self) -> Vec<OldName> {
+    /// Every note so far.
+    pub(crate) fn to_vec(&self) -> Vec<Note> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl fmt::Display for OldName {
+impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((file, line)) = &self.place {
-            write!(f, "{file}:{line}: ")?;
+        match self {
+            Self::OldName { place: Some((file, line)), renamed } => {
+                write!(f, "{file}:{line}: {renamed}")
+            }
+            Self::OldName { place: None, renamed } => renamed.fmt(f),
+            #[cfg(feature = "cli")]
+            Self::Import { file, decision } => write!(f, "{file}: {decision}"),
         }
-        self.renamed.fmt(f)
     }
 }
 
@@ -109,6 +124,16 @@ pub enum ConfigError {
         path: PathBuf,
         /// Why.
         reason: String,
+    },
+    /// A file of another program cannot become a network: every problem found.
+    #[error("{}", Refusal(.path, .problems, .command.as_deref()))]
+    Import {
+        /// The file.
+        path: PathBuf,
+        /// Its problems; never empty.
+        problems: Vec<String>,
+        /// The command that gives the missing answers, if there are any.
+        command: Option<String>,
     },
     /// Text that stands in place of a file, e.g. a style, is wrong.
     #[error("`{text}`: {reason}")]
@@ -153,6 +178,20 @@ impl fmt::Display for Listing<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Prints problems as `file: message`, a line each, and the command that answers them.
+struct Refusal<'a>(&'a Path, &'a [String], Option<&'a str>);
+
+impl fmt::Display for Refusal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(path, problems, command) = self;
+        for (index, problem) in problems.iter().enumerate() {
+            let line_break = if index > 0 { "\n" } else { "" };
+            write!(f, "{line_break}{}: {problem}", path.display())?;
+        }
+        command.map_or(Ok(()), |command| write!(f, "\nhelp: {command}"))
     }
 }
 

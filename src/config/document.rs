@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::yaml::read::{At, Problems, unknown_name};
 use super::yaml::{self, Node};
-use super::{ConfigError, Kind, OldName, OldNames, Parameters, Problem, Source, kind};
+use super::{ConfigError, Kind, Note, Notes, Parameters, Problem, Source, kind};
 use crate::renamed::Renamed;
 
 /// Problems of one file that are reported.
@@ -18,8 +18,8 @@ pub(super) struct Document {
     pub source: Arc<Source>,
     /// Folder that paths in the file are relative to; none for embedded files.
     pub folder: Option<PathBuf>,
-    /// Receives the old names that the file uses.
-    pub old_names: OldNames,
+    /// Receives notes about the file.
+    pub notes: Notes,
     /// Values of parameters: of the network, or by the task of each model of a scenario or suite.
     pub parameters: Parameters,
 }
@@ -27,8 +27,8 @@ pub(super) struct Document {
 impl Document {
     /// A file that is read without those that it refers to.
     pub(super) fn alone(source: Arc<Source>) -> Self {
-        let (old_names, parameters) = (OldNames::default(), Parameters::default());
-        Self { source, folder: None, old_names, parameters }
+        let (notes, parameters) = (Notes::default(), Parameters::default());
+        Self { source, folder: None, notes, parameters }
     }
 
     /// The same file, read with these values of parameters.
@@ -78,7 +78,7 @@ impl Document {
             if keys[..index].iter().all(|earlier| earlier.value != *renamed) {
                 let (line, _) = self.source.position(span.start);
                 let place = Some((self.source.name().to_string(), line));
-                self.old_names.add(OldName { place, renamed: *renamed });
+                self.notes.add(Note::OldName { place, renamed: *renamed });
             }
         }
     }

@@ -4,10 +4,17 @@ use std::path::Path;
 
 use super::Kind;
 use super::format::Format;
+#[cfg(feature = "cli")]
+use super::onnx;
 use super::{maestro, yaml};
 
 /// Every format of input files. Files without an extension of any of them are in the first one.
-pub const ALL: &[Format] = &[yaml::FORMAT, maestro::FORMAT];
+pub const ALL: &[Format] = &[
+    yaml::FORMAT,
+    maestro::FORMAT,
+    #[cfg(feature = "cli")]
+    onnx::format::FORMAT,
+];
 
 /// Format of the file called `name`, which is needed as one of `kinds`: the format of its extension if
 /// that has such files, else the first one.

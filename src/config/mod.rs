@@ -17,6 +17,8 @@ pub(crate) mod kind;
 pub mod loadgen_cases;
 pub mod maestro;
 pub(crate) mod network;
+#[cfg(feature = "cli")]
+pub mod onnx;
 pub(crate) mod search;
 pub mod service_csv;
 pub(crate) mod suite;
@@ -39,7 +41,7 @@ mod yaml;
 pub(crate) use crate::text::nearest;
 pub use catalog::{Catalog, Edition, Hardware, InputFile};
 pub use diagnostic::{ConfigError, Problem};
-pub(crate) use diagnostic::{OldName, OldNames};
+pub(crate) use diagnostic::{Note, Notes};
 pub(crate) use document::resolve;
 pub use files::Source;
 pub(crate) use files::read_bounded;

@@ -172,6 +172,11 @@ fn published(node: &Node<'_>, problems: &mut Problems) -> Option<Published> {
 const DIRECTIONS: [(&str, QualityDirection); 2] =
     [("higher", QualityDirection::Higher), ("lower", QualityDirection::Lower)];
 
+/// Word for a direction of quality.
+pub(super) fn direction(direction: QualityDirection) -> &'static str {
+    DIRECTIONS.iter().find(|(_, known)| *known == direction).map_or("", |(word, _)| word)
+}
+
 fn quality(node: &Node<'_>, problems: &mut Problems) -> Option<QualityGoal> {
     let mut fields = Fields::of(node, "a quality goal", problems)?;
     let metric = fields.required("metric", text);

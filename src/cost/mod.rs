@@ -16,6 +16,8 @@ mod infeasible;
 mod matrix;
 mod timetable;
 
+use std::sync::Arc;
+
 use crate::hardware::{Accelerator, LocalBuffers};
 use crate::model::{Bits, Layer, Network, Operator, TensorRole};
 use crate::renamed::Renamed;
@@ -263,6 +265,17 @@ pub trait CostModel: Send + Sync {
         _accelerator: &Accelerator,
     ) -> Result<Option<LocalBuffers>, Infeasible> {
         Ok(None)
+    }
+
+    /// The least buffers with which all of `networks` have their tiles, as [`CostModel::local_buffers`] finds them.
+    /// Networks that cannot run do not count.
+    fn local_buffers_of_all(
+        &self,
+        networks: &[Arc<Network>],
+        accelerator: &Accelerator,
+    ) -> Option<LocalBuffers> {
+        let of = |network: &Arc<Network>| self.local_buffers(network, accelerator).ok().flatten();
+        networks.iter().filter_map(of).reduce(|all, it| all.and(&it))
     }
 
     /// Costs of a network on several accelerators. The default evaluates one after the other; a model may share work

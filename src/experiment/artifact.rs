@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::compat::{self, Replay};
-use crate::config::OldNames;
+use crate::config::Notes;
 use crate::plan::Semantics;
 use crate::sweep::RunError;
 
@@ -22,23 +22,19 @@ pub(crate) struct ArtifactFiles<'a> {
 
 impl ArtifactFiles<'_> {
     /// Runs the files as the artifact does, with `libc_seed` as the seed of the C library. Adds the old names
-    /// in the files to `old_names`, even if it fails.
+    /// in the files to `notes`, even if it fails.
     ///
     /// # Errors
     ///
     /// Those of [`Experiment::prepare`]; [`ExperimentError::Run`] if a network cannot run on an accelerator,
     /// or the artifact cannot express the run.
-    pub(crate) fn replay(
-        self,
-        libc_seed: u32,
-        old_names: &OldNames,
-    ) -> Result<Replay, ExperimentError> {
+    pub(crate) fn replay(self, libc_seed: u32, notes: &Notes) -> Result<Replay, ExperimentError> {
         let experiment = Experiment::new()
             .set("semantics", Semantics::Mlsys2023)
             .scenario(self.models.to_string_lossy().into_owned())
             .system(self.hardware.to_string_lossy().into_owned())
             .dataflow(self.dataflows.to_string_lossy());
-        let prepared = experiment.prepare_noting(old_names)?;
+        let prepared = experiment.prepare_noting(notes)?;
         let plan = prepared.plans().next().expect("there is one run");
         let costs = prepared.library().table(&plan.scenario, &plan.system);
         let costs = costs.map_err(RunError::from)?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::config::{Catalog, Hardware, OldNames, Suite};
+use crate::config::{Catalog, Hardware, Notes, Suite};
 use crate::dataflow::Dataflow;
 use crate::hardware::{Flexibility, System};
 use crate::plan::{Ablation, Semantics};
@@ -335,24 +335,24 @@ impl Experiment {
     /// The first mistake of the description; [`ExperimentError::Config`] for a name or a file that is
     /// wrong; other variants for settings, systems and names that do not go together.
     pub fn prepare(&self) -> Result<Prepared, ExperimentError> {
-        self.prepare_noting(&OldNames::default())
+        self.prepare_noting(&Notes::default())
     }
 
     /// Reads and checks the experiment as [`Experiment::prepare`] does, and adds the old names of settings
-    /// and files to `old_names`, even if it fails.
+    /// and files to `notes`, even if it fails.
     ///
     /// # Errors
     ///
     /// Those of [`Experiment::prepare`].
-    pub(crate) fn prepare_noting(&self, old_names: &OldNames) -> Result<Prepared, ExperimentError> {
-        self.hints.iter().for_each(|&renamed| old_names.add(renamed));
+    pub(crate) fn prepare_noting(&self, notes: &Notes) -> Result<Prepared, ExperimentError> {
+        self.hints.iter().for_each(|&renamed| notes.add(renamed));
         if let Some(error) = &self.error {
             return Err(error.clone());
         }
         let replications = self.replications.clone().unwrap_or(0..1);
         let grid = Grid::new(self.factors.clone());
         let grid = grid.map_err(|error| ExperimentError::Conflict(error.to_string()))?;
-        let mut prepared = Prepared::new(self.settings.clone(), old_names);
+        let mut prepared = Prepared::new(self.settings.clone(), notes);
         let mut parameters = BTreeSet::new();
         for point in (0..grid.n_points()).map(|index| grid.point(index)) {
             let mut settings = self.settings.clone();

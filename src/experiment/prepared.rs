@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::{Catalog, Edition, InputFile, OldNames};
+use crate::config::{Catalog, Edition, InputFile, Notes};
 use crate::cost::library::CostLibrary;
 use crate::hardware::System;
 use crate::plan::{Plan, Semantics};
@@ -44,8 +44,8 @@ pub(super) struct Group {
 }
 
 impl Prepared {
-    pub(super) fn new(settings: Settings, old_names: &OldNames) -> Self {
-        let catalog = |edition| Catalog::with_networks(edition).noting(old_names.clone());
+    pub(super) fn new(settings: Settings, notes: &Notes) -> Self {
+        let catalog = |edition| Catalog::with_networks(edition).noting(notes.clone());
         let catalogs = Edition::ALL.map(|(edition, _)| catalog(edition));
         let (warnings, groups, points) = (Vec::new(), Vec::new(), Vec::new());
         Self { settings, warnings, groups, uses_platform: false, points, catalogs }

@@ -1,6 +1,6 @@
 //! Scores of an experiment under changed settings, on equal draws.
 
-use crate::config::OldNames;
+use crate::config::Notes;
 use crate::plan::Plan;
 use crate::report::sensitivity::{Configuration, Scores};
 use crate::score::Score;
@@ -71,5 +71,5 @@ fn add(scores: &mut Scores, plan: &Plan, total: Result<Score, RunError>) {
 ///
 /// Those of [`Experiment::prepare`].
 pub(super) fn prepare(experiment: &Experiment) -> Result<Prepared, ExperimentError> {
-    experiment.prepare_noting(&OldNames::default())
+    experiment.prepare_noting(&Notes::default())
 }

@@ -79,7 +79,8 @@ pub(super) fn of_model(
     deviations.extend(decisions);
     deviations.extend(widths(&rows));
     if counts.shared > 0 {
-        deviations.push(format!("{} layers use weights of a layer before them", counts.shared));
+        let layers = if counts.shared == 1 { "layer uses" } else { "layers use" };
+        deviations.push(format!("{} {layers} weights of a layer before", counts.shared));
     }
     let title = USUAL_TITLES.iter().all(|usual| *model.graph.name != **usual);
     let title = if title { in_line(&model.graph.name) } else { String::new() };
@@ -196,7 +197,12 @@ fn widths(rows: &[Row]) -> Vec<String> {
     }
     let of = |bits: Option<u32>| bits.map_or("other".to_string(), |bits| format!("{bits}-bit"));
     let sentence = |([weights, activations], count): &([Option<u32>; 2], usize)| {
-        format!("{count} layers have {} weights and {} activations", of(*weights), of(*activations))
+        let (layers, have) = if *count == 1 { ("layer", "has") } else { ("layers", "have") };
+        format!(
+            "{count} {layers} {have} {} weights and {} activations",
+            of(*weights),
+            of(*activations)
+        )
     };
     kinds.iter().map(sentence).collect()
 }

@@ -25,6 +25,7 @@ mod onnx_files;
 #[cfg(test)]
 mod tests;
 
+pub use file::is_model;
 pub use import::{Imported, import};
 pub use layers::{Counts, Row};
 pub use options::{Branch, ImportError, Options};

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use crate::cost::Quantity;
 use crate::hardware::technology::{AcceleratorArea, PeakPower};
-use crate::hardware::{Accelerator, System, Technology};
+use crate::hardware::{Accelerator, LocalBuffers, System, Technology};
 use crate::units::Bytes;
 
+use super::area_terms::{LargeTerms, Sizes};
 use super::cost::{object, write_csv};
 use super::table::{Style, new_table, render};
 
@@ -71,12 +72,19 @@ pub(crate) struct AreaReport {
     shipped: Vec<String>,
     /// Total area \[mm2\], at `[system][technology]` of those.
     totals: Vec<Vec<f64>>,
+    /// Lines on terms that take more than half of an area.
+    large_terms: String,
 }
 
 impl AreaReport {
     /// The report of `systems`, each in its technology, with their totals under all `shipped` technologies.
-    /// Systems without a technology are left out.
-    pub(crate) fn new(systems: &[Arc<System>], shipped: &[Arc<Technology>]) -> Self {
+    /// Systems without a technology are left out. `sizes` and `needed` are those of [`LargeTerms`].
+    pub(crate) fn new(
+        systems: &[Arc<System>],
+        shipped: &[Arc<Technology>],
+        sizes: Sizes,
+        needed: impl Fn(&Accelerator) -> Option<LocalBuffers>,
+    ) -> Self {
         let of_system =
             |system: &Arc<System>| Some((Arc::clone(system), system.technology()?.clone()));
         let systems: Vec<_> = systems.iter().filter_map(of_system).collect();
@@ -88,6 +96,8 @@ impl AreaReport {
                 lines.push(line);
             }
         }
+        let mut large_terms = LargeTerms::new(sizes);
+        systems.iter().for_each(|(system, _)| large_terms.take(&name(system), system, &needed));
         let totals = |system: &System| shipped.iter().map(|it| it.total_mm2(system)).collect();
         Self {
             rows: systems.iter().flat_map(|(system, it)| rows(system, it)).collect(),
@@ -95,6 +105,7 @@ impl AreaReport {
             systems: systems.iter().map(|(system, _)| name(system)).collect(),
             shipped: shipped.iter().map(|it| it.name().to_string()).collect(),
             totals: systems.iter().map(|(system, _)| totals(system)).collect(),
+            large_terms: large_terms.note(),
         }
     }
 
@@ -107,7 +118,8 @@ impl AreaReport {
         for row in &self.rows {
             table.add_row(columns.iter().map(|&at| cell(COLUMNS[at], &row[at])));
         }
-        [&render(&table), PEAK, &self.lines.concat(), "\n", &self.totals(style)].concat()
+        let lines = self.lines.concat();
+        [&render(&table), PEAK, &lines, &self.large_terms, "\n", &self.totals(style)].concat()
     }
 
     fn totals(&self, style: Style) -> String {

@@ -5,6 +5,8 @@
 #[cfg(feature = "cli")]
 pub(crate) mod area;
 #[cfg(feature = "cli")]
+pub(crate) mod area_terms;
+#[cfg(feature = "cli")]
 pub mod comparison;
 #[cfg(feature = "cli")]
 pub(crate) mod cost;
@@ -19,6 +21,8 @@ pub(crate) mod idle;
 pub(crate) mod json;
 #[cfg(feature = "cli")]
 pub(crate) mod latex;
+#[cfg(feature = "cli")]
+pub(crate) mod layers;
 #[cfg(feature = "cli")]
 pub(crate) mod limit;
 #[cfg(feature = "cli")]

@@ -3,6 +3,7 @@
 use comfy_table::{Cell, CellAlignment};
 
 use crate::hardware::Accelerator;
+use crate::hardware::technology::AreaTerm;
 use crate::model::Network;
 use crate::statistics::{Fraction, Summary};
 
@@ -45,7 +46,7 @@ const LEGEND: &str = "\
     alike: number of systems whose mean score is at most 0.01 below the best, and of all\n\
     most lost: model and cause that take the most of the 1 that a scenario can score\n\
     busiest: model with the largest share of busy time; limited by: what bounds most of its layers' time\n\
-    mJ: energy for each executed frame; mm2: area of the best system, +-30 %\n";
+    mJ: energy for each executed frame; mm2: area of the best system, +-30 %";
 
 const OPEN: &str = "?: not told apart by the draws (paired differences, t-test at 5 %, Holm)\n";
 
@@ -72,11 +73,14 @@ pub(crate) fn overview(
         }
     }
     let mut is_open = false;
+    let mut terms = Vec::new();
     let n_scenarios = matrix.scenarios.len();
     // The mean of one scenario is that scenario.
     for column in (0..n_scenarios).chain((n_scenarios > 1).then_some(n_scenarios)) {
         for (index, group) in groups.iter().enumerate() {
             let row = Row::of(&matrix, column, group);
+            let with_area = row.best.iter().find(|row| row.area_mm2.is_some());
+            terms.extend(with_area.map(|row| row.large_term));
             is_open |= row.standing.as_ref().is_some_and(|it| !it.open.is_empty());
             let name = matrix.scenarios.get(column).copied().unwrap_or(ALL);
             let name = if index == 0 || style == Style::Plain { name } else { "" };
@@ -90,7 +94,21 @@ pub(crate) fn overview(
     }
     leave_out_lines(&mut table);
     let open = if is_open { OPEN } else { "" };
-    [&render(&table), LEGEND, open, MORE, &uncertainty(rows, seed)].concat()
+    let legend = format!("{LEGEND}{}\n", large_terms(&terms));
+    [&render(&table), &legend, open, MORE, &uncertainty(rows, seed)].concat()
+}
+
+/// Continuation of a line on areas: the one term that takes more than half of each, with its shares.
+fn large_terms(terms: &[Option<(AreaTerm, f64)>]) -> String {
+    let is_first = |it: &Option<(AreaTerm, f64)>| it.map(|it| it.0) == terms[0].map(|it| it.0);
+    let Some(&Some((first, _))) = terms.first().filter(|_| terms.iter().all(is_first)) else {
+        return String::new();
+    };
+    let shares = terms.iter().flatten().map(|(_, share)| *share);
+    let (least, most) = shares.fold((1.0_f64, 0.0_f64), |(a, b), it| (a.min(it), b.max(it)));
+    let (least, most) = (format!("{:.0}", 100.0 * least), percent(most));
+    let range = if most == format!("{least} %") { most } else { format!("{least} to {most}") };
+    format!(", of which {} take {range} (xrsim area)", first.name())
 }
 
 /// Systems of one size together; all together if no two have one size.
@@ -238,6 +256,23 @@ mod tests {
     fn a_small_distance_has_the_decimals_that_show_it() {
         let found = [-0.1234, -0.0005, -0.0004, -2e-6, -1e-12].map(distance);
         assert_eq!(found, ["-0.123", "-0.001", "-0.0004", "-0.000002", "-0.000000000"]);
+    }
+
+    #[test]
+    fn a_term_is_named_if_it_is_large_in_every_area() {
+        let pads = |share| Some((AreaTerm::Scratchpads, share));
+        assert_eq!(
+            large_terms(&[pads(0.8), pads(0.674)]),
+            ", of which scratchpads take 67 to 80 % (xrsim area)"
+        );
+        assert_eq!(
+            large_terms(&[pads(0.801), pads(0.8)]),
+            ", of which scratchpads take 80 % (xrsim area)"
+        );
+        for other in [None, Some((AreaTerm::Pes, 0.6))] {
+            assert_eq!(large_terms(&[pads(0.8), other]), "");
+        }
+        assert_eq!(large_terms(&[]), "");
     }
 
     #[test]

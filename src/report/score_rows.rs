@@ -1,5 +1,6 @@
 //! Rows of a table of scores: means over the replications of one scenario on one system.
 
+use crate::hardware::technology::{AreaTerm, SystemArea};
 use crate::load::Drawn;
 use crate::plan::Plan;
 use crate::score::Score;
@@ -19,6 +20,8 @@ pub(crate) struct ScoreRow {
     pub pes: u64,
     /// Area of the system \[mm2\]; `None` without a technology.
     pub area_mm2: Option<f64>,
+    /// Term that takes more than half of the area, with its share from 0 to 1.
+    pub large_term: Option<(AreaTerm, f64)>,
     /// Random parts of the run.
     pub drawn: Drawn,
     /// Means over the replications, in the order of [`Score::columns`].
@@ -91,7 +94,7 @@ struct Average {
     scenario: String,
     system: String,
     pes: u64,
-    area_mm2: Option<f64>,
+    area: Option<SystemArea>,
     drawn: Drawn,
     /// Sums over the replications, in the order of [`Score::columns`].
     sums: Vec<f64>,
@@ -108,7 +111,7 @@ impl Average {
             scenario: label.scenario.into(),
             system: label.system.into(),
             pes: label.pes,
-            area_mm2: plan.system.technology().map(|it| it.total_mm2(&plan.system)),
+            area: plan.system.technology().map(|it| it.system_area(&plan.system)),
             drawn: plan.drawn(),
             sums: Score::columns().map(|_| 0.0).collect(),
             draws: Vec::new(),
@@ -142,7 +145,8 @@ impl Average {
             scenario: self.scenario.clone(),
             system: self.system.clone(),
             pes: self.pes,
-            area_mm2: self.area_mm2,
+            area_mm2: self.area.as_ref().map(SystemArea::total),
+            large_term: self.area.as_ref().and_then(SystemArea::large_term),
             drawn: self.drawn,
             means: self.sums.iter().map(|sum| sum / n_scores.max(1) as f64).collect(),
             draws: self.draws.clone(),

@@ -101,6 +101,15 @@ impl Case {
     }
 
     fn answers(&self, method: Method, questions: &[Question]) -> Vec<Answer> {
+        self.search(method, |search| {
+            let mut observe = |_: &Progress<'_>| ControlFlow::Continue(());
+            let solve = |it: &Question| search.solve(it, &mut observe).expect("it can be answered");
+            questions.iter().map(solve).collect()
+        })
+    }
+
+    /// What `work` finds in a search of the space.
+    fn search<T>(&self, method: Method, work: impl FnOnce(&mut Search<'_>) -> T) -> T {
         let model = LoopNest;
         let loads = Loads::new(&self.plans, self.draws).expect("the load is small");
         let settings = SearchSettings {
@@ -113,9 +122,7 @@ impl Case {
         };
         let mut search = Search::new(&self.space, &loads, &settings, Vec::new(), |_| {})
             .expect("it has systems");
-        let mut observe = |_: &Progress<'_>| ControlFlow::Continue(());
-        let solve = |it: &Question| search.solve(it, &mut observe).expect("it can be answered");
-        questions.iter().map(solve).collect()
+        work(&mut search)
     }
 }
 
@@ -176,23 +183,13 @@ fn depth_first_finds_the_optimum_of_the_list() {
         let mut case = Case::new(seed);
         case.question = Question::new("q", vec![Quantity::score()], &vec![1.0; case.plans.len()]);
         let listed = case.answer(Method::Bound);
-        let model = LoopNest;
-        let loads = Loads::new(&case.plans, case.draws).expect("the load is small");
-        let settings = SearchSettings {
-            schedulers: case.schedulers.clone(),
-            cost_model: &model,
-            areas: Some(case.areas.clone()),
-            shard: None,
-            method: Method::Evolve,
-            stop: StopRules::default(),
-        };
-        let mut search = Search::new(&case.space, &loads, &settings, Vec::new(), |_| {})
-            .expect("it has systems");
-        let mut hunt = Hunt::new(case.question.clone(), true);
-        search.branch(&mut hunt, &mut |_| ControlFlow::Continue(())).expect("nothing stops it");
-        assert_eq!(hunt.best[0].goods, listed.points[0].goods, "{seed}");
-        let top = search.super_system(&case.question);
-        assert!(top.is_none_or(|top| top >= hunt.best[0].goods[0]), "{seed}");
+        case.search(Method::Evolve, |search| {
+            let mut hunt = Hunt::new(case.question.clone(), true);
+            search.branch(&mut hunt, &mut |_| ControlFlow::Continue(())).expect("nothing stops it");
+            assert_eq!(hunt.best[0].goods, listed.points[0].goods, "{seed}");
+            let top = search.super_system(&case.question);
+            assert!(top.is_none_or(|top| top >= hunt.best[0].goods[0]), "{seed}");
+        });
     }
 }
 

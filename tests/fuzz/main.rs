@@ -50,8 +50,8 @@ fn every_parser_and_the_pipeline_after_it_holds() {
 
 /// Seeds pass through the whole pipeline without a refusal.
 fn seeds_hold(shop: &Shop, kind: Kind, findings: &mut Vec<String>) {
-    for text in Seeds::of(kind, shop).texts() {
-        let outcome = execute(shop, kind, text.as_bytes(), |_| text.len() < 1000);
+    for input in Seeds::of(kind, shop).inputs(kind) {
+        let outcome = execute(shop, kind, &input, |_| input.len() < 1000);
         if let Some(finding) = outcome.finding {
             findings.push(format!("a seed of {}: {finding}", kind.name()));
         }

@@ -7,7 +7,7 @@ use xrsim::cost::CostModel as _;
 use xrsim::cost::loop_nest::{Energies, LayerReport, LoopNest};
 use xrsim::dataflow::Flexibility;
 use xrsim::hardware::technology::{
-    AcceleratorArea, Constant, MemoryLaw, NetworkLaw, Technology, TechnologyError,
+    AcceleratorArea, AreaTerm, Constant, MemoryLaw, NetworkLaw, Technology, TechnologyError,
 };
 use xrsim::hardware::{Accelerator, Memory, MemoryEnergy, Noc, NocLevel, System};
 use xrsim::metrics::Metrics;
@@ -425,6 +425,49 @@ fn energies_by_size_follow_the_sizes() {
     };
     close(energies(8 << 10, 32 << 10, 1 << 20), [1.25, 2.5, 12.5]);
     close(energies(32 << 10, 8 << 10, 32 << 10), [2.5, 1.25, 2.5]);
+}
+
+#[test]
+fn a_term_of_more_than_half_is_named_with_its_sizes() {
+    let note = |options: &[&str]| {
+        let table = output(&[&["area"], options].concat());
+        let notes: Vec<_> = table.lines().filter(|it| it.starts_with("note:")).collect();
+        notes.join("\n")
+    };
+    // 217.388 of 273.030 mm2. Both dataflows need at most the 332 bytes of the worked example without choices.
+    assert_eq!(
+        note(&["--system", "K", "--pes", "4096"]),
+        "note: scratchpads take 80 % of the area of K@4096: 8192 bytes a PE are declared, 332 needed under \
+         fixed directives"
+    );
+    let found = note(&["--system", "A,B,C,K", "--pes", "4096"]);
+    let start = "note: scratchpads take 67 to 81 % of the area of 4 systems: 8192 bytes a PE are declared, ";
+    assert!(found.starts_with(start), "{found}");
+    // 20.606 of 67.320 mm2.
+    let fitted = ["--system", "A", "--pes", "4096", "--sizes", "needed", "--flexibility", "none"];
+    assert_eq!(note(&fitted), "");
+    // Of choices within 8 KiB the sizes are no declared ones.
+    let chosen = note(&["--system", "A", "--pes", "4096", "--sizes", "needed"]);
+    assert!(
+        chosen.contains(" bytes a PE are needed by the chosen mappings, 332 needed "),
+        "{chosen}"
+    );
+}
+
+#[test]
+fn large_terms_take_more_than_half() {
+    let nvdla = technology("nvdla_28nm");
+    let term = |scratchpad, shared| {
+        let accelerator = ws(4096, scratchpad, &[], shared);
+        let area = nvdla.system_area(&System::new("s", vec![accelerator]).unwrap());
+        let terms = AreaTerm::ALL.map(|term| area.accelerators[0].term(term));
+        assert!((terms.iter().sum::<f64>() / area.total() - 1.0).abs() < 1e-12);
+        area.large_term()
+    };
+    let (large, share) = term(8 << 10, 8 << 20).unwrap();
+    assert_eq!((large.name(), format!("{share:.4}")), ("scratchpads", "0.8620".into()));
+    assert_eq!(term(332, 8 << 20), None);
+    assert_eq!(term(332, 1 << 30).map(|it| it.0), Some(AreaTerm::SharedMemory));
 }
 
 #[test]

@@ -35,6 +35,7 @@ mod mlperf_suites;
 mod mlperf_system;
 mod networks;
 mod offers;
+mod onnx;
 mod own_mains;
 mod paper;
 mod parameters;

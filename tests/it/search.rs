@@ -216,6 +216,11 @@ fn a_front_is_written_and_drawn() {
         "--audit",
     ]);
     assert!(text.starts_with("front of ") && text.contains("exact"), "{text}");
+    let note = text.lines().last().expect("it has lines");
+    assert!(
+        note.starts_with("note: scratchpads take ") && note.contains(": 8192 bytes a PE"),
+        "{note}"
+    );
     for name in ["front.csv", "front.svg", "front.png", "best.yaml", "excluded.csv.gz"] {
         assert!(Path::new(&out).join(name).is_file(), "{name}");
     }

@@ -40,7 +40,7 @@ pub(super) fn run(args: &MlperfArgs) -> Result<(), Failure> {
     let mut catalog = Catalog::new();
     let result = run_with(args, &mut catalog);
     // Old names that were read before an error.
-    input_hints(catalog.old_names());
+    input_hints(catalog.notes());
     result
 }
 
@@ -53,7 +53,7 @@ fn run_with(args: &MlperfArgs, catalog: &mut Catalog) -> Result<(), Failure> {
     let tests = tests(args, &suite)?;
     trace::check(args, &tests)?;
     let target = Target::new(args, catalog)?;
-    input_hints(catalog.old_names());
+    input_hints(catalog.notes());
     target.warn(catalog, tests.iter().map(|test| test.task.network.name()));
     places(args, catalog)
         .folder(args.out.as_deref(), results::files(&tests, &args.pictures))

@@ -4,14 +4,17 @@ mod files;
 mod journal;
 mod options;
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::digest::Digest;
 use crate::experiment::search::PreparedSearch;
-use crate::hardware::Flexibility;
+use crate::hardware::{Accelerator, Flexibility, System};
 use crate::mapper::Store;
+use crate::report::area_terms::{LargeTerms, Sizes};
 use crate::report::search::{AnswerReport, Names, answers_table, front_text};
 use crate::search::{
     Answer, Loads, Method, Progress as State, Quantity, Question, Search, SearchError,
@@ -37,7 +40,7 @@ pub(super) use options::SearchArgs;
 /// reached.
 pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     let (draft, spec) = args.draft()?;
-    let prepared = with_hints(|old_names| PreparedSearch::of(&draft, old_names))?;
+    let prepared = with_hints(|notes| PreparedSearch::of(&draft, notes))?;
     prepared.warnings.iter().for_each(|warning| warn(format_args!("{warning}")));
     require_bounds(args, &prepared)?;
     let n_systems = prepared.space.count();
@@ -102,25 +105,56 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.out {
         files::write(folder, &prepared, &search, &reports, &identity, args)?;
     }
-    print(&reports)?;
+    print(&reports, &large_terms(&prepared, &reports))?;
     say(format_args!("{:.1} s", started.elapsed().as_secs_f64()));
     verdict(args, &reports)
 }
 
-fn print(reports: &[AnswerReport]) -> Result<(), Failure> {
+/// Prints the answers. `note` is a line on areas, which stands below the first table that has some.
+fn print(reports: &[AnswerReport], note: &str) -> Result<(), Failure> {
     if let [only] = reports {
         let mut text = only.text();
         if only.answer.question.is_front() {
             text.push_str(&front_text(only, table_style()));
         }
-        return output::print_text(&text);
+        return output::print_text(&(text + note));
     }
-    let mut text = answers_table(reports, table_style());
+    let mut text = answers_table(reports, table_style()) + note;
     for report in reports {
         text.push_str(&format!("\n{}\n", report.answer.question.name));
         text.push_str(&report.text());
     }
     output::print_text(&text)
+}
+
+/// Lines on terms that take more than half of the areas that are printed: those of the best systems, or of fronts
+/// over area.
+fn large_terms(prepared: &PreparedSearch, reports: &[AnswerReport]) -> String {
+    let networks = prepared.networks();
+    let needed = |it: &Accelerator| {
+        let fixed = Accelerator { flexibility: Flexibility::None, ..it.clone() };
+        prepared.cost_model.model.local_buffers_of_all(&networks, &fixed)
+    };
+    let printed = reports.iter().flat_map(|report| {
+        let question = &report.answer.question;
+        let is_front = question.is_front();
+        let n_printed = match is_front && question.objectives.contains(&Quantity::Area) {
+            true => report.found.len(),
+            false => usize::from(!is_front || reports.len() > 1),
+        };
+        report.found.iter().take(n_printed)
+    });
+    let is_needed = prepared.space.buffers(0).is_some();
+    let mut terms = LargeTerms::new(if is_needed { Sizes::Needed } else { Sizes::Declared });
+    let mut seen = HashSet::new();
+    for found in printed.filter(|it| seen.insert(it.members.clone())) {
+        if let Ok(system) = prepared.space.system(&found.members) {
+            let system =
+                System::clone(&system).in_technology(Some(Arc::clone(&prepared.technology)));
+            terms.take(&found.system, &system, needed);
+        }
+    }
+    terms.note()
 }
 
 /// Fails where a proof was required and not reached, or where nothing keeps the constraints.
@@ -393,6 +427,6 @@ fn failure(error: SearchError) -> Failure {
 /// Returns a failure with every problem of the search.
 pub(super) fn check(path: &std::path::Path) -> Result<(), Failure> {
     let draft = crate::config::Catalog::new().search(&path.display().to_string())?;
-    with_hints(|old_names| PreparedSearch::of(&draft, old_names))?;
+    with_hints(|notes| PreparedSearch::of(&draft, notes))?;
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::config::{Catalog, SearchDraft};
+use crate::experiment::search::direction_of;
 use crate::sweep::grid::Shard;
 
 use super::super::message::Failure;
@@ -140,11 +141,7 @@ impl SearchArgs {
             [] if over.is_empty() => {}
             [] => line(format!("objective: {{maximise: score_executed_mean{over}}}")),
             [only] => {
-                use crate::column::Better;
-                use crate::search::Quantity;
-                let is_less = Quantity::find(only).is_some_and(|it| it.better() == Better::Lower);
-                let verb = if is_less { "minimise" } else { "maximise" };
-                line(format!("objective: {{{verb}: {}{over}}}", quoted(only)));
+                line(format!("objective: {{{}: {}{over}}}", direction_of(only), quoted(only)));
             }
             several => line(format!("objective: {{pareto: {}{over}}}", list(several))),
         }

@@ -40,7 +40,7 @@ pub(super) use options::{SweepArgs, shard};
 /// that are still missing. Rows that were written stay.
 pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let (draft, spec) = draft(args)?;
-    let Sweep { grid, mut inputs } = with_hints(|old_names| Sweep::of(&draft, old_names))?;
+    let Sweep { grid, mut inputs } = with_hints(|notes| Sweep::of(&draft, notes))?;
     let points = args.shard.unwrap_or(Shard::WHOLE).points(grid.n_points());
     let path = args.out.clone().unwrap_or_else(|| default_path(args));
     Places::default()
@@ -110,7 +110,7 @@ impl Pace {
 /// Returns a failure with every problem of the sweep.
 pub(super) fn check(path: &Path) -> Result<(), Failure> {
     let draft = Catalog::new().sweep(&path.display().to_string())?;
-    with_hints(|old_names| Sweep::of(&draft, old_names))?;
+    with_hints(|notes| Sweep::of(&draft, notes))?;
     Ok(())
 }
 

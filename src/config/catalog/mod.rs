@@ -20,9 +20,11 @@ use super::document::{Document, wrong_kind};
 use super::embedded::{self, Embedded};
 use super::format::Contents;
 use super::network::Model;
+#[cfg(feature = "cli")]
+use super::onnx;
 use super::suite::Suite;
 use super::yaml::read::printable;
-use super::{ConfigError, Kind, OldName, OldNames, Parameters, SearchDraft, Source, SweepDraft};
+use super::{ConfigError, Kind, Note, Notes, Parameters, SearchDraft, Source, SweepDraft};
 use super::{formats, mix, nearest, parameters};
 use crate::renamed::{self, Renamed};
 
@@ -89,7 +91,8 @@ pub enum Hardware {
 pub struct InputFile {
     /// Path; within the repository for embedded files.
     pub name: String,
-    /// SHA-256 of the contents, 64 hexadecimal digits.
+    /// SHA-256 of the contents, 64 hexadecimal digits; of an ONNX file, of the YAML of its import, because its
+    /// weights change nothing.
     pub sha256: String,
 }
 
@@ -109,7 +112,7 @@ pub struct Catalog {
     networks_of: Edition,
     /// Folder of paths that are not in a file; `None`: the working directory.
     folder: Option<PathBuf>,
-    old_names: OldNames,
+    notes: Notes,
     used: BTreeMap<String, Arc<Source>>,
     /// Used files that do not come with the program.
     opened: BTreeSet<PathBuf>,
@@ -136,15 +139,15 @@ impl Catalog {
         Self { folder, ..self }
     }
 
-    /// The same catalog, which adds old names to `old_names`.
+    /// The same catalog, which adds notes about its files, such as old names, to `notes`.
     #[must_use]
-    pub(crate) fn noting(self, old_names: OldNames) -> Self {
-        Self { old_names, ..self }
+    pub(crate) fn noting(self, notes: Notes) -> Self {
+        Self { notes, ..self }
     }
 
     /// Adds an old name that a reference uses.
     pub(crate) fn note(&self, renamed: Renamed) {
-        self.old_names.add(renamed);
+        self.notes.add(renamed);
     }
 
     /// Takes `source` for the file of its name, which then need not be there.
@@ -388,15 +391,19 @@ impl Catalog {
     ///
     /// [`ConfigError::Unreadable`].
     pub fn read(&mut self, path: &Path) -> Result<Arc<Source>, ConfigError> {
-        self.read_from(&self.folder.as_deref().unwrap_or(Path::new("")).join(path))
+        self.read_by(&self.folder.as_deref().unwrap_or(Path::new("")).join(path), Source::read)
     }
 
-    fn read_from(&mut self, path: &Path) -> Result<Arc<Source>, ConfigError> {
+    fn read_by(
+        &mut self,
+        path: &Path,
+        read: impl FnOnce(&Path) -> Result<Arc<Source>, ConfigError>,
+    ) -> Result<Arc<Source>, ConfigError> {
         let name = path.display().to_string();
         if let Some(source) = self.used.get(&name) {
             return Ok(Arc::clone(source));
         }
-        let source = Source::read(path)?;
+        let source = read(path)?;
         self.used.insert(name, Arc::clone(&source));
         self.opened.insert(path.into());
         Ok(source)
@@ -446,9 +453,9 @@ impl Catalog {
         self.used.iter().map(file).collect()
     }
 
-    /// Old names that references and files used so far, in order of first use.
-    pub(crate) fn old_names(&self) -> Vec<OldName> {
-        self.old_names.to_vec()
+    /// Notes about references and files that were used so far, in order of first use.
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        self.notes.to_vec()
     }
 
     /// Every file of the user's that was used so far.
@@ -503,16 +510,39 @@ impl Catalog {
     fn embedded(&mut self, file: &Embedded) -> Document {
         let entry = self.used.entry(file.path.into());
         let source = entry.or_insert_with(|| Source::new(file.path, file.text));
-        let old_names = self.old_names.clone();
-        Document { old_names, ..Document::alone(Arc::clone(source)) }
+        let notes = self.notes.clone();
+        Document { notes, ..Document::alone(Arc::clone(source)) }
     }
 
     fn open(&mut self, path: PathBuf) -> Result<Document, ConfigError> {
-        let source = self.read_from(&path)?;
+        let notes = self.notes.clone();
+        let source = self.read_by(&path, |path| text_of(path, &notes))?;
         let folder = path.parent().unwrap_or(Path::new("")).into();
-        let old_names = self.old_names.clone();
-        Ok(Document { folder: Some(folder), old_names, ..Document::alone(source) })
+        let notes = self.notes.clone();
+        Ok(Document { folder: Some(folder), notes, ..Document::alone(source) })
     }
+}
+
+/// Text of the input file at `path`; of an ONNX file, which is told by its contents, that of its import, whose
+/// decisions are notes.
+#[cfg(feature = "cli")]
+fn text_of(path: &Path, notes: &Notes) -> Result<Arc<Source>, ConfigError> {
+    if !path.is_file() || !onnx::is_model(path) {
+        return Source::read(path);
+    }
+    let imported = onnx::import(path, &onnx::Options::default())?;
+    let file = path.display().to_string();
+    let decisions = imported.model.deviations.iter().map(ToString::to_string);
+    for decision in imported.warnings.into_iter().chain(decisions) {
+        notes.add(Note::Import { file: file.clone(), decision });
+    }
+    Ok(Source::new(file, imported.text))
+}
+
+/// Text of the input file at `path`.
+#[cfg(not(feature = "cli"))]
+fn text_of(path: &Path, _: &Notes) -> Result<Arc<Source>, ConfigError> {
+    Source::read(path)
 }
 
 /// The reference that took the place of an old one, if `reference` is one.

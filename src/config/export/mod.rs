@@ -26,7 +26,8 @@ use super::{Catalog, ConfigError, Kind, Source, formats};
 
 pub use dataflow::dataflow;
 pub use mapspace::mapspace;
-pub use network::network;
+pub(crate) use network::model_of_nodes;
+pub use network::{model, network};
 pub use system::system;
 
 /// Clock that the published artifact fixes in its source; its hardware files have none.
@@ -181,6 +182,11 @@ pub fn import(source: &Arc<Source>) -> Result<Vec<(String, String)>, ConfigError
     let header = format!("# Imported from {} by `xrsim import`.\n", printable(&file));
     let files = texts(&contents, &document)?.into_iter();
     Ok(files.map(|(name, text)| (name, format!("{header}{text}"))).collect())
+}
+
+/// Name of the file of a network called `name`.
+pub(crate) fn file_name(name: &str) -> String {
+    FileNames::default().of(name)
 }
 
 /// Name and text of the YAML files with `contents`, which `file` has in another format.

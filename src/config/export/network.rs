@@ -1,31 +1,180 @@
 //! Networks as YAML text.
 
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use serde::{Serialize, Serializer};
 use serde_saphyr::{FlowMap, FlowSeq};
 
-use crate::config::network::{Class, labels, usual_operations};
+use crate::config::network::{Class, Model, direction, labels, usual_operations};
 use crate::model::{
     Bits, Connections, ConvKind, ConvShape, Layer, MatmulShape, Network, Operator, Padding, Source,
     Tensor, VectorForm, VectorOp, VectorShape, View,
 };
+use crate::scenario::QualityGoal;
 
 use super::document;
 use super::repeats::{self, Part};
+
+/// Body of a `network:` file. What is `None` or empty is left out.
+#[derive(Serialize)]
+struct Body<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<&'a str>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    title: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    dataset: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quality: Option<FlowMap<Quality<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inputs: Option<FlowSeq<Vec<&'a str>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_parameters: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch_norm_channels: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<FlowMap<PublishedSize<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traced: Option<FlowMap<Trace<'a>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    deviations: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connections: Option<&'static str>,
+    layers: Vec<Entry<'a>>,
+}
+
+#[derive(Serialize)]
+struct Quality<'a> {
+    metric: &'a str,
+    target: f64,
+    better: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct PublishedSize<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    macs: Option<u64>,
+    source: &'a str,
+}
+
+#[derive(Serialize)]
+struct Trace<'a> {
+    code: &'a str,
+    layers: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edges: Option<u32>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    remark: &'a str,
+}
+
+impl<'a> Body<'a> {
+    /// A network of which nothing but its layers is known.
+    fn bare(network: &'a Network, layers: Vec<Entry<'a>>) -> Self {
+        let stated = Connections::ALL.iter().skip(1).find(|(_, it)| *it == network.connections());
+        Self {
+            name: network.name(),
+            task: None,
+            title: "",
+            dataset: "",
+            quality: None,
+            inputs: None,
+            other_parameters: None,
+            batch_norm_channels: None,
+            published: None,
+            traced: None,
+            deviations: Vec::new(),
+            connections: stated.map(|(name, _)| *name),
+            layers,
+        }
+    }
+
+    fn of(model: &'a Model, layers: Vec<Entry<'a>>) -> Self {
+        let number = |number: u64| (number > 0).then_some(number);
+        let quality = Some(&model.quality).filter(|goal| **goal != QualityGoal::default());
+        let inputs: Vec<&str> = model.inputs.iter().map(|name| &**name).collect();
+        Self {
+            task: Some(&*model.task).filter(|task| *task != model.network.name()),
+            title: &model.title,
+            dataset: &model.dataset,
+            quality: quality.map(|goal| {
+                let better = direction(goal.better);
+                let (metric, measured) = (&*goal.metric, goal.measured);
+                FlowMap(Quality { metric, target: goal.target, better, measured })
+            }),
+            inputs: (!inputs.is_empty()).then_some(FlowSeq(inputs)),
+            other_parameters: number(model.other_parameters),
+            batch_norm_channels: number(model.batch_norm_channels),
+            published: model.published.as_ref().map(|it| {
+                let source = &*it.source;
+                FlowMap(PublishedSize { parameters: it.parameters, macs: it.macs, source })
+            }),
+            traced: model.traced.as_ref().map(|it| {
+                let (code, remark) = (&*it.code, &*it.remark);
+                FlowMap(Trace { code, layers: it.layers, edges: it.edges, remark })
+            }),
+            deviations: model.deviations.iter().map(|it| &**it).collect(),
+            ..Self::bare(&model.network, layers)
+        }
+    }
+}
 
 /// The `network:` file of `network`, repeated blocks written once. Name, operator, sources
 /// and views of every layer are kept, and the bits of its data; a vector operator of unknown extents is written
 /// with its sizes. Extents are numbers: parameters are not kept.
 pub fn network(network: &Network) -> String {
-    #[derive(Serialize)]
-    struct Body<'a> {
-        name: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        connections: Option<&'static str>,
-        layers: Vec<Entry<'a>>,
-    }
     let labelled = labelled(network.layers());
+    let layers = entries(&labelled, &blocks(&labelled));
+    document("network", Body::bare(network, layers))
+}
+
+/// The `network:` file of `model`: like [`network()`], with everything else that is known.
+pub fn model(model: &Model) -> String {
+    model_of_nodes(model, &[])
+}
+
+/// The file of [`model()`] with a comment after each layer, of a repeated one with that of its first copy.
+pub(crate) fn model_of_nodes(model: &Model, comments: &[&str]) -> String {
+    let labelled = labelled(model.network.layers());
+    let parts = blocks(&labelled);
+    let text = document("network", Body::of(model, entries(&labelled, &parts)));
+    let mut order = Vec::new();
+    written(&parts, &mut order);
+    commented(&text, order.iter().map_while(|&layer| comments.get(layer).copied()))
+}
+
+/// `text` with comments after the lines of layers, of which each takes one line.
+fn commented<'a>(text: &str, mut comments: impl Iterator<Item = &'a str>) -> String {
+    let mut is_layer = false;
+    let line = |line: &str| {
+        let entry = line.trim_start();
+        is_layer |= line == "  layers:";
+        let is_entry = is_layer && entry.starts_with("- ") && !entry.starts_with("- repeat:");
+        match if is_entry { comments.next() } else { None } {
+            Some(comment) => format!("{line} # {comment}\n"),
+            None => format!("{line}\n"),
+        }
+    };
+    text.lines().map(line).collect()
+}
+
+/// Adds the layers that `parts` write, in order.
+fn written(parts: &[Part], order: &mut Vec<usize>) {
+    for part in parts {
+        match part.times {
+            1 => order.push(part.start),
+            _ => written(&part.parts, order),
+        }
+    }
+}
+
+/// The blocks of layers that are repeated.
+fn blocks(labelled: &[Labelled<'_>]) -> Rc<[Part]> {
     let mut first = HashMap::new();
     // Equal layers get the number of the first, but those with a name are never repeated.
     let numbers: Vec<_> = labelled
@@ -36,10 +185,7 @@ pub fn network(network: &Network) -> String {
             None => *first.entry(layer).or_insert(index),
         })
         .collect();
-    let layers = entries(&labelled, &repeats::find(&numbers));
-    let stated = Connections::ALL.iter().skip(1).find(|(_, it)| *it == network.connections());
-    let connections = stated.map(|(name, _)| *name);
-    document("network", Body { name: network.name(), connections, layers })
+    repeats::find(&numbers)
 }
 
 /// A layer with the label that explains its name, and the name where none does.

@@ -27,6 +27,36 @@ fn changed<T>(change: Option<Change<T>>, write: impl FnOnce(T) -> Value) -> Valu
     platform_or(change.map(|change| in_change(change, write)))
 }
 
+/// A key of an energy: a number, or a factor of what the platform has.
+macro_rules! energy_key {
+    ($name:literal, $help:literal, $unit:literal, $($part:ident).+) => {
+        Key {
+            name: $name,
+            help: $help,
+            unit: $unit,
+            allowed: ENERGY,
+            ..field!(
+                $($part).+,
+                |text| or_platform(text, |it| change(it, energy)),
+                |it| changed(it, |it| json!(it))
+            )
+        }
+    };
+}
+
+/// A key that is on, off, or as the platform has it.
+macro_rules! switch_key {
+    ($name:literal, $help:literal, $($part:ident).+) => {
+        Key {
+            name: $name,
+            help: $help,
+            unit: "",
+            allowed: SWITCH,
+            ..field!($($part).+, |text| or_platform(text, boolean), platform_or)
+        }
+    };
+}
+
 pub(super) const KEYS: &[Key] = &[
     Key {
         name: "hardware.clock_mhz",
@@ -117,41 +147,31 @@ pub(super) const KEYS: &[Key] = &[
         allowed: LATENCY,
         ..field!(accelerator.noc.latency, |text| or_platform(text, latency), platform_or)
     },
-    Key {
-        name: "hardware.noc_step_latency",
-        help: "whether every step of a NoC level pays its latency, not only the first and the last one",
-        unit: "",
-        allowed: SWITCH,
-        ..field!(accelerator.noc.step_latency, |text| or_platform(text, boolean), platform_or)
-    },
-    Key {
-        name: "hardware.noc_multicast",
-        help: "whether one send of the NoC serves every unit that needs the element",
-        unit: "",
-        allowed: SWITCH,
-        ..field!(accelerator.noc.multicast, |text| or_platform(text, boolean), platform_or)
-    },
-    Key {
-        name: "hardware.noc_reduce",
-        help: "whether the NoC adds partial sums on their way up",
-        unit: "",
-        allowed: SWITCH,
-        ..field!(accelerator.noc.reduce, |text| or_platform(text, boolean), platform_or)
-    },
-    Key {
-        name: "hardware.noc_forward",
-        help: "whether neighbours forward elements to each other",
-        unit: "",
-        allowed: SWITCH,
-        ..field!(accelerator.noc.forward, |text| or_platform(text, boolean), platform_or)
-    },
-    Key {
-        name: "hardware.noc_single_weights",
-        help: "whether units hold a single copy of their weights, so that loading weights is exposed",
-        unit: "",
-        allowed: SWITCH,
-        ..field!(accelerator.noc.single_weights, |text| or_platform(text, boolean), platform_or)
-    },
+    switch_key!(
+        "hardware.noc_step_latency",
+        "whether every step of a NoC level pays its latency, not only the first and the last one",
+        accelerator.noc.step_latency
+    ),
+    switch_key!(
+        "hardware.noc_multicast",
+        "whether one send of the NoC serves every unit that needs the element",
+        accelerator.noc.multicast
+    ),
+    switch_key!(
+        "hardware.noc_reduce",
+        "whether the NoC adds partial sums on their way up",
+        accelerator.noc.reduce
+    ),
+    switch_key!(
+        "hardware.noc_forward",
+        "whether neighbours forward elements to each other",
+        accelerator.noc.forward
+    ),
+    switch_key!(
+        "hardware.noc_single_weights",
+        "whether units hold a single copy of their weights, so that loading weights is exposed",
+        accelerator.noc.single_weights
+    ),
     Key {
         name: "hardware.shared_memory_copies",
         help: "copies of a tile of each tensor that the shared memory holds while the tile changes",
@@ -191,86 +211,52 @@ pub(super) const KEYS: &[Key] = &[
             it.map(Width::bits)
         ))
     },
-    Key {
-        name: "hardware.mac_pj",
-        help: "energy of a multiply-accumulate, for the cost model loop-nest",
-        unit: "pJ",
-        allowed: ENERGY,
-        ..field!(accelerator.energy.mac, |text| or_platform(text, |it| change(it, energy)), |it| {
-            changed(it, |it| json!(it))
-        })
-    },
-    Key {
-        name: "hardware.scratchpad_pj_per_byte",
-        help: "energy of a byte of the scratchpad, for loop-nest",
-        unit: "pJ/byte",
-        allowed: ENERGY,
-        ..field!(
-            accelerator.energy.scratchpad,
-            |text| or_platform(text, |it| change(it, energy)),
-            |it| changed(it, |it| json!(it))
-        )
-    },
-    Key {
-        name: "hardware.cluster_pj_per_byte",
-        help: "energy of a byte of the buffers of clusters, for loop-nest",
-        unit: "pJ/byte",
-        allowed: ENERGY,
-        ..field!(
-            accelerator.energy.cluster,
-            |text| or_platform(text, |it| change(it, energy)),
-            |it| changed(it, |it| json!(it))
-        )
-    },
-    Key {
-        name: "hardware.shared_memory_pj_per_byte",
-        help: "energy of a byte of the shared memory, for loop-nest",
-        unit: "pJ/byte",
-        allowed: ENERGY,
-        ..field!(
-            accelerator.energy.shared_memory,
-            |text| or_platform(text, |it| change(it, energy)),
-            |it| changed(it, |it| json!(it))
-        )
-    },
-    Key {
-        name: "hardware.noc_pj_per_byte",
-        help: "energy of a byte that the NoC moves, for loop-nest",
-        unit: "pJ/byte",
-        allowed: ENERGY,
-        ..field!(accelerator.energy.noc, |text| or_platform(text, |it| change(it, energy)), |it| {
-            changed(it, |it| json!(it))
-        })
-    },
-    Key {
-        name: "hardware.dram_pj_per_byte",
-        help: "energy of a byte of DRAM, for loop-nest",
-        unit: "pJ/byte",
-        allowed: ENERGY,
-        ..field!(accelerator.energy.dram, |text| or_platform(text, |it| change(it, energy)), |it| {
-            changed(it, |it| json!(it))
-        })
-    },
-    Key {
-        name: "hardware.leakage_pj_per_cycle",
-        help: "leakage of an accelerator, for loop-nest",
-        unit: "pJ/cycle",
-        allowed: ENERGY,
-        ..field!(
-            accelerator.energy.leakage,
-            |text| or_platform(text, |it| change(it, energy)),
-            |it| changed(it, |it| json!(it))
-        )
-    },
-    Key {
-        name: "hardware.clock_pj_per_cycle",
-        help: "energy of clock and control of an accelerator that computes, for loop-nest",
-        unit: "pJ/cycle",
-        allowed: ENERGY,
-        ..field!(
-            accelerator.energy.clock,
-            |text| or_platform(text, |it| change(it, energy)),
-            |it| changed(it, |it| json!(it))
-        )
-    },
+    energy_key!(
+        "hardware.mac_pj",
+        "energy of a multiply-accumulate, for the cost model loop-nest",
+        "pJ",
+        accelerator.energy.mac
+    ),
+    energy_key!(
+        "hardware.scratchpad_pj_per_byte",
+        "energy of a byte of the scratchpad, for loop-nest",
+        "pJ/byte",
+        accelerator.energy.scratchpad
+    ),
+    energy_key!(
+        "hardware.cluster_pj_per_byte",
+        "energy of a byte of the buffers of clusters, for loop-nest",
+        "pJ/byte",
+        accelerator.energy.cluster
+    ),
+    energy_key!(
+        "hardware.shared_memory_pj_per_byte",
+        "energy of a byte of the shared memory, for loop-nest",
+        "pJ/byte",
+        accelerator.energy.shared_memory
+    ),
+    energy_key!(
+        "hardware.noc_pj_per_byte",
+        "energy of a byte that the NoC moves, for loop-nest",
+        "pJ/byte",
+        accelerator.energy.noc
+    ),
+    energy_key!(
+        "hardware.dram_pj_per_byte",
+        "energy of a byte of DRAM, for loop-nest",
+        "pJ/byte",
+        accelerator.energy.dram
+    ),
+    energy_key!(
+        "hardware.leakage_pj_per_cycle",
+        "leakage of an accelerator, for loop-nest",
+        "pJ/cycle",
+        accelerator.energy.leakage
+    ),
+    energy_key!(
+        "hardware.clock_pj_per_cycle",
+        "energy of clock and control of an accelerator that computes, for loop-nest",
+        "pJ/cycle",
+        accelerator.energy.clock
+    ),
 ];

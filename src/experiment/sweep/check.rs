@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::config::sweep::DraftFactor;
-use crate::config::{At, OldNames, Problem, SweepDraft, printable, unknown_name};
+use crate::config::{At, Notes, Problem, SweepDraft, printable, unknown_name};
 use crate::external;
 use crate::sweep::grid::{Factor, Grid, GridError};
 
@@ -21,16 +21,16 @@ pub(crate) struct Sweep {
 
 impl Sweep {
     /// The sweep that `draft` describes. Keys that it leaves out have their defaults. Old names of the draft
-    /// and of the files that it refers to are added to `old_names`, even if the sweep is wrong.
+    /// and of the files that it refers to are added to `notes`, even if the sweep is wrong.
     ///
     /// # Errors
     ///
     /// [`ExperimentError::Config`] with every problem of the draft, or with those of a file that it
     /// refers to.
-    pub(crate) fn of(draft: &SweepDraft, old_names: &OldNames) -> Result<Self, ExperimentError> {
-        let draft = &with_current_names(draft, old_names);
+    pub(crate) fn of(draft: &SweepDraft, notes: &Notes) -> Result<Self, ExperimentError> {
+        let draft = &with_current_names(draft, notes);
         let mut problems = [&draft.problems[..], &slips(draft)].concat();
-        let mut inputs = Inputs::new(draft.folder.as_deref(), old_names);
+        let mut inputs = Inputs::new(draft.folder.as_deref(), notes);
         let full = inputs.full_systems(draft, &mut problems)?;
         let defaults = defaults(draft, &full, &mut inputs)?;
         inputs.read(draft, &defaults, &mut problems)?;
@@ -47,23 +47,23 @@ impl Sweep {
     }
 }
 
-/// The draft with the current names of its keys and values. Old ones are added to `old_names`.
-fn with_current_names(draft: &SweepDraft, old_names: &OldNames) -> SweepDraft {
+/// The draft with the current names of its keys and values. Old ones are added to `notes`.
+fn with_current_names(draft: &SweepDraft, notes: &Notes) -> SweepDraft {
     let mut draft = draft.clone();
     for factor in &mut draft.factors {
         for (column, name) in factor.keys.iter_mut().enumerate() {
             let Ok((key, renamed)) = Key::find(&name.value) else { continue };
-            renamed.into_iter().for_each(|renamed| old_names.add(renamed));
+            renamed.into_iter().for_each(|renamed| notes.add(renamed));
             name.value = key.name.into();
             for value in factor.rows.iter_mut().filter_map(|row| row[column].as_mut()) {
                 if key.name == "scheduler"
                     && let Ok(policy) = external::policy(&value.value)
                 {
-                    policy.renamed().iter().for_each(|&renamed| old_names.add(renamed));
+                    policy.renamed().iter().for_each(|&renamed| notes.add(renamed));
                 }
                 if let (current, Some(renamed)) = key.current(&value.value) {
                     value.value = current.into();
-                    old_names.add(renamed);
+                    notes.add(renamed);
                 }
             }
         }

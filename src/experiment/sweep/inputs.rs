@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::{
-    At, Catalog, ConfigError, Edition, Hardware, InputFile, OldNames, Problem, Suite, SweepDraft,
+    At, Catalog, ConfigError, Edition, Hardware, InputFile, Notes, Problem, Suite, SweepDraft,
     printable, resolve,
 };
 use crate::hardware::Technology;
@@ -30,10 +30,10 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Inputs of a sweep whose paths are relative to `folder`. Old names are added to `old_names`.
-    pub(crate) fn new(folder: Option<&Path>, old_names: &OldNames) -> Self {
+    /// Inputs of a sweep whose paths are relative to `folder`. Old names are added to `notes`.
+    pub(crate) fn new(folder: Option<&Path>, notes: &Notes) -> Self {
         let catalog = |edition| {
-            let catalog = Catalog::with_networks(edition).noting(old_names.clone());
+            let catalog = Catalog::with_networks(edition).noting(notes.clone());
             catalog.in_folder(folder.map(Into::into))
         };
         let catalogs = Edition::ALL.map(|(edition, _)| catalog(edition));

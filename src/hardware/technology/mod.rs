@@ -275,6 +275,52 @@ fn on_chip_bytes(accelerator: &Accelerator) -> f64 {
     f64::from(accelerator.pes) * bytes(memory.scratchpad) + clusters + bytes(memory.shared)
 }
 
+/// Term of an area (docs/area.md, (1)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AreaTerm {
+    /// Part that does not depend on any size.
+    Overhead,
+    /// PEs without their scratchpads.
+    Pes,
+    /// Scratchpads of all PEs.
+    Scratchpads,
+    /// Buffers of the clusters of all levels.
+    Clusters,
+    /// Shared memory.
+    SharedMemory,
+    /// On-chip network.
+    Network,
+}
+
+impl AreaTerm {
+    /// Every term.
+    pub const ALL: [Self; 6] = [
+        Self::Overhead,
+        Self::Pes,
+        Self::Scratchpads,
+        Self::Clusters,
+        Self::SharedMemory,
+        Self::Network,
+    ];
+
+    /// Name in texts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Overhead => "overhead",
+            Self::Pes => "PEs",
+            Self::Scratchpads => "scratchpads",
+            Self::Clusters => "cluster buffers",
+            Self::SharedMemory => "shared memory",
+            Self::Network => "on-chip network",
+        }
+    }
+
+    /// Whether the name is a plural.
+    pub(crate) fn is_plural(self) -> bool {
+        matches!(self, Self::Pes | Self::Scratchpads | Self::Clusters)
+    }
+}
+
 /// Area of one accelerator, term by term \[mm2\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -299,6 +345,18 @@ impl AcceleratorArea {
         let clusters: f64 = self.clusters.iter().sum();
         self.overhead + self.pes + self.scratchpads + clusters + self.shared_memory + self.network
     }
+
+    /// One of the terms \[mm2\].
+    pub fn term(&self, term: AreaTerm) -> f64 {
+        match term {
+            AreaTerm::Overhead => self.overhead,
+            AreaTerm::Pes => self.pes,
+            AreaTerm::Scratchpads => self.scratchpads,
+            AreaTerm::Clusters => self.clusters.iter().sum(),
+            AreaTerm::SharedMemory => self.shared_memory,
+            AreaTerm::Network => self.network,
+        }
+    }
 }
 
 /// Area of a system \[mm2\].
@@ -315,5 +373,15 @@ impl SystemArea {
     /// Sum of all areas \[mm2\].
     pub fn total(&self) -> f64 {
         self.accelerators.iter().map(AcceleratorArea::total).sum::<f64>() + self.fixed
+    }
+
+    /// The term that takes more than half of the area, with its share from 0 to 1; `None` if no term does.
+    pub fn large_term(&self) -> Option<(AreaTerm, f64)> {
+        let whole = self.total();
+        let share = |term: AreaTerm| {
+            let sum: f64 = self.accelerators.iter().map(|it| it.term(term)).sum();
+            (term, sum / whole)
+        };
+        AreaTerm::ALL.map(share).into_iter().find(|(_, share)| *share > 0.5)
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn read(path: &Path) -> Result<(Model, Vec<String>), Error> {
 }
 
 /// Whether the file at `path` is a model: it ends as one, or its fields are those of one with a graph.
-pub(super) fn is_model(path: &Path) -> bool {
+pub fn is_model(path: &Path) -> bool {
     if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("onnx")) {
         return true;
     }

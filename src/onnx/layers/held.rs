@@ -51,9 +51,9 @@ impl Held {
     /// The same places, read so where nothing else is known.
     pub(super) fn seen(&self, view: View) -> Vec<(Place, View)> {
         let seen = |&(place, known): &(Place, View)| match known {
-            View::Whole => (place, view),
-            _ if known == view || view == View::Whole => (place, known),
-            // Two different changes of shape in a row are neither.
+            View::Whole | View::Reshape => (place, if view == View::Whole { known } else { view }),
+            _ if known == view || matches!(view, View::Whole | View::Reshape) => (place, known),
+            // Two different changes of elements in a row are neither.
             _ => (place, View::Gather),
         };
         self.places.iter().map(seen).collect()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::held::{Axis, Held, Place, extents, tensor, usual_axes};
 use super::{Counts, Row, norms, operators, views};
 use crate::model::{
-    Layer, MatmulShape, Network, Operator, Padding, Source, Tensor, VectorForm, VectorOp,
+    Bits, Layer, MatmulShape, Network, Operator, Padding, Source, Tensor, VectorForm, VectorOp,
     VectorShape, View,
 };
 use crate::onnx::fact::Fact;
@@ -398,8 +398,13 @@ impl<'t, 'p> Maker<'t, 'p> {
         if !problems.is_empty() {
             return None;
         }
-        let (layers, rows): (Vec<Layer>, Vec<Row>) =
+        let activations = common_activations(&drafts);
+        let (mut layers, rows): (Vec<Layer>, Vec<Row>) =
             Vec::from_iter(numbered(drafts)).into_iter().unzip();
+        // Operators between quantised layers of one width have that width, too.
+        for layer in layers.iter_mut().filter(|layer| layer.bits.activations.is_none()) {
+            layer.bits.activations = activations;
+        }
         if layers.is_empty() {
             problems.add("no layers: nothing but activations and changes of shape");
             return None;
@@ -436,6 +441,14 @@ impl<'t, 'p> Maker<'t, 'p> {
     }
 }
 
+/// Bits of activations, if all convolutions and products have the same.
+fn common_activations(drafts: &[Draft]) -> Option<u32> {
+    let products = drafts.iter().filter(|draft| !matches!(draft.operator, Operator::Vector(_)));
+    let mut bits = products.map(|draft| draft.row.activation_bits);
+    let first = bits.next()??;
+    bits.all(|other| other == Some(first)).then_some(first)
+}
+
 /// Layers with names: the operator, and its running number.
 fn numbered(drafts: Vec<Draft>) -> impl Iterator<Item = (Layer, Row)> {
     let mut counts = HashMap::<&str, u32>::new();
@@ -457,6 +470,8 @@ fn numbered(drafts: Vec<Draft>) -> impl Iterator<Item = (Layer, Row)> {
             views,
             form: draft.form,
             shares_weights: draft.is_shared,
+            bits: Bits { weights: draft.row.weight_bits, activations: draft.row.activation_bits }
+                .of(&draft.operator),
             ..Layer::new(format!("{label}{count}"), draft.operator)
         };
         (layer, draft.row)

@@ -19,6 +19,8 @@ pub enum Kind {
     MaestroDataflows,
     /// Accelerators in the artifact's format.
     MaestroHardware,
+    /// Networks in ONNX.
+    Onnx,
     /// A style as a mix of dataflows, `WS:3 + OS:1`.
     Mix,
     /// A policy with its parameters.
@@ -52,12 +54,14 @@ pub enum Syntax {
     Tokens,
     Bundle,
     Words,
+    /// Not text.
+    Bytes,
 }
 
 impl Kind {
     /// Every kind with its name and the name of its input file. Folders of seeds and cases have the name of
     /// the kind.
-    pub const ALL: [(Self, &'static str, &'static str); 24] = [
+    pub const ALL: [(Self, &'static str, &'static str); 25] = [
         (Self::Network, "network", "x.yaml"),
         (Self::Dataflow, "dataflow", "x.yaml"),
         (Self::Style, "style", "x.yaml"),
@@ -71,6 +75,7 @@ impl Kind {
         (Self::MaestroNetworks, "maestro_networks", "x.m"),
         (Self::MaestroDataflows, "maestro_dataflows", "x.m"),
         (Self::MaestroHardware, "maestro_hardware", "x.m"),
+        (Self::Onnx, "onnx", "x.onnx"),
         (Self::Mix, "mix", "x.txt"),
         (Self::Scheduler, "scheduler", "x.txt"),
         (Self::Costs, "costs", "x.csv"),
@@ -112,7 +117,7 @@ impl Kind {
 
     /// Whether it is one of the kinds that `xrsim check` knows.
     pub fn is_checked(self) -> bool {
-        matches!(self.file(), "x.yaml" | "x.m")
+        matches!(self.file(), "x.yaml" | "x.m" | "x.onnx")
     }
 }
 
@@ -125,6 +130,7 @@ impl Syntax {
             "csv" => Self::Cells,
             "bundle" => Self::Bundle,
             "words" => Self::Words,
+            "onnx" => Self::Bytes,
             _ => Self::Tokens,
         }
     }

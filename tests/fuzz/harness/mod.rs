@@ -18,6 +18,8 @@ pub mod random;
 pub mod seeds;
 
 mod cells;
+#[path = "../../it/support/onnx_files.rs"]
+mod onnx_files;
 mod tokens;
 mod tree;
 mod values;
@@ -25,7 +27,7 @@ mod values;
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 
-use kind::Kind;
+use kind::{Kind, Syntax};
 use pipeline::Shop;
 use random::Random;
 use seeds::Seeds;
@@ -101,8 +103,9 @@ pub fn execute(
     is_deep: impl FnOnce(bool) -> bool,
 ) -> Outcome {
     let mut outcome = Outcome { accepted: false, deep: false, finding: None };
-    let text = match std::str::from_utf8(input) {
-        Ok(text) => text,
+    let parsed = match std::str::from_utf8(input) {
+        _ if kind.syntax() == Syntax::Bytes => caught(|| parse::bytes(shop, kind, input)),
+        Ok(text) => caught(|| parse::parse(shop, kind, text)),
         Err(_) => {
             // In memory a text is UTF-8. The command line reads files with other bytes.
             outcome.deep = is_deep(false);
@@ -112,7 +115,6 @@ pub fn execute(
             return outcome;
         }
     };
-    let parsed = caught(|| parse::parse(shop, kind, text));
     match parsed {
         Ok(accepted) => outcome.accepted = accepted,
         Err(finding) => {

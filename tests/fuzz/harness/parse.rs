@@ -36,6 +36,13 @@ pub fn parse(shop: &Shop, kind: Kind, text: &str) -> Result<bool, String> {
     }
 }
 
+/// Whether `input`, which is not text, is accepted as a file of `kind`; the error is a finding.
+pub fn bytes(shop: &Shop, kind: Kind, input: &[u8]) -> Result<bool, String> {
+    let path = Path::new(kind.file());
+    std::fs::write(path, input).map_err(|error| error.to_string())?;
+    verdict(shop.catalog().check(path))
+}
+
 fn checked(shop: &Shop, kind: Kind, text: &str) -> Result<bool, String> {
     let source = Source::new(kind.file(), text);
     let mut catalog = shop.catalog();
@@ -60,6 +67,9 @@ fn verdict<T>(result: Result<T, ConfigError>) -> Result<bool, String> {
         {
             return Err(format!("a problem at {:?} of {end} bytes", problem.span));
         }
+    }
+    if matches!(&error, ConfigError::Import { problems, .. } if problems.is_empty()) {
+        return Err("refused without a problem".into());
     }
     if error.to_string().is_empty() {
         return Err("refused without a word".into());

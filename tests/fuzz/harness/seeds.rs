@@ -9,6 +9,7 @@ use xrsim::config::Kind as FileKind;
 use super::bundle;
 use super::cells;
 use super::kind::{Kind, Syntax};
+use super::onnx_files::{BOOL, Function, Graph, Model, Node, Tensor};
 use super::pipeline::Shop;
 use super::random::Random;
 use super::tokens;
@@ -42,14 +43,21 @@ impl Seeds {
         self.texts.push(Seed { text: text.into(), tree: Tree::parse(text) });
     }
 
-    /// Every seed without a mutation.
-    pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.texts.iter().map(|seed| seed.text.as_str())
+    /// Every seed of `kind` without a mutation.
+    pub fn inputs(&self, kind: Kind) -> impl Iterator<Item = Vec<u8>> {
+        self.texts.iter().map(move |seed| bytes_of(kind, &seed.text))
     }
 
     /// A seed after some mutations. One in eight is mutated by bytes too.
     pub fn mutated(&self, kind: Kind, random: &mut Random) -> Vec<u8> {
         let (seed, donor) = (self.pick(random), self.pick(random));
+        if kind.syntax() == Syntax::Bytes {
+            let mut bytes = bytes_of(kind, &seed.text);
+            if !random.one_in(8) {
+                tokens::mutate_bytes(&mut bytes, random);
+            }
+            return bytes;
+        }
         let text = match random.below(8) {
             0 => seed.text.clone(),
             _ => mutate(seed, donor, kind.syntax(), random),
@@ -143,6 +151,7 @@ fn texts(kind: Kind, shop: &Shop) -> Vec<String> {
         Kind::Tests => texts.push(shop.tests()),
         Kind::Rows => texts.push(shop.rows()),
         Kind::Loadgen => texts.push(loadgen()),
+        Kind::Onnx => texts.extend(models()),
         _ => {}
     }
     if let Some((_, key)) = FileKind::ALL.into_iter().find(|(_, key)| *key == kind.name()) {
@@ -179,6 +188,44 @@ fn loadgen() -> String {
         ("queries/ss04_too_few.csv", &log),
         ("rng_vectors.json", &vectors),
     ])
+}
+
+/// The bytes that a seed stands for: of a kind that is not text, each character is a byte.
+fn bytes_of(kind: Kind, text: &str) -> Vec<u8> {
+    match kind.syntax() {
+        Syntax::Bytes => text.chars().map(|c| c as u8).collect(),
+        _ => text.as_bytes().to_vec(),
+    }
+}
+
+/// Models in ONNX with every message: a graph with constants and shapes, control flow, and a function.
+fn models() -> Vec<String> {
+    let conv = Graph::new("g")
+        .input("x", &[1, 3, 8, 8])
+        .weight("w", &[4, 3, 3, 3])
+        .ints("s", &[1, -1])
+        .weight("v", &[144, 5])
+        .node(Node::new("Conv", &["x", "w"], &["a"]).named("conv").ints("strides", &[1, 1]))
+        .node(Node::new("Relu", &["a"], &["b"]))
+        .node(Node::new("Reshape", &["b", "s"], &["c"]))
+        .node(Node::new("Gemm", &["c", "v"], &["y"]).float("alpha", 0.5))
+        .output("y");
+    let body = Graph::new("body").node(Node::new("MatMul", &["x", "w"], &["z"])).output("z");
+    let branch = Graph::new("g")
+        .input("x", &[4, 4])
+        .weight("w", &[4, 4])
+        .constant(Tensor::new("c", BOOL, &[]).raw(&[1]))
+        .node(
+            Node::new("If", &["c"], &["a"])
+                .graph("then_branch", body.clone())
+                .graph("else_branch", body),
+        )
+        .node(Node::new("Twice", &["a"], &["y"]).domain("local").text("mode", "on"))
+        .output("y");
+    let twice = Function::new("local", "Twice", &["p"], &["q"])
+        .node(Node::new("MatMul", &["p", "p"], &["q"]).of_function("mode", "mode"));
+    let models = [Model::new(conv), Model::new(branch).opset("local", 1).function(twice)];
+    models.map(|model| model.write().into_iter().map(char::from).collect()).into()
 }
 
 /// The files of `kind` in a folder of the harness.

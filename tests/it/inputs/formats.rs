@@ -2,11 +2,13 @@
 
 use xrsim::config::{Catalog, ConfigError, Kind, formats};
 
+use crate::support::onnx_files::{Graph, Model, Node};
+
 /// A file of every kind that a format has, in that format.
-fn samples(format: &str) -> Vec<(Kind, String)> {
+fn samples(format: &str) -> Vec<(Kind, Vec<u8>)> {
     let embedded = |(kind, reference): (Kind, &str)| {
         let text = Catalog::new().text(reference).unwrap_or_else(|error| panic!("{error}"));
-        (kind, text.text().to_string())
+        (kind, text.text().as_bytes().to_vec())
     };
     let layer = "Layer l { Type CONV Dimensions { K 1 C 1 Y 1 X 1 R 1 S 1 } }";
     match format {
@@ -28,15 +30,23 @@ fn samples(format: &str) -> Vec<(Kind, String)> {
             ];
             samples.into_iter().map(embedded).collect()
         }
-        "MAESTRO" => vec![
-            (Kind::Network, format!("Network n {{ {layer} }}\n")),
-            (Kind::Scenario, format!("Network n {{ FPS 3 {layer} }}\n")),
-            (
-                Kind::Dataflow,
-                "Dataflow { SpatialMap(1,1) K; Cluster(4,P); SpatialMap(1,1) C; }\n".into(),
-            ),
-            (Kind::System, "Accelerator a { num_pes 64 top_noc_bw 128 }\n".into()),
-        ],
+        "MAESTRO" => {
+            let samples = [
+                (Kind::Network, format!("Network n {{ {layer} }}\n")),
+                (Kind::Scenario, format!("Network n {{ FPS 3 {layer} }}\n")),
+                (
+                    Kind::Dataflow,
+                    "Dataflow { SpatialMap(1,1) K; Cluster(4,P); SpatialMap(1,1) C; }\n".into(),
+                ),
+                (Kind::System, "Accelerator a { num_pes 64 top_noc_bw 128 }\n".into()),
+            ];
+            samples.map(|(kind, text)| (kind, text.into_bytes())).into()
+        }
+        "ONNX" => {
+            let node = Node::new("Conv", &["x", "w"], &["y"]);
+            let graph = Graph::new("g").input("x", &[1, 3, 8, 8]).weight("w", &[4, 3, 1, 1]);
+            vec![(Kind::Network, Model::new(graph.node(node).output("y")).write())]
+        }
         other => panic!("give samples of the format {other}"),
     }
 }
@@ -67,18 +77,21 @@ fn every_format_refuses_damaged_files_at_a_place() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(format!("sample.{}", format.extensions[0]));
         for (_, text) in samples(format.name) {
-            let halves = [0, 1, 2, 3].map(|quarter| text.len() * quarter / 4);
-            for end in halves.map(|end| text.floor_char_boundary(end)) {
-                std::fs::write(&path, &text[..end]).unwrap();
+            for quarters in 0..4 {
+                let part = &text[..text.len() * quarters / 4];
+                std::fs::write(&path, part).unwrap();
                 match Catalog::new().check(&path) {
-                    Ok(kind) => assert!(end > 0 && format.kinds.contains(&kind), "{end}: {text}"),
+                    Ok(kind) => {
+                        assert!(!part.is_empty() && format.kinds.contains(&kind), "{part:?}");
+                    }
                     Err(ConfigError::Invalid { file, problems }) => {
                         assert!(!problems.is_empty());
                         for problem in problems {
                             assert!(file.text().get(problem.span.clone()).is_some(), "{problem:?}");
                         }
                     }
-                    Err(error) => panic!("{error}: {text}"),
+                    Err(ConfigError::Import { problems, .. }) => assert!(!problems.is_empty()),
+                    Err(error) => panic!("{error}: {part:?}"),
                 }
             }
         }

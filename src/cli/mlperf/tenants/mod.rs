@@ -41,7 +41,7 @@ pub(super) fn run(
         .collect();
     let asked = asked?;
     let accelerators = Accelerators::new(args, catalog)?;
-    input_hints(catalog.old_names());
+    input_hints(catalog.notes());
     let networks = asked.iter().map(|it| it.tenant.network.name());
     let on = accelerators.system.accelerators().iter();
     super::super::costs::warn(&accelerators.costs, catalog, networks, on);

@@ -125,6 +125,24 @@ impl SearchDraft {
         Ok(Self { source: Arc::clone(&file.source), folder: file.folder.clone(), body, problems })
     }
 
+    /// Contents of a text that options beside this draft were turned into. The text becomes a part of the source, so
+    /// that places in it can be named.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a search at all.
+    pub(crate) fn take_options(&mut self, options: &str) -> Result<SearchBody, ConfigError> {
+        let own = self.source.text();
+        let name = format!("{} with options", self.source.name());
+        // Blanks in place of the file give the options the places that they have below it.
+        let blank: String = own.bytes().map(|it| if it == b'\n' { '\n' } else { ' ' }).collect();
+        let below = Source::new(&*name, format!("{blank}\n{options}"));
+        let given = Self::read(&Document::alone(below))?;
+        self.source = Source::new(name, format!("{own}\n{options}"));
+        self.problems.extend(given.problems);
+        Ok(given.body)
+    }
+
     /// The draft in a text that options of a command were turned into.
     ///
     /// # Errors

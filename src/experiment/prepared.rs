@@ -102,10 +102,8 @@ impl Prepared {
     ) -> Result<(), ExperimentError> {
         let models = self.plans().flat_map(|plan| plan.scenario.models());
         let known: BTreeSet<&str> = models.map(|model| &*model.unit.task).collect();
-        match tasks.iter().find(|task| !known.contains(&***task)) {
-            Some(task) => Err(ExperimentError::no_task(task, known)),
-            None => Ok(()),
-        }
+        let unknown = tasks.iter().find(|task| !known.contains(&***task));
+        unknown.map_or(Ok(()), |task| Err(ExperimentError::no_task(task, known)))
     }
 
     /// Number of runs.

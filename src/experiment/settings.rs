@@ -1,5 +1,6 @@
 //! Settings of one run: the values of all keys.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -165,6 +166,20 @@ impl Settings {
                 self.refuse_fixed()?;
                 self.check_seed(self.load.replication)
             }
+        }
+    }
+
+    /// Refuses parameters of tasks that no model of `scenarios` has; of no scenarios nothing is known.
+    pub(super) fn refuse_unknown_tasks<'a>(
+        &self,
+        scenarios: impl Iterator<Item = &'a Arc<Scenario>>,
+    ) -> Result<(), ExperimentError> {
+        let models = scenarios.flat_map(|scenario| scenario.models());
+        let known: BTreeSet<&str> = models.map(|model| &*model.unit.task).collect();
+        let mut tasks = self.parameters.iter().map(|(task, _)| task);
+        match tasks.find(|task| !known.contains(task)) {
+            Some(task) if !known.is_empty() => Err(ExperimentError::no_task(task, known)),
+            _ => Ok(()),
         }
     }
 

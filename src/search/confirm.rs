@@ -97,7 +97,7 @@ const STEP: u64 = 10;
 impl Search<'_> {
     /// Compares the systems of an answer that were simulated in all draws and are within `delta` of the best
     /// one, on draws that the search did not see. `None` if nothing is drawn, if the question asks for a front, or
-    /// for the worst of several scenarios.
+    /// for the worst of several scenarios, or if `is_stopped`, which is asked before every step, ends it.
     ///
     /// # Errors
     ///
@@ -106,6 +106,7 @@ impl Search<'_> {
         &mut self,
         answer: &Answer,
         settings: &ConfirmSettings,
+        is_stopped: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Confirmation>, SearchError> {
         let question = &answer.question;
         let [quantity @ (Quantity::Sampled(_) | Quantity::Power)] = question.objectives[..] else {
@@ -125,6 +126,9 @@ impl Search<'_> {
         let n_before =
             self.evaluation.loads.iter().map(|it| it.n_draws()).max().unwrap_or(0) as u64;
         while let Some(n_more) = race.wants() {
+            if is_stopped() {
+                return Ok(None);
+            }
             let left: Vec<_> = race.left().map(|at| pairs[at]).collect();
             let from = n_before + race.n_draws;
             let leakages = self.leakages(&left);

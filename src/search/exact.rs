@@ -399,8 +399,13 @@ impl Search<'_> {
     }
 
     /// The largest upper bound of the score of any system, for every scheduler: UB3 of the systems that
-    /// can have the largest. `None` if the question has no such bound.
-    pub(super) fn certificate(&mut self, question: &Question) -> Option<f64> {
+    /// can have the largest. `None` if the question of `answered` has no such bound, or if `observe` stops the work.
+    pub(super) fn certificate(
+        &mut self,
+        answered: &Hunt,
+        observe: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
+    ) -> Option<f64> {
+        let question = &answered.question;
         let [quantity] = question.objectives[..] else { return None };
         let is_bounded = quantity.has_bound() && self.evaluation.has_bounds();
         if !is_bounded || !question.constraints.is_empty() {
@@ -465,6 +470,9 @@ impl Search<'_> {
                     .filter(|&it| !failed(it))
                     .map(|it| (bound(self, it), std::cmp::Reverse(it))),
             );
+            if self.check_stop(answered, observe) == Err(StopReason::Stopped) {
+                return None;
+            }
         }
     }
 

@@ -356,7 +356,8 @@ impl<'a> Search<'a> {
         self.shard.is_some()
     }
 
-    /// Answers a question. `observe` is called after every batch of work and can stop the search.
+    /// Answers a question. `observe` is called after every batch of work and can stop the search. If it does so after
+    /// the proof, the answer has no certificate.
     ///
     /// # Errors
     ///
@@ -389,7 +390,7 @@ impl<'a> Search<'a> {
         }
         let certificate = match stop {
             StopReason::Stopped => None,
-            _ if self.is_listed => self.certificate(question),
+            _ if self.is_listed => self.certificate(&hunt, observe),
             _ => self.super_system(question),
         };
         hunt.best.sort_by(|a, b| b.goods[0].total_cmp(&a.goods[0]).then(a.system.cmp(&b.system)));

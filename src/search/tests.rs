@@ -177,6 +177,35 @@ fn questions_are_independent_of_each_other() {
     }
 }
 
+/// The proof stands without the certificate, and the answer without a confirmation.
+#[test]
+fn certificates_and_confirmations_can_be_stopped() {
+    let mut case = Case::new(2);
+    case.question = Question::new("q", vec![Quantity::score()], &vec![1.0; case.plans.len()]);
+    let solved = |last: Option<usize>| {
+        case.search(Method::Exhaustive, |search| {
+            let mut n = 0;
+            let mut observe = |_: &Progress<'_>| {
+                n += 1;
+                if last == Some(n) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let answer = search.solve(&case.question, &mut observe).expect("it can be answered");
+            let settings = ConfirmSettings::new(
+                0.001,
+                crate::statistics::Fraction::new(0.05).expect("a fraction"),
+            );
+            let confirmed = search.confirm(&answer, &settings, &mut || true);
+            assert_eq!(confirmed.expect("no run fails"), None);
+            (n, answer)
+        })
+    };
+    let (n, whole) = solved(None);
+    assert!(whole.certificate.is_some());
+    let (_, stopped) = solved(Some(n));
+    assert_eq!((stopped.stop, stopped.certificate), (StopReason::Proven, None));
+    assert_eq!(stopped.points, whole.points);
+}
+
 #[test]
 fn depth_first_finds_the_optimum_of_the_list() {
     for seed in 0..8 {

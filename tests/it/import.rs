@@ -61,7 +61,9 @@ fn embedded_networks_survive_a_round_trip() {
         let mut catalog = Catalog::with_networks(edition);
         for name in [catalog.names(Kind::Network), catalog.mlperf_networks()].concat() {
             let network = catalog.network(&name).unwrap();
-            assert_eq!(network_again(&network), network);
+            // Extents are written as the numbers that parameters make of them.
+            let numbers = (*network).clone().with_parameters(Vec::new());
+            assert_eq!(*network_again(&network), numbers);
         }
     }
 }

@@ -324,3 +324,40 @@ fn limits_that_nothing_keeps_and_proofs_that_are_not_reached_fail() {
     let message = refused(&huge);
     assert!(message.contains("systems, of which at most 10000000 are listed"), "{message}");
 }
+
+/// Options beside a file replace its keys; what they do not name stays.
+#[test]
+fn options_replace_what_a_file_says() {
+    let folder = tempdir().expect("a folder can be made");
+    let (base, whole) = (path(&folder, "base.yaml"), path(&folder, "whole.yaml"));
+    fs::write(&base, SMALL).expect("it can be written");
+    let text = SMALL
+        .replace("[AR_gaming, VR_gaming]", "[VR_gaming]")
+        .replace("over: [each, mean]", "over: [mean]")
+        .replace("replications: 8", "replications: 2")
+        .replace("<= 4096", "<= 1024")
+        .replace("space:", "constraints: {miss_ratio: \"<= 0.9\"}\n  space:");
+    fs::write(&whole, text).expect("it can be written");
+    let options = [
+        "--scenario",
+        "VR_gaming",
+        "--over",
+        "mean",
+        "--replications",
+        "2",
+        "--pes",
+        "1024",
+        "--set",
+        "flexibility=none",
+        "--constraint",
+        "miss_ratio<=0.9",
+    ];
+    let found = record(&base, &folder.path().join("a"), &options);
+    let same = record(&whole, &folder.path().join("b"), &[]);
+    assert_eq!(found["answers"], same["answers"]);
+    assert_eq!(found["draws"], 2);
+    // The place is below the end of the file.
+    let message = refused(&["search", &base, "--scenario", "VR_gamin"]);
+    assert!(message.contains("base.yaml with options:14:15:"), "{message}");
+    assert!(message.contains("did you mean `VR_gaming`?"), "{message}");
+}

@@ -88,7 +88,10 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
         let confirmation = match (&prepared.confirm, answer.stop) {
             _ if search.is_part() => None,
             (Some(_), StopReason::Stopped) | (None, _) => None,
-            (Some(confirm), _) => search.confirm(&answer, confirm).map_err(failure)?,
+            (Some(confirm), _) => {
+                let confirmed = search.confirm(&answer, confirm, &mut || session.is_over());
+                confirmed.map_err(failure)?
+            }
         };
         let names = Names {
             space: &prepared.space,
@@ -294,10 +297,19 @@ impl Session<'_> {
         }
     }
 
+    /// Instant at which the time is up.
+    fn end(&self) -> Option<Instant> {
+        self.prepared.minutes.map(|it| self.started + Duration::from_secs_f64(it * 60.0))
+    }
+
+    /// Whether the time is up, or the user wants the command to end.
+    fn is_over(&self) -> bool {
+        is_over(self.end())
+    }
+
     /// Answers a question; interruptions and the time limit stop it.
     fn solve(&mut self, search: &mut Search<'_>, question: &Question) -> Result<Answer, Failure> {
-        let minutes = self.prepared.minutes;
-        let end = minutes.map(|it| self.started + Duration::from_secs_f64(it * 60.0));
+        let end = self.end();
         let progress = Progress::of_messages();
         let begun = Instant::now();
         let mut first_runs = None;
@@ -310,8 +322,7 @@ impl Session<'_> {
             {
                 broken.get_or_insert(failure);
             }
-            let is_late = end.is_some_and(|end| Instant::now() >= end);
-            match is_late || interrupt::is_asked() || broken.is_some() {
+            match is_over(end) || broken.is_some() {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }
@@ -360,6 +371,11 @@ impl Session<'_> {
         search.set_areas(self.prepared.areas(&self.prepared.technology));
         Ok(())
     }
+}
+
+/// Whether the time is up at `end`, or the user wants the command to end.
+fn is_over(end: Option<Instant>) -> bool {
+    end.is_some_and(|end| Instant::now() >= end) || interrupt::is_asked()
 }
 
 /// State of a search in one line.

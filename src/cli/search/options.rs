@@ -1,11 +1,11 @@
 //! Options of `xrsim search`.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::config::{Catalog, SearchDraft};
+use crate::config::{At, Catalog, SearchDraft};
 use crate::experiment::search::direction_of;
 use crate::sweep::grid::Shard;
 
@@ -21,13 +21,13 @@ use super::super::sweep::shard;
     Examples:\n  \
     xrsim search two_way                            a search that comes with the program\n  \
     xrsim search mine.yaml --out found --require-proof\n  \
+    xrsim search mine.yaml --scenario AR_gaming --replications 2 --set flexibility=none\n  \
     xrsim search --scenario AR_gaming --dataflow WS,OS,RS --accelerators 2 --pes 4096 --step 128\n\n\
     Exit status: 0 done, 1 a proof or a constraint that was required is not met, 2 bad input."
 )]
 pub(crate) struct SearchArgs {
-    /// Search: a file, or the name of one that comes with the program.
-    #[arg(value_name = "SEARCH|FILE", conflicts_with_all = ["scenario", "dataflow", "accelerators", "pes", "exactly", "step",
-        "scheduler", "objective", "over", "constraint", "technology", "replications", "set"])]
+    /// Search: a file, or the name of one that comes with the program. Options replace what it says.
+    #[arg(value_name = "SEARCH|FILE")]
     pub spec: Option<String>,
     /// Scenarios, separated by commas [default: those of the suite].
     #[arg(long, value_name = "SCENARIO", value_delimiter = ',')]
@@ -111,7 +111,8 @@ impl SearchArgs {
         let (mut draft, files) = match &self.spec {
             Some(spec) => {
                 let mut catalog = Catalog::new();
-                let draft = catalog.search(spec)?;
+                let mut draft = catalog.search(spec)?;
+                self.replace_in(&mut draft)?;
                 (draft, catalog.opened().collect())
             }
             None => (SearchDraft::of_options(self.text()?)?, Vec::new()),
@@ -131,7 +132,8 @@ impl SearchArgs {
             let _ = writeln!(text, "  {line}");
         };
         if !self.scenario.is_empty() {
-            line(format!("scenarios: {}", list(&self.scenario)));
+            let names: Vec<_> = self.scenario.iter().map(|it| self.named(it)).collect();
+            line(format!("scenarios: {}", list(&names)));
         }
         let over = match self.over.is_empty() {
             true => String::new(),
@@ -152,7 +154,10 @@ impl SearchArgs {
         }
         let dataflows = match self.dataflow.is_empty() {
             true => "[WS, OS, RS]".into(),
-            false => list(&self.dataflow),
+            false => {
+                let names: Vec<_> = self.dataflow.iter().map(|it| self.named(it)).collect();
+                list(&names)
+            }
         };
         let accelerators = self.accelerators.as_deref().unwrap_or("1..2");
         let (pes, step) = (self.pes.unwrap_or(4096), self.step.unwrap_or(128));
@@ -175,7 +180,7 @@ impl SearchArgs {
             line(format!("settings: {{{}}}", settings.collect::<Result<Vec<_>, _>>()?.join(", ")));
         }
         if let Some(technology) = &self.technology {
-            line(format!("technology: {}", quoted(technology)));
+            line(format!("technology: {}", quoted(&self.named(technology))));
         }
         if let Some(replications) = self.replications {
             line(format!("replications: {replications}"));
@@ -183,11 +188,93 @@ impl SearchArgs {
         Ok(text)
     }
 
+    /// Whether an option says what a key of a file says, too.
+    fn describes(&self) -> bool {
+        let lists = [
+            &self.scenario,
+            &self.dataflow,
+            &self.scheduler,
+            &self.objective,
+            &self.over,
+            &self.constraint,
+            &self.set,
+        ];
+        lists.into_iter().any(|it| !it.is_empty())
+            || self.accelerators.is_some()
+            || self.pes.is_some()
+            || self.exactly
+            || self.step.is_some()
+            || self.technology.is_some()
+            || self.replications.is_some()
+    }
+
+    /// Replaces keys of a file by the options that are given. A limit replaces that of the same quantity and
+    /// direction, a setting that of the same key; others stay.
+    fn replace_in(&self, draft: &mut SearchDraft) -> Result<(), Failure> {
+        if !self.describes() {
+            return Ok(());
+        }
+        let given = draft.take_options(&self.text()?)?;
+        let body = &mut draft.body;
+        match (&mut body.objective, given.objective) {
+            (Some(own), Some(given)) => {
+                if !self.objective.is_empty() {
+                    (own.span, own.value.quantities) = (given.span, given.value.quantities);
+                }
+                if !self.over.is_empty() {
+                    own.value.over = given.value.over;
+                }
+            }
+            (own, given) => *own = own.take().or(given),
+        }
+        for limit in given.constraints {
+            body.constraints.retain(|it| (&it.0.value, it.1) != (&limit.0.value, limit.1));
+            body.constraints.push(limit);
+        }
+        for setting in given.settings {
+            body.settings.retain(|it| it.0.value != setting.0.value);
+            body.settings.push(setting);
+        }
+        if let Some(given) = given.pes.filter(|_| self.pes.is_some() || self.exactly) {
+            let (own, is_exact) = body.pes.as_ref().map_or((given.value.0, false), |it| it.value);
+            let pes = if self.pes.is_some() { given.value.0 } else { own };
+            body.pes = Some(At { span: given.span, value: (pes, is_exact || self.exactly) });
+        }
+        let lists = [
+            (&mut body.dataflows, given.dataflows, &self.dataflow),
+            (&mut body.schedulers, given.schedulers, &self.scheduler),
+        ];
+        for (own, given, option) in lists {
+            if !option.is_empty() {
+                *own = given;
+            }
+        }
+        if !self.scenario.is_empty() {
+            body.scenarios = given.scenarios;
+        }
+        if self.accelerators.is_some() {
+            body.accelerators = given.accelerators;
+        }
+        if self.step.is_some() {
+            body.step = given.step;
+        }
+        body.technology = given.technology.or(body.technology.take());
+        body.replications = given.replications.or(body.replications.take());
+        Ok(())
+    }
+
+    /// A name of an option, which is a path from here if it is one; beside a file, other paths are from its folder.
+    fn named(&self, name: &str) -> String {
+        let is_path = self.spec.is_some() && Path::new(name).is_file();
+        let path = is_path.then(|| std::path::absolute(name).ok()).flatten();
+        path.map_or(name.into(), |it| it.display().to_string())
+    }
+
     /// Options that stand beside a file, too.
     fn override_in(&self, draft: &mut SearchDraft) -> Result<(), Failure> {
         if let Some(method) = &self.method {
             let value = method.as_str().into();
-            draft.body.method = Some(crate::config::At { span: 0..0, value });
+            draft.body.method = Some(At { span: 0..0, value });
             let known = crate::search::Method::ALL.iter().map(|(name, _)| *name);
             if !known.clone().any(|name| name == method) {
                 return Err(super::super::unknown("method", method, known));

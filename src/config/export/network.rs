@@ -125,7 +125,8 @@ impl<'a> Body<'a> {
 }
 
 /// The `network:` file of `network`, repeated blocks written once. Name, operator, sources
-/// and views of every layer are kept; a vector operator of unknown extents is written with its sizes.
+/// and views of every layer are kept, and the bits of its data; a vector operator of unknown extents is written
+/// with its sizes. Extents are numbers: parameters are not kept.
 pub fn network(network: &Network) -> String {
     let labelled = labelled(network.layers());
     let layers = entries(&labelled, &blocks(&labelled));

@@ -195,6 +195,7 @@ impl Reader<'_> {
     fn finish(mut self) -> Result<PreparedSearch, ExperimentError> {
         let cost_model = NamedCostModel::find(&mut self.catalog, self.settings.cost_model())?;
         let scenarios = self.scenarios()?;
+        self.settings.refuse_unknown_tasks(scenarios.iter().flatten())?;
         let technology = self.technology()?;
         let other_technologies = self.other_technologies(&technology)?;
         let schedulers = self.schedulers();

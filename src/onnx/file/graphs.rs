@@ -165,7 +165,7 @@ impl RawAttribute {
         wire.name(end).map(Some)
     }
 
-    fn finish(mut self: Box<Self>, wire: &mut Wire<'_>) -> Result<(Box<str>, Attribute), Error> {
+    fn finish(mut self, wire: &mut Wire<'_>) -> Result<(Box<str>, Attribute), Error> {
         let name = std::mem::take(&mut self.name);
         if !self.reference.is_empty() {
             return Ok((name, Attribute::OfFunction(self.reference)));

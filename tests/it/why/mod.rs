@@ -6,7 +6,6 @@ mod explain;
 use crate::support::layers;
 use crate::support::runs;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use runs::*;

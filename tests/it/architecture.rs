@@ -254,7 +254,9 @@ fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the source folder can be listed") {
         let path = entry.expect("an entry can be read").path();
         if path.is_dir() {
-            rust_files(&path, files);
+            if !path.ends_with("tests") {
+                rust_files(&path, files);
+            }
         } else if path.extension().is_some_and(|it| it == "rs") && !path.ends_with("tests.rs") {
             files.push(path);
         }

@@ -2,6 +2,7 @@
 
 use super::held::{Axis, Held, Place};
 use super::maker::Maker;
+use super::operands::operand;
 use super::products::{Form, add};
 use crate::model::{MatmulShape, Operator, VectorOp, View};
 use crate::onnx::rules::{Call, Fault, heads};
@@ -21,7 +22,7 @@ pub(super) fn attention(
     };
     let [queries, keys, values] = match form.projected {
         Some(features) => {
-            let (data, weights) = (super::conv::operand(step, 0)?, super::conv::operand(step, 1)?);
+            let (data, weights) = (operand(step, 0)?, operand(step, 1)?);
             if !maker.is_constant(weights) {
                 return Err(Fault::Invalid("its weights depend on data".into()));
             }

@@ -1,17 +1,18 @@
 //! Making of layers, step by step.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
+use super::counts::Counts;
 use super::held::{Axis, Held, Place, extents, tensor, usual_axes};
-use super::{Counts, Row, norms, operators, views};
+use super::row::Row;
+use super::views;
 use crate::model::{
     Bits, Layer, MatmulShape, Network, Operator, Padding, Source, Tensor, VectorForm, VectorOp,
     VectorShape, View,
 };
 use crate::onnx::fact::Fact;
 use crate::onnx::problems::Problems;
-use crate::onnx::rules::{Call, Fault};
+use crate::onnx::rules::Fault;
 use crate::onnx::trace::{Root, Step, TensorId, Trace, operator_name};
 
 /// Layers of a trace.
@@ -29,19 +30,6 @@ pub(in crate::onnx) struct Made {
     pub counts: Counts,
     /// Decisions that change the network, in plain words.
     pub decisions: Vec<String>,
-}
-
-/// Makes the network called `name`. `None` if there are problems.
-pub(in crate::onnx) fn make(
-    trace: &Trace<'_>,
-    name: &str,
-    problems: &mut Problems,
-) -> Option<Made> {
-    let mut maker = Maker::new(trace, problems);
-    for index in 0..trace.steps.len() {
-        maker.step(index);
-    }
-    maker.finish(name)
 }
 
 /// Most sources of a layer in a file.
@@ -97,7 +85,7 @@ pub(super) struct Maker<'t, 'p> {
 }
 
 impl<'t, 'p> Maker<'t, 'p> {
-    fn new(trace: &'t Trace<'t>, problems: &'p mut Problems) -> Self {
+    pub(super) fn new(trace: &'t Trace<'t>, problems: &'p mut Problems) -> Self {
         let mut readers = vec![Vec::new(); trace.tensors.len()];
         for (index, step) in trace.steps.iter().enumerate() {
             for id in step.inputs.iter().flatten() {
@@ -116,7 +104,7 @@ impl<'t, 'p> Maker<'t, 'p> {
             is_output[id.index()] = true;
         }
         let counts = Counts { nodes: trace.n_run, unused: trace.n_unused, ..Counts::default() };
-        let mut maker = Self {
+        Self {
             trace,
             problems,
             drafts: Vec::new(),
@@ -134,55 +122,12 @@ impl<'t, 'p> Maker<'t, 'p> {
             transposed: 0,
             n_computed: 0,
             unknown: None,
-        };
-        norms::find(&mut maker);
-        super::conv::find_padding(&mut maker);
-        maker
-    }
-
-    fn step(&mut self, index: usize) {
-        let step = &self.trace.steps[index];
-        let inputs: Option<Vec<Option<Arc<Fact>>>> = step
-            .inputs
-            .iter()
-            .map(|id| match id {
-                None => Some(None),
-                Some(id) => self.trace.fact(*id).cloned().map(Some),
-            })
-            .collect();
-        let known = step.outputs.iter().all(|id| self.trace.fact(*id).is_some());
-        // What is not known was reported, and is not reported again.
-        let (Some(inputs), true) = (inputs, known) else {
-            self.unknown.get_or_insert(index);
-            return;
-        };
-        let is_constant = |id: &TensorId| self.trace.fact(*id).is_some_and(|fact| fact.is_constant);
-        let is_computed = step
-            .inputs
-            .iter()
-            .flatten()
-            .any(|id| self.fact(*id).is_constant && self.held[id.index()].is_some());
-        let is_folded = |id: &TensorId| self.fact(*id).elements.is_some();
-        // A product of constants that is not folded runs like every other one.
-        let runs = operators::has_products(&step.node) && !step.outputs.iter().all(is_folded);
-        if step.outputs.iter().all(is_constant) && !(is_computed || runs) {
-            self.counts.constants += 1;
-            return;
-        }
-        let call = Call { node: &step.node, opset: step.opset, inputs: &inputs, bound: None };
-        if let Err(fault) = operators::layer(self, index, step, &call) {
-            self.fault(step, fault);
         }
     }
 
-    fn fault(&mut self, step: &Step<'_>, fault: Fault) {
-        match fault {
-            Fault::Unsupported => self.problems.unsupported(&operator_name(&step.node), &step.name),
-            Fault::Invalid(words) => self.problems.of_node(&step.name, &words),
-            Fault::Elements(_) | Fault::Bound(_) => {
-                self.problems.of_node(&step.name, "its extents depend on data");
-            }
-        }
+    /// Notes that facts about a step are missing.
+    pub(super) fn lack(&mut self, step: usize) {
+        self.unknown.get_or_insert(step);
     }
 
     /// The tensor as layers see it: what comes from outside, if no step wrote it.
@@ -390,7 +335,7 @@ impl<'t, 'p> Maker<'t, 'p> {
         full.or_else(|| ids.iter().filter(rank).find_map(|id| self.held(*id).axes))
     }
 
-    fn finish(self, name: &str) -> Option<Made> {
+    pub(super) fn finish(self, name: &str) -> Option<Made> {
         let Self { drafts, problems, .. } = self;
         if let Some(step) = self.unknown.filter(|_| problems.is_empty()) {
             problems.of_node(&self.trace.steps[step].name, "nothing is known of its shapes");

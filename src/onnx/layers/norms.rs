@@ -2,6 +2,7 @@
 
 use super::held::Held;
 use super::maker::{Maker, Role};
+use super::operands::{behind, operand};
 use crate::model::{VectorOp, View};
 use crate::onnx::fact::{Elements, Fact};
 use crate::onnx::rules::{Call, Fault, reduction};
@@ -13,7 +14,7 @@ pub(super) fn softmax(
     step: &Step<'_>,
     call: &Call<'_>,
 ) -> Result<(), Fault> {
-    let data = super::conv::operand(step, 0)?;
+    let data = operand(step, 0)?;
     let output = step.outputs[0];
     let is_own = call.node.domain.is_empty();
     let flattens = if is_own { call.opset < 13 } else { call.int("opset", 13)? < 13 };
@@ -40,7 +41,7 @@ pub(super) fn softmax(
 
 /// A normalisation of one node.
 pub(super) fn layer_norm(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
-    let data = super::conv::operand(step, 0)?;
+    let data = operand(step, 0)?;
     for id in step.inputs.iter().skip(1).flatten() {
         maker.parameter(*id);
     }
@@ -55,7 +56,7 @@ fn normalised(maker: &mut Maker<'_, '_>, step: &Step<'_>, data: &[TensorId]) -> 
     let places = maker.places(data, false);
     let layer = maker.vector(step, VectorOp::LayerNorm, output, places, None)?;
     maker.result(output, layer, axes);
-    super::conv::behind(maker, output, layer);
+    behind(maker, output, layer);
     // Means and deviations are a by-product.
     for &more in &step.outputs[1..] {
         maker.result(more, layer, None);
@@ -67,7 +68,7 @@ fn normalised(maker: &mut Maker<'_, '_>, step: &Step<'_>, data: &[TensorId]) -> 
 
 /// A sum and a normalisation. The sum may be an output of its own.
 pub(super) fn skip_layer_norm(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
-    let [left, right] = [super::conv::operand(step, 0)?, super::conv::operand(step, 1)?];
+    let [left, right] = [operand(step, 0)?, operand(step, 1)?];
     for id in step.inputs.iter().skip(2).flatten() {
         maker.parameter(*id);
     }
@@ -80,7 +81,7 @@ pub(super) fn skip_layer_norm(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Res
     let places = vec![(super::held::Place::Layer(sum), View::Whole)];
     let layer = maker.vector(step, VectorOp::LayerNorm, output, places, None)?;
     maker.result(output, layer, axes.clone());
-    super::conv::behind(maker, output, layer);
+    behind(maker, output, layer);
     for &more in &step.outputs[1..] {
         maker.result(more, sum, axes.clone());
     }
@@ -97,7 +98,7 @@ pub(super) fn embedding(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<()
     // Words by their numbers, segments by theirs if there are any; positions are constant.
     let lookups = [Some(0), step.inputs.get(1).filter(|id| id.is_some()).map(|_| 1)];
     for index in lookups.into_iter().flatten() {
-        let ids = super::conv::operand(step, index)?;
+        let ids = operand(step, index)?;
         let places = maker.held(ids).seen(View::Gather);
         parts.push(maker.vector(step, VectorOp::Concat, output, places, None)?);
     }
@@ -113,9 +114,9 @@ pub(super) fn embedding(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<()
 
 /// A batch normalisation: folded into the layer before it, or a layer of its own.
 pub(super) fn batch_norm(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
-    let data = super::conv::operand(step, 0)?;
+    let data = operand(step, 0)?;
     let output = step.outputs[0];
-    let channels = maker.fact(super::conv::operand(step, 1)?).count();
+    let channels = maker.fact(operand(step, 1)?).count();
     maker.other_parameters = maker.other_parameters.saturating_add(channels.saturating_mul(2));
     let held = maker.held(data);
     if held.behind.is_some() {

@@ -1,8 +1,9 @@
 //! Pools, reductions, resolutions, and elements that data choose.
 
-use super::conv::{operand, padding, stored};
 use super::held::{Axis, Held};
 use super::maker::{Maker, extent, tensor_of};
+use super::operands::operand;
+use super::padding::{of_windows, stored};
 use crate::model::{
     ConvKind, ConvShape, Operator, Padding, VectorForm, VectorOp, VectorShape, View,
 };
@@ -35,7 +36,7 @@ pub(super) fn window(
     }
     let [n, c, y, x] = stored(maker, data);
     let added = maker.padding.get(&data).copied().unwrap_or_default();
-    let own = padding(&windows)?;
+    let own = of_windows(&windows)?;
     let padding = Padding {
         top: own.top + added.top,
         bottom: own.bottom + added.bottom,

@@ -1,8 +1,8 @@
 //! Products of matrices.
 
-use super::conv::{add_to, behind};
 use super::held::{Axis, Held};
 use super::maker::{Maker, extent};
+use super::operands::{add_to, behind, operand, weight_bits};
 use crate::model::{ConvShape, MatmulShape, Operator, VectorOp};
 use crate::onnx::rules::{Call, Fault, Letter, Product, equation, product};
 use crate::onnx::trace::{Step, TensorId};
@@ -17,25 +17,9 @@ struct Factors {
 fn factors(step: &Step<'_>, call: &Call<'_>) -> Result<Factors, Fault> {
     let product = product(call)?;
     let [left, right] = product.operands;
-    let left = super::conv::operand(step, left)?;
-    let right = super::conv::operand(step, right)?;
+    let left = operand(step, left)?;
+    let right = operand(step, right)?;
     Ok(Factors { left, right, product })
-}
-
-/// Bits of weights that are quantised; `None` of others.
-pub(super) fn weight_bits(maker: &Maker<'_, '_>, weights: TensorId) -> Option<u32> {
-    let mut id = weights;
-    // Weights come through `DequantizeLinear` and changes of shape.
-    for _ in 0..8 {
-        let Some(writer) = maker.trace.tensor(id).writer else { break };
-        let step = &maker.trace.steps[writer as usize];
-        id = step.inputs.first().copied().flatten()?;
-        if &*step.node.operator == "DequantizeLinear" {
-            return maker.trace.fact(id)?.element.bits();
-        }
-    }
-    let element = maker.trace.fact(weights)?.element;
-    element.bits().filter(|&bits| bits <= 8)
 }
 
 /// `MatMul` and what is like it.
@@ -233,7 +217,7 @@ pub(super) fn einsum(
             return Err(Fault::Invalid(words));
         }
     };
-    let ids = [super::conv::operand(step, 0)?, super::conv::operand(step, 1)?];
+    let ids = [operand(step, 0)?, operand(step, 1)?];
     let swap = maker.is_constant(ids[0]) && !maker.is_constant(ids[1]);
     let (first, second) = if swap { (right, left) } else { (left, right) };
     let ids = if swap { [ids[1], ids[0]] } else { ids };

@@ -2,6 +2,7 @@
 
 use super::held::{Axis, Held, Place};
 use super::maker::{Maker, extent};
+use super::operands::{operand, weight_bits};
 use crate::model::{MatmulShape, Operator, View};
 use crate::onnx::rules::{Call, Fault};
 use crate::onnx::trace::Step;
@@ -14,8 +15,8 @@ pub(super) fn recurrent(
     call: &Call<'_>,
 ) -> Result<(), Fault> {
     let form = crate::onnx::rules::recurrent(call)?;
-    let data = super::conv::operand(step, 0)?;
-    let (weights, states) = (super::conv::operand(step, 1)?, super::conv::operand(step, 2)?);
+    let data = operand(step, 0)?;
+    let (weights, states) = (operand(step, 1)?, operand(step, 2)?);
     if !maker.is_constant(weights) || !maker.is_constant(states) {
         return Err(Fault::Invalid("its weights depend on data".into()));
     }
@@ -44,7 +45,7 @@ pub(super) fn recurrent(
     }
     let is_shared = maker.is_shared(weights);
     let bits = maker.held(data).bits;
-    let weight_bits = super::products::weight_bits(maker, weights);
+    let weight_bits = weight_bits(maker, weights);
     let first = maker.places(&[data], false);
     let mut last = Vec::new();
     for _ in 0..form.directions {

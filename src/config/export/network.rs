@@ -42,6 +42,8 @@ struct Body<'a> {
     deviations: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     connections: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bits: Option<FlowMap<BTreeMap<&'static str, u32>>>,
     layers: Vec<Entry<'a>>,
 }
 
@@ -90,6 +92,7 @@ impl<'a> Body<'a> {
             traced: None,
             deviations: Vec::new(),
             connections: stated.map(|(name, _)| *name),
+            bits: words(common_bits(network.layers())),
             layers,
         }
     }
@@ -204,7 +207,23 @@ struct Labelled<'a> {
     bits: Bits,
 }
 
+/// Bits that are those of every layer, as far as its operator has such data; the default if there are none.
+fn common_bits(layers: &[Layer]) -> Bits {
+    let all = layers.iter().fold(Bits::default(), |all, layer| all.or(layer.bits));
+    let is_common = |layer: &Layer| all.of(&layer.operator) == layer.bits;
+    if layers.iter().all(is_common) { all } else { Bits::default() }
+}
+
+/// Bits that are not left to the hardware, by their keys.
+fn words(bits: Bits) -> Option<FlowMap<BTreeMap<&'static str, u32>>> {
+    let known = [("weights", bits.weights), ("activations", bits.activations)];
+    let known: BTreeMap<_, _> =
+        known.into_iter().filter_map(|(key, bits)| Some((key, bits?))).collect();
+    (!known.is_empty()).then_some(FlowMap(known))
+}
+
 fn labelled(layers: &[Layer]) -> Vec<Labelled<'_>> {
+    let common = common_bits(layers);
     let mut counts: HashMap<&str, u32> = HashMap::new();
     let one = |(index, layer)| {
         let (label, class, explained) = label(layer, &counts);
@@ -213,6 +232,7 @@ fn labelled(layers: &[Layer]) -> Vec<Labelled<'_>> {
         let usual = if index == 0 { Source::Outside } else { Source::Back(1) };
         let sources = if layer.sources == [usual] { &[] } else { &*layer.sources };
         let &Layer { operator, ref views, form, shares_weights, bits, .. } = layer;
+        let bits = if common.are_of_hardware() { bits } else { Bits::default() };
         let n_sources = layer.sources.len();
         let form = form.filter(|form| says(form, n_sources, &operator));
         Labelled {
@@ -353,10 +373,8 @@ impl Keys<'_> {
 
     /// Adds the bits that are not left to the hardware.
     fn bits(&mut self, bits: Bits) {
-        let known = [("weights", bits.weights), ("activations", bits.activations)];
-        let known = known.into_iter().filter_map(|(key, bits)| Some((key, bits?)));
-        if !bits.are_of_hardware() {
-            self.0.push(("bits", Word::Bits(FlowMap(known.collect()))));
+        if let Some(bits) = words(bits) {
+            self.0.push(("bits", Word::Bits(bits)));
         }
     }
 

@@ -269,8 +269,9 @@ fn quantised_weights_and_activations_have_bits() {
         .node(node("DequantizeLinear", &["w8", "s"], "w"))
         .node(conv("d", "y"));
     let imported = super::graph(graph);
-    let bits = ", bits: {activations: 16, weights: 8}}";
-    assert_eq!(lines(&imported), [CONV.replace('}', bits)]);
+    let text = crate::config::export::network(&imported.network);
+    assert!(text.contains("\n  bits: {activations: 16, weights: 8}\n  layers:\n"), "{text}");
+    assert_eq!(lines(&imported), [CONV]);
     let row = &imported.rows[0];
     assert_eq!((row.weight_bits, row.activation_bits), (Some(8), Some(16)));
     assert_eq!(&*imported.deviations[0], "1 layer has 8-bit weights and 16-bit activations");

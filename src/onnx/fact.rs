@@ -79,6 +79,11 @@ impl Fact {
     /// Largest extent: a tensor has at most 2^48 elements.
     pub(super) const MAX_EXTENT: u64 = 1 << 48;
 
+    /// Whether its elements can be parameters of a network: not indices, shapes or truth values.
+    pub(super) fn is_parameter(&self) -> bool {
+        !matches!(self.element, Element::INT64 | Element::BOOL | Element::STRING)
+    }
+
     /// Number of elements, at most `u64::MAX`.
     pub(super) fn count(&self) -> u64 {
         self.shape.iter().fold(1, |count: u64, &extent| count.saturating_mul(extent))

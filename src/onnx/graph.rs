@@ -56,6 +56,19 @@ pub(super) struct Node {
 }
 
 impl Node {
+    /// Bytes of its attributes, roughly.
+    pub(super) fn weight(&self) -> usize {
+        let weight = |(_, value): &(Box<str>, Attribute)| match value {
+            Attribute::Ints(ints) => 8 * ints.len(),
+            Attribute::Floats(floats) => 4 * floats.len(),
+            Attribute::Text(text) => text.len(),
+            Attribute::Texts(texts) => texts.iter().map(|text| 16 + text.len()).sum(),
+            Attribute::Tensor(tensor) => 8 * tensor.elements.as_ref().map_or(0, Elements::len),
+            _ => 16,
+        };
+        self.attributes.iter().map(weight).sum()
+    }
+
     /// Words for it in messages: its name, or its operator with what it writes.
     pub(super) fn label(&self) -> String {
         if !self.name.is_empty() {
@@ -162,8 +175,8 @@ pub(super) struct Function {
 }
 
 impl Function {
-    /// Whether a node applies it.
-    pub(super) fn is_of(&self, node: &Node) -> bool {
-        self.name == node.operator && self.domain == node.domain && self.overload == node.overload
+    /// Domain, name and overload, by which nodes apply it.
+    pub(super) fn key(&self) -> (&str, &str, &str) {
+        (&self.domain, &self.name, &self.overload)
     }
 }

@@ -1,5 +1,6 @@
 //! Import of a file as a network.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::file;
@@ -53,9 +54,17 @@ pub fn import(path: &Path, options: &Options) -> Result<Imported, ImportError> {
     let stem = stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| "network".into());
     let name = options.name.clone().unwrap_or(stem);
     let folder = path.parent();
-    let mut imported = of_model(&model, &name, options, folder)?;
-    imported.warnings.splice(0..0, warnings);
-    Ok(imported)
+    match of_model(&model, &name, options, folder) {
+        Ok(mut imported) => {
+            imported.warnings.splice(0..0, warnings);
+            Ok(imported)
+        }
+        // A warning may tell the cause.
+        Err(mut error) => {
+            error.problems.extend(warnings);
+            Err(error)
+        }
+    }
 }
 
 /// Imports a model that was read.
@@ -101,11 +110,12 @@ pub(super) fn of_model(
 
 /// Reports every node of a file whose operator is not supported, whether an output needs it or not.
 fn find_unsupported(model: &graph::Model, problems: &mut Problems) {
+    let functions: HashSet<_> = model.functions.iter().map(graph::Function::key).collect();
     let bodies = model.functions.iter().flat_map(|function| &function.nodes);
     let mut open: Vec<&graph::Node> = bodies.chain(&model.graph.nodes).collect();
     open.reverse();
     while let Some(node) = open.pop() {
-        let is_function = model.functions.iter().any(|function| function.is_of(node));
+        let is_function = functions.contains(&(&*node.domain, &*node.operator, &*node.overload));
         let is_known = || layers::is_known(node) && rules::is_known(node);
         if !is_function && !trace::is_control(node) && !is_known() {
             let first = node.outputs.iter().find(|name| !name.is_empty());
@@ -123,7 +133,7 @@ fn find_unsupported(model: &graph::Model, problems: &mut Problems) {
 
 /// Sensors in the order of the inputs that they feed.
 fn sensors(trace: &trace::Trace<'_>, options: &Options, problems: &mut Problems) -> Vec<Box<str>> {
-    let names: Vec<&str> = trace.inputs.iter().map(|id| &*trace.tensor(*id).name).collect();
+    let names: Vec<&str> = trace.inputs.iter().map(|id| trace.tensor(*id).name).collect();
     for input in options.sensors.keys().chain(options.states.keys()) {
         if !names.contains(&input.as_str()) {
             let known: Vec<_> = names.iter().map(|name| in_line(name)).collect();
@@ -131,7 +141,7 @@ fn sensors(trace: &trace::Trace<'_>, options: &Options, problems: &mut Problems)
             problems.add(format!("no input is called `{shown}`; there are {}", known.join(", ")));
         }
     }
-    let outputs: Vec<&str> = trace.outputs.iter().map(|id| &*trace.tensor(*id).name).collect();
+    let outputs: Vec<&str> = trace.outputs.iter().map(|id| trace.tensor(*id).name).collect();
     for output in options.states.values() {
         if !outputs.contains(&output.as_str()) {
             let known: Vec<_> = outputs.iter().map(|name| in_line(name)).collect();
@@ -144,7 +154,7 @@ fn sensors(trace: &trace::Trace<'_>, options: &Options, problems: &mut Problems)
 
 /// Remarks on inputs: those without a sensor, and those that look like the state of the frame before.
 fn remarks(trace: &trace::Trace<'_>, options: &Options) -> Vec<String> {
-    let name = |id: &trace::TensorId| &*trace.tensor(*id).name;
+    let name = |id: &trace::TensorId| trace.tensor(*id).name;
     let outputs: Vec<&str> = trace.outputs.iter().map(name).collect();
     let is_state = |input: &str| options.states.contains_key(input);
     let mut remarks = Vec::new();

@@ -1,12 +1,14 @@
 //! Problems of a trace, gathered so that one look at a file tells all of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::options::ImportError;
 use crate::text::in_line;
 
 /// Most problems that are told one by one.
 const MAX_TOLD: usize = 100;
+/// Most operators that one line names.
+const MAX_NAMED: usize = 20;
 
 /// Problems so far.
 #[derive(Debug, Default)]
@@ -16,9 +18,9 @@ pub(super) struct Problems {
     missing: Vec<String>,
     seen: BTreeSet<String>,
     /// Problems that several nodes can have: words, how many nodes, and the first.
-    of_nodes: Vec<(String, usize, String)>,
+    of_nodes: Counted,
     /// Operators without a rule: name, how often, and the first node.
-    unsupported: Vec<(String, usize, String)>,
+    unsupported: Counted,
 }
 
 impl Problems {
@@ -38,35 +40,36 @@ impl Problems {
     pub(super) fn needs(&mut self, problem: impl Into<String>, option: impl Into<String>) {
         let option = option.into();
         self.add(problem);
-        if !self.missing.contains(&option) {
+        if self.missing.len() < MAX_TOLD && !self.missing.contains(&option) {
             self.missing.push(option);
         }
     }
 
     /// Adds a problem of a node; those of the same words are told together.
     pub(super) fn of_node(&mut self, node: &str, words: &str) {
-        count(&mut self.of_nodes, words, node);
+        self.of_nodes.add(words, node);
     }
 
     /// Adds a node whose operator is not supported.
     pub(super) fn unsupported(&mut self, operator: &str, node: &str) {
-        count(&mut self.unsupported, operator, node);
+        self.unsupported.add(operator, node);
     }
 
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
-        self.told.is_empty() && self.of_nodes.is_empty() && self.unsupported.is_empty()
+        self.told.is_empty() && self.of_nodes.n == 0 && self.unsupported.n == 0
     }
 
     /// Number of different problems.
     pub(super) fn count(&self) -> usize {
-        let nodes = self.unsupported.iter().chain(&self.of_nodes);
-        self.seen.len() + nodes.map(|(_, count, _)| count).sum::<usize>()
+        self.seen.len() + self.unsupported.n + self.of_nodes.n
     }
 
     /// The error that they are.
     pub(super) fn into_error(mut self) -> ImportError {
-        for (words, count, node) in std::mem::take(&mut self.of_nodes).into_iter().take(MAX_TOLD) {
+        for (words, count, node) in
+            std::mem::take(&mut self.of_nodes.list).into_iter().take(MAX_TOLD)
+        {
             let node = in_line(&node);
             self.told.push(match count {
                 1 => format!("{node}: {words}"),
@@ -83,9 +86,8 @@ impl Problems {
     }
 
     fn line_of_unsupported(&self) -> Option<String> {
-        let n_nodes: usize = self.unsupported.iter().map(|(_, count, _)| count).sum();
-        let operators = &self.unsupported;
-        if operators.is_empty() {
+        let Counted { list, n, .. } = &self.unsupported;
+        if list.is_empty() {
             return None;
         }
         let one = |(index, (operator, count, node)): (usize, &(String, usize, String))| {
@@ -93,21 +95,40 @@ impl Problems {
             let first = if index == 0 { "first: " } else { "" };
             format!("{operator}{times} ({first}{})", in_line(node))
         };
-        let list: Vec<_> = operators.iter().enumerate().map(one).collect();
-        let (nodes, are) = if n_nodes == 1 { ("node", "is") } else { ("nodes", "are") };
-        let kinds = if operators.len() == 1 { "operator" } else { "operators" };
+        let mut named: Vec<_> = list.iter().take(MAX_NAMED).enumerate().map(one).collect();
+        if list.len() > MAX_NAMED {
+            named.push(format!("and {} more", list.len() - MAX_NAMED));
+        }
+        let (nodes, are) = if *n == 1 { ("node", "is") } else { ("nodes", "are") };
+        let kinds = if list.len() == 1 { "operator" } else { "operators" };
         Some(format!(
-            "cannot import: {n_nodes} {nodes} of {} {kinds} {are} not supported: {}",
-            operators.len(),
-            list.join(", ")
+            "cannot import: {n} {nodes} of {} {kinds} {are} not supported: {}",
+            list.len(),
+            named.join(", ")
         ))
     }
 }
 
-/// Counts a node under some words; the first node is kept.
-fn count(counts: &mut Vec<(String, usize, String)>, words: &str, node: &str) {
-    match counts.iter_mut().find(|(known, ..)| known == words) {
-        Some((_, count, _)) => *count += 1,
-        None => counts.push((words.into(), 1, node.into())),
+/// Words that several nodes share, in the order of their first nodes.
+#[derive(Debug, Default)]
+struct Counted {
+    /// The words, how many nodes, and the first.
+    list: Vec<(String, usize, String)>,
+    /// Index of words in the list.
+    index: HashMap<String, usize>,
+    /// All nodes.
+    n: usize,
+}
+
+impl Counted {
+    fn add(&mut self, words: &str, node: &str) {
+        self.n += 1;
+        match self.index.get(words) {
+            Some(&at) => self.list[at].1 += 1,
+            None => {
+                self.index.insert(words.into(), self.list.len());
+                self.list.push((words.into(), 1, node.into()));
+            }
+        }
     }
 }

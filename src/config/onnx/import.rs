@@ -118,7 +118,10 @@ fn command(path: &Path, options: &Options, missing: &[String]) -> String {
     for (option, value) in [("task", &options.task), ("name", &options.name)] {
         words.extend(value.as_ref().map(|value| format!("--{option} {}", quoted(value))));
     }
-    words.extend(missing.iter().cloned());
+    for option in missing {
+        let (option, answer) = option.split_once(' ').unwrap_or((option, ""));
+        words.extend([option.to_string(), quoted(answer).into_owned()]);
+    }
     words.join(" ")
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::maker::{Made, Maker};
-use super::{norms, operators, padding};
+use super::{operators, padding, patterns};
 use crate::onnx::fact::Fact;
 use crate::onnx::problems::Problems;
 use crate::onnx::rules::{Call, Fault};
@@ -16,12 +16,41 @@ pub(in crate::onnx) fn make(
     problems: &mut Problems,
 ) -> Option<Made> {
     let mut maker = Maker::new(trace, problems);
-    norms::find(&mut maker);
+    patterns::find(&mut maker);
     padding::find(&mut maker);
-    for index in 0..trace.steps.len() {
-        step(&mut maker, index);
+    let needed = needed(trace);
+    for (index, is_needed) in needed.into_iter().enumerate() {
+        match is_needed {
+            true => step(&mut maker, index),
+            false => maker.counts.unused += 1,
+        }
     }
     maker.finish(name)
+}
+
+/// Whether each step is needed: an output of the network depends on its data, and not only on its shape.
+fn needed(trace: &Trace<'_>) -> Vec<bool> {
+    let mut is_read = vec![false; trace.tensors.len()];
+    trace.outputs.iter().for_each(|id| is_read[id.index()] = true);
+    let mut needed = vec![false; trace.steps.len()];
+    // What reads a tensor, also as a part of another one, has a larger number.
+    let mut tensors = (0..trace.tensors.len()).rev().peekable();
+    for (index, step) in trace.steps.iter().enumerate().rev() {
+        let first = step.outputs.iter().map(|id| id.index()).min().unwrap_or(0);
+        while let Some(id) = tensors.next_if(|&id| id >= first) {
+            if is_read[id] {
+                trace.tensors[id].related.iter().for_each(|of| is_read[of.index()] = true);
+            }
+        }
+        needed[index] = step.outputs.iter().any(|id| is_read[id.index()]);
+        let is_known = |id: &TensorId| {
+            trace.fact(*id).is_some_and(|fact| fact.elements.is_some() && fact.is_constant)
+        };
+        if needed[index] && !step.outputs.iter().all(is_known) {
+            step.inputs.iter().flatten().for_each(|id| is_read[id.index()] = true);
+        }
+    }
+    needed
 }
 
 /// Makes the layers of a step, or notes that it has none.
@@ -35,7 +64,8 @@ fn step(maker: &mut Maker<'_, '_>, index: usize) {
             Some(id) => maker.trace.fact(*id).cloned().map(Some),
         })
         .collect();
-    let known = step.outputs.iter().all(|id| maker.trace.fact(*id).is_some());
+    let is_sure = |id: &TensorId| maker.trace.fact(*id).is_some() && !maker.trace.is_lost(*id);
+    let known = step.outputs.iter().all(is_sure);
     // What is not known was reported, and is not reported again.
     let (Some(inputs), true) = (inputs, known) else {
         maker.lack(index);
@@ -55,8 +85,10 @@ fn step(maker: &mut Maker<'_, '_>, index: usize) {
         return;
     }
     let call = Call { node: &step.node, opset: step.opset, inputs: &inputs, bound: None };
-    if let Err(fault) = operators::layer(maker, index, step, &call) {
-        report(maker, step, fault);
+    let before = maker.n_layers();
+    match operators::layer(maker, index, step, &call) {
+        Ok(()) => maker.fill(step, before),
+        Err(fault) => report(maker, step, fault),
     }
 }
 

@@ -32,6 +32,9 @@ pub(in crate::onnx) struct Made {
     pub decisions: Vec<String>,
 }
 
+/// Most characters of the name of a node that each of its layers keeps.
+const MAX_NAME: usize = 500;
+
 /// Most sources of a layer in a file.
 const MAX_SOURCES: usize = 1_000;
 
@@ -92,16 +95,17 @@ impl<'t, 'p> Maker<'t, 'p> {
                 readers[id.index()].push(index as u32);
             }
         }
-        // A slice of a tensor, or what consists of several, reads it.
-        for (index, tensor) in trace.tensors.iter().enumerate() {
-            if let Some(id) = tensor.related {
-                let more = readers[index].clone();
-                readers[id.index()].extend(more);
-            }
-        }
         let mut is_output = vec![false; trace.tensors.len()];
         for id in &trace.outputs {
             is_output[id.index()] = true;
+        }
+        // A slice of a tensor, or what consists of several, reads it; its own readers come later.
+        for (index, tensor) in trace.tensors.iter().enumerate().rev() {
+            for id in &tensor.related {
+                let more = readers[index].clone();
+                readers[id.index()].extend(more);
+                is_output[id.index()] |= is_output[index];
+            }
         }
         let counts = Counts { nodes: trace.n_run, unused: trace.n_unused, ..Counts::default() };
         Self {
@@ -135,18 +139,32 @@ impl<'t, 'p> Maker<'t, 'p> {
         if let Some(held) = &self.held[id.index()] {
             return held.clone();
         }
-        if let Some(of) = self.trace.tensor(id).related {
-            let mut held = self.held(of);
-            let [own, whole] =
-                [id, of].map(|id| self.trace.fact(id).map_or(0, |fact| fact.count()));
-            let view = if own < whole { View::Slice } else { View::Repeat };
-            held.places = held.seen(view);
-            return Held { base: id, axes: None, behind: None, ..held };
+        let mut places = Vec::new();
+        let mut seen = HashSet::new();
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            match &self.held[id.index()] {
+                Some(held) => places.extend(held.places.iter().map(|(place, _)| *place)),
+                None if self.trace.tensor(id).related.is_empty() => places.push(Place::Outside),
+                None => {
+                    open.extend(self.trace.tensor(id).related.iter().filter(|id| seen.insert(**id)))
+                }
+            }
         }
-        Held::new(vec![(Place::Outside, View::Whole)], id)
+        let view = match self.trace.tensor(id).related[..] {
+            [] => View::Whole,
+            [_] => View::Slice,
+            _ => View::Gather,
+        };
+        places.sort_unstable();
+        places.dedup();
+        Held::new(places.into_iter().map(|place| (place, view)).collect(), id)
     }
 
-    pub(super) fn put(&mut self, id: TensorId, held: Held) {
+    /// Says what a tensor is. Axes that do not match its shape are not known.
+    pub(super) fn put(&mut self, id: TensorId, mut held: Held) {
+        let rank = self.fact(id).shape.len();
+        held.axes = held.axes.filter(|axes| axes.len() == rank);
         self.held[id.index()] = Some(held);
     }
 
@@ -165,6 +183,33 @@ impl<'t, 'p> Maker<'t, 'p> {
         step.inputs.iter().copied().flatten().filter(|id| !self.is_constant(*id)).collect()
     }
 
+    /// Whether the network writes a tensor.
+    pub(super) fn is_output(&self, id: TensorId) -> bool {
+        self.is_output[id.index()]
+    }
+
+    /// Layers so far.
+    pub(super) fn n_layers(&self) -> usize {
+        self.drafts.len()
+    }
+
+    /// Says what outputs of a step are of which nothing was said: by-products of its last layer, or parts of
+    /// what it reads.
+    pub(super) fn fill(&mut self, step: &Step<'_>, before: usize) {
+        let places: Vec<_> = match self.drafts.len() {
+            n if n > before => vec![(Place::Layer(n - 1), View::Gather)],
+            _ => {
+                let places = self.places(&self.data(step), false);
+                places.into_iter().map(|(place, _)| (place, View::Gather)).collect()
+            }
+        };
+        for &id in &step.outputs {
+            if self.held[id.index()].is_none() && !places.is_empty() {
+                self.put(id, Held::new(places.clone(), id));
+            }
+        }
+    }
+
     /// Whether one step alone reads a tensor, and the network does not write it.
     pub(super) fn is_read_once(&self, id: TensorId) -> bool {
         self.readers[id.index()].len() == 1 && !self.is_output[id.index()]
@@ -180,8 +225,9 @@ impl<'t, 'p> Maker<'t, 'p> {
     /// Counts the elements of a constant as parameters, once.
     pub(super) fn parameter(&mut self, id: TensorId) {
         let fact = self.fact(id);
-        let constant = self.trace.tensor(id).root.map_or(Err(id), Ok);
-        if fact.is_constant && !fact.element.is_integer() && self.counted.insert(constant) {
+        let constant = self.trace.tensor(id).root.ok_or(id);
+        let is_weight = constant.is_ok_and(|root| self.weights.contains(&root));
+        if fact.is_constant && fact.is_parameter() && !is_weight && self.counted.insert(constant) {
             self.other_parameters = self.other_parameters.saturating_add(fact.count());
         }
     }
@@ -190,7 +236,8 @@ impl<'t, 'p> Maker<'t, 'p> {
     /// computed from constants are parameters, but not of the layer.
     pub(super) fn is_shared(&mut self, weights: TensorId) -> bool {
         match self.trace.tensor(weights).root {
-            Some(root) => !self.weights.insert(root),
+            // A table that was looked up before is counted already.
+            Some(root) => !self.weights.insert(root) || self.counted.contains(&Ok(root)),
             None => {
                 self.parameter(weights);
                 self.n_computed += 1;
@@ -210,6 +257,10 @@ impl<'t, 'p> Maker<'t, 'p> {
                     Some((_, known)) if *known != view => *known = View::Gather,
                     Some(_) => {}
                     None => places.push((place, view)),
+                }
+                // More are refused.
+                if places.len() > MAX_SOURCES {
+                    return places;
                 }
             }
         }
@@ -237,7 +288,7 @@ impl<'t, 'p> Maker<'t, 'p> {
             return Ok(self.drafts.len() - 1);
         }
         let row = Row {
-            node: step.name.clone(),
+            node: step.name.chars().take(MAX_NAME).collect(),
             operator: operator_name(&step.node).into(),
             padding: Padding::default(),
             weight_bits: None,
@@ -364,10 +415,9 @@ impl<'t, 'p> Maker<'t, 'p> {
             ));
         }
         if self.n_computed > 0 {
-            decisions.push(format!(
-                "{} layers have weights that the file computes from constants; that is left out",
-                self.n_computed
-            ));
+            let layers = if self.n_computed == 1 { "layer has" } else { "layers have" };
+            let words = "weights that the file computes from constants, which is left out";
+            decisions.push(format!("{} {layers} {words}", self.n_computed));
         }
         match views::network(name, layers) {
             Ok(network) => Some(Made {
@@ -375,7 +425,10 @@ impl<'t, 'p> Maker<'t, 'p> {
                 rows,
                 other_parameters: self.other_parameters,
                 batch_norm_channels: self.batch_norm_channels,
-                counts: Counts { shared: self.counts.shared - self.n_computed, ..self.counts },
+                counts: Counts {
+                    shared: self.counts.shared.saturating_sub(self.n_computed),
+                    ..self.counts
+                },
                 decisions,
             }),
             Err(error) => {

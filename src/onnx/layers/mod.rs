@@ -13,6 +13,7 @@ mod norms;
 mod operands;
 mod operators;
 mod padding;
+mod patterns;
 mod pools;
 mod products;
 mod recurrent;

@@ -192,6 +192,7 @@ pub(super) fn concat(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), F
     let output = step.outputs[0];
     let axes = maker.axes_like(&data, output);
     maker.put(output, Held { axes: axes.clone(), ..Held::new(Vec::new(), output) });
+    tensors.iter().for_each(|id| maker.parameter(*id));
     let places = maker.places(&data, false);
     let layer = maker.vector(step, VectorOp::Concat, output, places, None)?;
     maker.result(output, layer, axes);

@@ -55,7 +55,7 @@ fn handler(node: &Node) -> Option<Handler> {
         ("", "Conv" | "ConvInteger" | "QLinearConv")
         | ("com.microsoft", "FusedConv" | "QLinearConv") => conv::conv,
         ("", "ConvTranspose") => conv::transposed,
-        ("", "Gemm") | ("com.microsoft", "QGemm" | "GemmFastGelu" | "FusedGemm") => products::gemm,
+        ("", "Gemm") | ("com.microsoft", "QGemm" | "FusedGemm") => products::gemm,
         ("", "MatMul" | "MatMulInteger" | "QLinearMatMul")
         | (
             "com.microsoft",
@@ -63,8 +63,7 @@ fn handler(node: &Node) -> Option<Handler> {
             | "TransposeMatMul"
             | "DynamicQuantizeMatMul"
             | "MatMulIntegerToFloat"
-            | "MatMulNBits"
-            | "FusedMatMulActivation",
+            | "MatMulNBits",
         ) => products::matmul,
         ("", "Einsum") => products::einsum,
         ("", "LSTM" | "GRU" | "RNN") => recurrent::recurrent,
@@ -87,9 +86,7 @@ fn handler(node: &Node) -> Option<Handler> {
         )
         | ("com.microsoft", "QLinearReduceMean") => pools::reduce,
         ("", "Resize" | "Upsample") => |maker, step, _| pools::resize(maker, step),
-        ("", "GridSample") | ("com.microsoft", "GridSample") => {
-            |maker, step, _| pools::sampled(maker, step, "GridSample")
-        }
+        ("", "GridSample") => |maker, step, _| pools::sampled(maker, step, "GridSample"),
         ("", "RoiAlign" | "MaxRoiPool") => |maker, step, _| pools::regions(maker, step),
         ("", "NonMaxSuppression" | "TopK" | "Unique" | "NonZero") => {
             |maker, step, _| pools::chosen(maker, step)
@@ -136,7 +133,7 @@ fn handler(node: &Node) -> Option<Handler> {
             |maker, step, _| moves::concat(maker, step)
         }
         ("", "Transpose") => moves::transpose,
-        ("", "Slice" | "Split" | "SplitToSequence") => |maker, step, _| moves::part(maker, step),
+        ("", "Slice" | "Split") => |maker, step, _| moves::part(maker, step),
         ("", "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze") => {
             |maker, step, _| moves::reshape(maker, step)
         }
@@ -176,7 +173,6 @@ pub(super) fn has_products(node: &Node) -> bool {
             | "Gemm"
             | "QGemm"
             | "FusedGemm"
-            | "GemmFastGelu"
             | "MatMul"
             | "MatMulInteger"
             | "QLinearMatMul"
@@ -185,6 +181,7 @@ pub(super) fn has_products(node: &Node) -> bool {
             | "DynamicQuantizeMatMul"
             | "MatMulIntegerToFloat"
             | "MatMulNBits"
+            | "Einsum"
             | "LSTM"
             | "GRU"
             | "RNN"

@@ -37,6 +37,9 @@ pub(super) fn recurrent(
         activations: false,
     };
     let n_layers = form.directions.saturating_mul(form.steps);
+    if n_layers == 0 {
+        return Err(Fault::Invalid("a sequence of no steps".into()));
+    }
     if n_layers > crate::model::Network::MAX_LAYERS as u64 {
         let limit = crate::model::Network::MAX_LAYERS;
         return Err(Fault::Invalid(format!(
@@ -46,7 +49,11 @@ pub(super) fn recurrent(
     let is_shared = maker.is_shared(weights);
     let bits = maker.held(data).bits;
     let weight_bits = weight_bits(maker, weights);
-    let first = maker.places(&[data], false);
+    // The first step of each direction reads initial states, too.
+    let given = step.inputs.iter().skip(5).take(2).flatten();
+    let given = given.copied().filter(|id| !maker.is_constant(*id));
+    let first: Vec<_> = std::iter::once(data).chain(given).collect();
+    let first = maker.places(&first, false);
     let mut last = Vec::new();
     for _ in 0..form.directions {
         for index in 0..form.steps {

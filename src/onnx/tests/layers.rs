@@ -482,3 +482,135 @@ fn constants_of_many_elements_are_summed_and_of_one_are_not() {
     assert_eq!(sum(&[8, 1, 1]), [CONV]);
     assert_eq!(sum(&[8, 6, 5]), [CONV, "add: {k: 8, y: 6, x: 5}"]);
 }
+
+/// Numbers of layers that each layer reads, 0 for the outside.
+fn sources(imported: &crate::onnx::Imported) -> Vec<Vec<u32>> {
+    let back = |source: &crate::model::Source| match *source {
+        crate::model::Source::Outside => 0,
+        crate::model::Source::Back(back) => back,
+    };
+    let layers = imported.network.layers().iter();
+    layers.map(|layer| layer.sources.iter().map(back).collect()).collect()
+}
+
+#[test]
+fn an_index_of_two_axes_adds_an_axis() {
+    let indices = Tensor::new("at", INT64, &[2, 2]).raw(&[0; 32]);
+    let graph = image()
+        .constant(indices)
+        .ints("flat", &[1, -1])
+        .weight("v", &[160, 3])
+        .node(conv("x", "c"))
+        .node(node("Gather", &["c", "at"], "g").int("axis", 2))
+        .node(node("Reshape", &["g", "flat"], "r"))
+        .node(node("MatMul", &["r", "v"], "y"));
+    assert_eq!(lines(&super::graph(graph))[1], "matmul: {rows: 1, c: 160, k: 3, reads: slice}");
+}
+
+/// The mean is that of another tensor: nothing folds.
+#[test]
+fn a_normalisation_by_the_statistics_of_another_tensor_stays() {
+    let mean = |input: &str, output: &str| node("ReduceMean", &[input], output).ints("axes", &[-1]);
+    let graph = from(&[1, 9, 16])
+        .weight("w", &[16, 16])
+        .constant(Tensor::floats("two", &[2.0]))
+        .constant(Tensor::floats("eps", &[1e-5]))
+        .node(node("MatMul", &["x", "w"], "h"))
+        .node(mean("h", "mean"))
+        .node(node("Sub", &["x", "mean"], "d"))
+        .node(node("Pow", &["d", "two"], "square"))
+        .node(mean("square", "variance"))
+        .node(node("Add", &["variance", "eps"], "sum"))
+        .node(node("Sqrt", &["sum"], "root"))
+        .node(node("Div", &["d", "root"], "y"));
+    let found = lines(&super::graph(graph));
+    // The quotient is that of the difference by its own root mean square.
+    assert_eq!(found.len(), 4, "{found:?}");
+    assert!(found[2].starts_with("add: {k: 16, y: 9, from: [0, 1]"), "{found:?}");
+}
+
+#[test]
+fn a_recurrent_network_reads_its_first_state() {
+    let gru = Node::new("GRU", &["x", "w", "r", "", "", "h"], &["", "y"]).int("hidden_size", 16);
+    let graph =
+        from(&[3, 1, 8]).input("s", &[1i64, 8]).weight("v", &[8, 16]).ints("state", &[1, 1, 16]);
+    let graph = graph
+        .weight("w", &[1, 48, 8])
+        .weight("r", &[1, 48, 16])
+        .node(node("MatMul", &["s", "v"], "m"))
+        .node(node("Reshape", &["m", "state"], "h"));
+    assert_eq!(sources(&super::graph(graph.node(gru)))[1], [0, 1]);
+}
+
+#[test]
+fn all_trips_of_a_loop_are_sources_of_what_they_write() {
+    let body = Graph::new("body")
+        .input_of(INT64, "i", &[] as &[i64])
+        .input_of(9, "go", &[] as &[i64])
+        .input("s", &[1i64, 8])
+        .output("go")
+        .output("z")
+        .output("all")
+        .node(node("MatMul", &["s", "w"], "z"))
+        .node(node("Relu", &["z"], "all"));
+    let graph = from(&[1, 8])
+        .weight("w", &[8, 8])
+        .weight("v", &[8, 4])
+        .ints("n", &[3])
+        .node(Node::new("Loop", &["n", "", "x"], &["last", "stack"]).graph("body", body))
+        .node(node("MatMul", &["stack", "v"], "y"));
+    let imported = super::graph(graph);
+    assert_eq!(sources(&imported)[3], [3, 2, 1]);
+    assert_eq!(imported.network.layers()[3].operator.macs(), 3 * 8 * 4);
+}
+
+/// Both branches return a shape, and the shapes differ.
+#[test]
+fn branches_of_different_constants_are_a_question() {
+    let branch = |shape: &[i64]| Graph::new("b").ints("s", shape).output("s");
+    let choose = Node::new("If", &["flag"], &["shape"]).named("choose");
+    let choose = choose.graph("then_branch", branch(&[4, 4])).graph("else_branch", branch(&[2, 8]));
+    let graph = from(&[16]).input_of(9, "flag", &[] as &[i64]).weight("v", &[8, 3]).node(choose);
+    let graph = graph.node(node("Reshape", &["x", "shape"], "r")).node(node("Relu", &["r"], "y"));
+    assert_eq!(problem(graph), "choose: which branch runs depends on data");
+}
+
+#[test]
+fn factors_of_columns_are_no_normalisation() {
+    let graph = image().weight("f", &[1, 1, 1, 5]).node(conv("x", "c"));
+    let graph = graph.node(node("Mul", &["c", "f"], "y"));
+    assert_eq!(lines(&super::graph(graph)), [CONV, "mul: {k: 8, y: 6, x: 5}"]);
+}
+
+#[test]
+fn a_table_that_is_also_a_weight_counts_once() {
+    let graph = Graph::new("g").input_of(INT64, "ids", &[1i64, 9]).output("y");
+    let graph = graph.weight("table", &[100, 16]);
+    let graph = graph
+        .node(node("Gather", &["table", "ids"], "e"))
+        .node(node("Transpose", &["table"], "t").ints("perm", &[1, 0]))
+        .node(node("MatMul", &["e", "t"], "y"));
+    let imported = super::graph(graph);
+    assert_eq!(imported.network.weights() + imported.other_parameters, 1600);
+}
+
+#[test]
+fn what_only_a_shape_needs_does_not_run() {
+    let graph = image()
+        .node(conv("x", "c"))
+        .node(node("Shape", &["c"], "s"))
+        .node(conv("x", "d"))
+        .node(node("Reshape", &["d", "s"], "y"));
+    assert_eq!(lines(&super::graph(graph)), [CONV]);
+}
+
+#[test]
+fn a_scale_that_data_decide_is_no_layer() {
+    let graph = image()
+        .node(Node::new("DynamicQuantizeLinear", &["x"], &["q", "scale", "zero"]))
+        .constant(Tensor::new("w8", 2, &[8, 4, 3, 3]))
+        .node(node("ConvInteger", &["q", "w8", "zero"], "c").ints("pads", &[1, 1, 1, 1]))
+        .node(node("Cast", &["c"], "f").int("to", 1))
+        .node(node("Mul", &["f", "scale"], "y"));
+    assert_eq!(lines(&super::graph(graph)), [CONV]);
+}

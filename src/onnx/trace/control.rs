@@ -1,5 +1,6 @@
 //! Control flow: branches, loops and scans.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::scope::Scope;
@@ -88,10 +89,10 @@ impl<'a> Walk<'a, '_> {
         let middle = self.trace.steps.len();
         let others = self.body(graphs[1], &[], scope);
         let (first, second) = self.trace.steps[begin..].split_at(middle - begin);
-        let shape = |id: &TensorId| self.trace.fact(*id).map(|fact| fact.shape.clone());
+        let mut pairs: HashMap<TensorId, TensorId> = HashMap::new();
         let is_equal = first.len() == second.len()
-            && first.iter().zip(second).all(|(a, b)| self.is_alike(a, b))
-            && outputs.iter().map(shape).eq(others.iter().map(shape));
+            && first.iter().zip(second).all(|(a, b)| self.is_alike(a, b, &mut pairs))
+            && outputs.iter().zip(&others).all(|(a, b)| self.is_pair(*a, *b, &pairs));
         self.trace.steps.truncate(middle);
         if !is_equal {
             self.open_branch(name);
@@ -108,17 +109,36 @@ impl<'a> Walk<'a, '_> {
         );
     }
 
-    /// Whether two operators become the same layer.
-    fn is_alike(&self, a: &Step<'_>, b: &Step<'_>) -> bool {
-        let shapes = |step: &Step<'_>| -> Vec<_> {
-            let ids = step.inputs.iter().copied().chain(step.outputs.iter().copied().map(Some));
-            let shape = |id: TensorId| self.trace.fact(id).map(|fact| fact.shape.clone());
-            ids.map(|id| id.map(shape)).collect()
+    /// Whether two operators become the same layer of the same tensors, given `pairs` of tensors that steps before
+    /// wrote. Constants are the same if their shapes and known elements are.
+    fn is_alike(
+        &self,
+        a: &Step<'_>,
+        b: &Step<'_>,
+        pairs: &mut HashMap<TensorId, TensorId>,
+    ) -> bool {
+        let is_input = |(a, b): (&Option<TensorId>, &Option<TensorId>)| match (*a, *b) {
+            (Some(a), Some(b)) => self.is_pair(a, b, pairs),
+            (a, b) => a == b,
         };
-        a.node.operator == b.node.operator
+        let is_alike = a.node.operator == b.node.operator
             && a.node.domain == b.node.domain
             && a.node.attributes == b.node.attributes
-            && shapes(a) == shapes(b)
+            && a.inputs.len() == b.inputs.len()
+            && a.outputs.len() == b.outputs.len()
+            && a.inputs.iter().zip(&b.inputs).all(is_input);
+        pairs.extend(a.outputs.iter().copied().zip(b.outputs.iter().copied()));
+        is_alike
+    }
+
+    fn is_pair(&self, a: TensorId, b: TensorId, pairs: &HashMap<TensorId, TensorId>) -> bool {
+        if a == b || pairs.get(&a) == Some(&b) {
+            return self.trace.fact(a).map(|it| &it.shape)
+                == self.trace.fact(b).map(|it| &it.shape);
+        }
+        let is_constant = |id| self.trace.fact(id).is_some_and(|fact| fact.is_constant);
+        let is_new = !pairs.contains_key(&a);
+        is_new && is_constant(a) && is_constant(b) && self.trace.fact(a) == self.trace.fact(b)
     }
 
     /// Walks through a body with these inputs, and returns its outputs.
@@ -176,7 +196,7 @@ impl<'a> Walk<'a, '_> {
             self.problems.add(format!("{shown}: its body writes less than it carries on"));
             return None;
         };
-        let mut scans: Vec<Option<TensorId>> = vec![None; n_scans];
+        let mut scans: Vec<Vec<TensorId>> = vec![Vec::new(); n_scans];
         let mut trip = 0;
         let trips = loop {
             let ends_by = [given, most].into_iter().flatten().min();
@@ -214,7 +234,7 @@ impl<'a> Walk<'a, '_> {
                 .and_then(|fact| fact.elements.as_deref().map(|it| first_integer(it) != Some(0)));
             state = outputs[1..=state.len()].to_vec();
             for (scan, id) in scans.iter_mut().zip(&outputs[1 + state.len()..]) {
-                *scan = Some(*id);
+                scan.push(*id);
             }
             trip += 1;
         };
@@ -225,7 +245,7 @@ impl<'a> Walk<'a, '_> {
         }
         let mut outputs = state;
         for (scan, port) in scans.into_iter().zip(&body.outputs[1 + outputs.len()..]) {
-            outputs.push(self.stacked(scan, trips, &port.name)?);
+            outputs.push(self.stacked(scan, &port.name)?);
         }
         Some(outputs)
     }
@@ -235,7 +255,7 @@ impl<'a> Walk<'a, '_> {
         let shown = in_line(name);
         let input = limit.and_then(|id| self.origin(id));
         let other = input.map(|id| {
-            let input = in_line(&self.trace.tensor(id).name);
+            let input = in_line(self.trace.tensor(id).name);
             format!(", or --value {input}=N")
         });
         let other = other.unwrap_or_default();
@@ -245,32 +265,31 @@ impl<'a> Walk<'a, '_> {
         );
     }
 
-    /// A slice of a tensor, or several of which it is the last.
-    fn related(&mut self, id: TensorId, fact: Fact) -> TensorId {
+    /// A slice of a tensor, or several together.
+    fn related(&mut self, ids: Vec<TensorId>, fact: Fact) -> TensorId {
         let tensor = Tensor {
-            name: self.trace.tensor(id).name.clone(),
+            name: self.trace.tensors[ids[0].index()].name,
             fact: Some(Arc::new(fact)),
             writer: None,
             root: None,
-            is_lost: self.trace.tensor(id).is_lost,
-            related: Some(id),
+            is_lost: ids.iter().any(|id| self.trace.tensor(*id).is_lost),
+            related: ids,
             external: None,
         };
         self.push(tensor)
     }
 
     /// The results of all trips, one below the other.
-    fn stacked(&mut self, last: Option<TensorId>, trips: u64, name: &str) -> Option<TensorId> {
-        let last = last.filter(|_| trips > 0);
-        let Some(last) = last else {
+    fn stacked(&mut self, parts: Vec<TensorId>, name: &str) -> Option<TensorId> {
+        let Some(&last) = parts.last() else {
             self.problems.add(format!("a loop without trips leaves `{}` empty", in_line(name)));
             return None;
         };
         let fact = self.trace.fact(last)?;
-        let mut shape = vec![trips];
+        let mut shape = vec![parts.len() as u64];
         shape.extend(&fact.shape);
         let fact = Fact { shape, elements: None, ..(**fact).clone() };
-        Some(self.related(last, fact))
+        Some(self.related(parts, fact))
     }
 
     fn integer(&mut self, value: i64) -> TensorId {
@@ -341,14 +360,14 @@ impl<'a> Walk<'a, '_> {
             let mut shape = fact.shape.clone();
             shape.remove(axis);
             let fact = Fact { shape, elements: None, ..(*fact).clone() };
-            slices.push(self.related(id, fact));
+            slices.push(self.related(vec![id], fact));
         }
         let trips = trips.unwrap_or(0);
         if trips > MAX_TRIPS {
             return invalid(self, "it makes more than a million trips");
         }
         let mut state = ids[..n_states].to_vec();
-        let mut scans: Vec<Option<TensorId>> = vec![None; body.outputs.len() - n_states];
+        let mut scans: Vec<Vec<TensorId>> = vec![Vec::new(); body.outputs.len() - n_states];
         for _ in 0..trips {
             let arguments = [&state[..], &slices].concat();
             let n_problems = self.problems.count();
@@ -358,7 +377,7 @@ impl<'a> Walk<'a, '_> {
             }
             state = outputs[..n_states].to_vec();
             for (scan, id) in scans.iter_mut().zip(&outputs[n_states..]) {
-                *scan = Some(*id);
+                scan.push(*id);
             }
             if self.is_over() {
                 return None;
@@ -367,7 +386,7 @@ impl<'a> Walk<'a, '_> {
         let out_axes = axes("scan_output_axes").unwrap_or_default();
         let mut outputs = state;
         for (index, (scan, port)) in scans.into_iter().zip(&body.outputs[n_states..]).enumerate() {
-            let id = self.stacked(scan, trips, &port.name)?;
+            let id = self.stacked(scan, &port.name)?;
             let axis = out_axes.get(index).copied().unwrap_or(0);
             let fact = Arc::clone(self.trace.fact(id)?);
             let Some(axis) = resolved_axis(axis, fact.shape.len()) else {

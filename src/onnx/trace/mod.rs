@@ -38,9 +38,9 @@ pub(super) struct Root(u32);
 
 /// A tensor.
 #[derive(Debug, Clone)]
-pub(super) struct Tensor {
+pub(super) struct Tensor<'a> {
     /// Its name in the file.
-    pub name: Box<str>,
+    pub name: &'a str,
     /// Facts about it; `None` after a problem that is reported already.
     pub fact: Option<Arc<Fact>>,
     /// Step that writes it; `None` of inputs and constants.
@@ -49,17 +49,17 @@ pub(super) struct Tensor {
     pub root: Option<Root>,
     /// Whether it depends on something of which a problem was reported.
     is_lost: bool,
-    /// The tensor of which it is a slice, or the last of several that it consists of.
-    pub related: Option<TensorId>,
+    /// The tensor of which it is a slice, or the tensors that it consists of.
+    pub related: Vec<TensorId>,
     /// The constant as the file has it, if its elements are in another file.
-    external: Option<Box<graph::Tensor>>,
+    external: Option<&'a graph::Tensor>,
 }
 
 /// An operator that runs.
 #[derive(Debug, Clone)]
 pub(super) struct Step<'a> {
     /// Name of its node, or of what it writes; unique names are not promised.
-    pub name: Box<str>,
+    pub name: Cow<'a, str>,
     /// The node.
     pub node: Cow<'a, Node>,
     /// Version of the domain of its operator.
@@ -78,7 +78,7 @@ pub(super) struct Trace<'a> {
     /// Operators in order of execution.
     pub steps: Vec<Step<'a>>,
     /// Tensors.
-    pub tensors: Vec<Tensor>,
+    pub tensors: Vec<Tensor<'a>>,
     /// Inputs of the graph, without initializers.
     pub inputs: Vec<TensorId>,
     /// Outputs of the graph.
@@ -95,8 +95,13 @@ pub(super) struct Trace<'a> {
 
 impl Trace<'_> {
     /// The tensor.
-    pub(super) fn tensor(&self, id: TensorId) -> &Tensor {
+    pub(super) fn tensor(&self, id: TensorId) -> &Tensor<'_> {
         &self.tensors[id.index()]
+    }
+
+    /// Whether a tensor depends on something of which a problem was reported.
+    pub(super) fn is_lost(&self, id: TensorId) -> bool {
+        self.tensor(id).is_lost
     }
 
     /// Facts about a tensor; `None` after a problem that is reported already.

@@ -31,8 +31,12 @@ pub(super) struct Walk<'a, 'p> {
     pub problems: &'p mut Problems,
     pub trace: Trace<'a>,
     roots: HashMap<*const u8, Root>,
+    /// Facts about constants of the file, `None` after a problem.
+    constants: HashMap<Root, Option<Arc<Fact>>>,
     /// Shapes that the file states for tensors of the outermost graph.
     stated: HashMap<&'a str, &'a Port>,
+    /// Functions by domain, name and overload.
+    functions_by_name: HashMap<(&'a str, &'a str, &'a str), &'a graph::Function>,
     /// Functions that are being expanded.
     functions: Vec<*const graph::Function>,
     /// Options that were used, as kind and name.
@@ -52,6 +56,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         problems: &'p mut Problems,
     ) -> Self {
         let stated = model.graph.stated.iter().chain(&model.graph.outputs);
+        let functions = model.functions.iter().rev();
         Self {
             model,
             options,
@@ -59,7 +64,9 @@ impl<'a, 'p> Walk<'a, 'p> {
             problems,
             trace: Trace::default(),
             roots: HashMap::new(),
+            constants: HashMap::new(),
             stated: stated.map(|port| (&*port.name, port)).collect(),
+            functions_by_name: functions.map(|it| (it.key(), it)).collect(),
             functions: Vec::new(),
             used: BTreeSet::new(),
             is_too_long: false,
@@ -94,8 +101,25 @@ impl<'a, 'p> Walk<'a, 'p> {
     }
 
     fn constant(&mut self, tensor: &'a graph::Tensor) -> TensorId {
-        let fact = match rules::of_tensor(tensor) {
-            Ok(fact) => Some(Arc::new(fact)),
+        let root = self.root(tensor);
+        let fact = match self.constants.get(&root) {
+            Some(fact) => fact.clone(),
+            None => {
+                let fact = self.constant_fact(tensor);
+                self.constants.insert(root, fact.clone());
+                fact
+            }
+        };
+        let root = Some(root);
+        let external = tensor.external.is_some().then_some(tensor);
+        let name = &*tensor.name;
+        let is_lost = fact.is_none();
+        self.push(Tensor { name, fact, writer: None, root, is_lost, related: Vec::new(), external })
+    }
+
+    fn constant_fact(&mut self, tensor: &graph::Tensor) -> Option<Arc<Fact>> {
+        match rules::of_tensor(tensor) {
+            Ok(fact) => Some(Arc::new(self.followed(fact))),
             Err(fault) => {
                 let name = in_line(&tensor.name);
                 if let Fault::Invalid(words) = fault {
@@ -103,12 +127,7 @@ impl<'a, 'p> Walk<'a, 'p> {
                 }
                 None
             }
-        };
-        let root = Some(self.root(tensor));
-        let external = tensor.external.is_some().then(|| Box::new(tensor.clone()));
-        let name = tensor.name.clone();
-        let is_lost = fact.is_none();
-        self.push(Tensor { name, fact, writer: None, root, is_lost, related: None, external })
+        }
     }
 
     /// The constant that something of the file is.
@@ -117,22 +136,29 @@ impl<'a, 'p> Walk<'a, 'p> {
         *self.roots.entry(std::ptr::from_ref(of).cast()).or_insert(next)
     }
 
-    pub(super) fn push(&mut self, tensor: Tensor) -> TensorId {
+    pub(super) fn push(&mut self, tensor: Tensor<'a>) -> TensorId {
         let id = TensorId(self.trace.tensors.len() as u32);
         self.trace.tensors.push(tensor);
         id
     }
 
     /// A tensor with these facts that no step writes.
-    pub(super) fn given(&mut self, name: &str, fact: Option<Arc<Fact>>) -> TensorId {
-        let (name, is_lost) = (name.into(), fact.is_none());
-        let tensor =
-            Tensor { name, fact, writer: None, root: None, is_lost, related: None, external: None };
+    pub(super) fn given(&mut self, name: &'a str, fact: Option<Arc<Fact>>) -> TensorId {
+        let is_lost = fact.is_none();
+        let tensor = Tensor {
+            name,
+            fact,
+            writer: None,
+            root: None,
+            is_lost,
+            related: Vec::new(),
+            external: None,
+        };
         self.push(tensor)
     }
 
     /// Tensors of these ports, of which nothing may be known.
-    pub(super) fn outputs(&mut self, ports: &[Port], scope: &Scope<'_, '_>) -> Vec<TensorId> {
+    pub(super) fn outputs(&mut self, ports: &'a [Port], scope: &Scope<'_, '_>) -> Vec<TensorId> {
         let mut ids = Vec::new();
         for port in ports {
             match scope.get(&port.name) {
@@ -185,8 +211,11 @@ impl<'a, 'p> Walk<'a, 'p> {
 
     fn node(&mut self, node: &'a Node, scope: &mut Scope<'a, '_>) {
         let name = step_name(node, &scope.path);
-        let input = |name: &Box<str>| (!name.is_empty()).then(|| scope.get(name)).flatten();
-        let inputs: Vec<_> = node.inputs.iter().map(input).collect();
+        // What is not borrowed from the file counts, so that memory stays bounded.
+        let owned = if let Cow::Owned(name) = &name { name.len() } else { 0 };
+        self.n_walked += owned / 256;
+        let input = |name: &str| (!name.is_empty()).then(|| scope.get(name)).flatten();
+        let inputs: Vec<_> = node.inputs.iter().map(|name| input(name)).collect();
         let is_control = super::is_control(node);
         let outputs = match self.function_of(node) {
             Some(function) => self.call(function, &name, node, &inputs, scope),
@@ -204,7 +233,11 @@ impl<'a, 'p> Walk<'a, 'p> {
 
     /// The function that a node applies. Functions come before operators of the same name.
     fn function_of(&self, node: &Node) -> Option<&'a graph::Function> {
-        self.model.functions.iter().find(|function| function.is_of(node))
+        if self.functions_by_name.is_empty() {
+            return None;
+        }
+        let key = (&*node.domain, &*node.operator, &*node.overload);
+        self.functions_by_name.get(&key).copied()
     }
 
     /// Expands a function.
@@ -239,9 +272,11 @@ impl<'a, 'p> Walk<'a, 'p> {
         let sorted = file::order(&function.nodes, given, names.iter().copied());
         self.nodes(&function.nodes, sorted, &names, &mut body);
         self.functions.pop();
-        let output = |name: &Box<str>| body.get(name);
-        let outputs: Vec<_> = function.outputs.iter().map(output).collect();
-        outputs.into_iter().map(|id| id.unwrap_or_else(|| self.given(name, None))).collect()
+        let outputs: Vec<_> = function.outputs.iter().map(|name| body.get(name)).collect();
+        outputs
+            .into_iter()
+            .map(|id| id.unwrap_or_else(|| self.given(&node.operator, None)))
+            .collect()
     }
 
     /// Whether there are too many graphs around one, which is a problem.
@@ -256,14 +291,20 @@ impl<'a, 'p> Walk<'a, 'p> {
     /// Adds an operator with the facts about its results.
     fn step(
         &mut self,
-        name: Box<str>,
+        name: Cow<'a, str>,
         node: &'a Node,
         inputs: Vec<Option<TensorId>>,
         scope: &Scope<'a, '_>,
     ) -> Vec<TensorId> {
         let resolved = resolved(node, scope.attributes);
+        if let Cow::Owned(node) = &resolved {
+            self.n_walked += node.weight() / 256;
+        }
         let bound = self.option("bound", &name, |options| &options.bounds);
-        let opset = scope.opset(&node.domain).unwrap_or(1);
+        let opset = scope.opset(&node.domain);
+        // A function may leave out what the file says.
+        let of_file = || self.model.opsets.iter().find(|(domain, _)| *domain == node.domain);
+        let opset = opset.or_else(|| Some(of_file()?.1)).unwrap_or(1);
         let is_lost = |id: &TensorId| self.trace.tensor(*id).is_lost;
         let mut is_lost = inputs.iter().flatten().any(is_lost);
         let facts = self.facts(&name, &resolved, opset, &inputs, bound, &mut is_lost);
@@ -274,6 +315,7 @@ impl<'a, 'p> Walk<'a, 'p> {
             }
             _ => None,
         };
+        let has_rule = rules::is_known(&resolved);
         let writer = Some(self.trace.steps.len() as u32);
         let mut facts = facts.unwrap_or_default().into_iter().map(Some);
         let mut outputs = Vec::with_capacity(node.outputs.len());
@@ -282,10 +324,12 @@ impl<'a, 'p> Walk<'a, 'p> {
         for output in node.outputs.iter().take(wanted.map_or(0, |last| last + 1)) {
             let inferred = facts.next().flatten().map(|fact| self.followed(fact));
             let is_lost = is_lost || inferred.is_none();
-            let fact = inferred.or_else(|| self.stated_fact(output, scope)).map(Arc::new);
-            let name = output.clone();
+            // What the file states counts only where no rule speaks.
+            let stated = || self.stated_fact(output, scope).filter(|_| !has_rule);
+            let fact = inferred.or_else(stated).map(Arc::new);
+            let name = &**output;
             let tensor =
-                Tensor { name, fact, writer, root, is_lost, related: None, external: None };
+                Tensor { name, fact, writer, root, is_lost, related: Vec::new(), external: None };
             outputs.push(self.push(tensor));
         }
         let step = Step {
@@ -401,7 +445,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         let (Some(external), Some(fact)) = (tensor.external.take(), tensor.fact.clone()) else {
             return Loaded::Nothing;
         };
-        match file::load(&external, self.folder.unwrap_or(Path::new(""))) {
+        match file::load(external, self.folder.unwrap_or(Path::new(""))) {
             Ok(Some(elements)) => {
                 let elements = Some(Arc::new(elements));
                 tensor.fact = Some(Arc::new(Fact { elements, ..(*fact).clone() }));
@@ -434,16 +478,18 @@ impl<'a, 'p> Walk<'a, 'p> {
     /// Reports that a shape depends on elements that are not known.
     fn needs_elements(&mut self, name: &str, node: &Node, id: TensorId) {
         let shown = format!("{} ({})", in_line(name), in_line(&node.operator));
-        match self.origin(id) {
+        // Whence a shape comes is looked for a few times: each takes a walk through the graph.
+        let origin = (self.problems.count() < 100).then(|| self.origin(id)).flatten();
+        match origin {
             Some(input) => {
-                let input = in_line(&self.trace.tensor(input).name.clone());
+                let input = in_line(self.trace.tensor(input).name);
                 self.problems.needs(
                     format!("{shown}: the shape comes from the input {input}"),
                     format!("--value {input}=N,N"),
                 );
             }
             None => {
-                let of = in_line(&self.trace.tensor(id).name.clone());
+                let of = in_line(self.trace.tensor(id).name);
                 self.problems.add(format!(
                     "{shown}: the shape comes from the elements of `{of}`, which depend on data"
                 ));
@@ -467,7 +513,7 @@ impl<'a, 'p> Walk<'a, 'p> {
             let tensor = self.trace.tensor(id);
             let writer = tensor.writer.map(|writer| &self.trace.steps[writer as usize]);
             let read = writer.into_iter().flat_map(|step| step.inputs.iter().copied().flatten());
-            open.extend(tensor.related.into_iter().chain(read).filter(|&id| seen.insert(id)));
+            open.extend(tensor.related.iter().copied().chain(read).filter(|&id| seen.insert(id)));
         }
         seen
     }
@@ -551,11 +597,11 @@ fn needed(nodes: &[Node], sorted: &[usize], outputs: &[&str]) -> Vec<bool> {
 }
 
 /// Name of a step: that of its node, or of the first tensor that it writes, after the path of graphs.
-fn step_name(node: &Node, path: &str) -> Box<str> {
+fn step_name<'a>(node: &'a Node, path: &str) -> Cow<'a, str> {
     let of_output = || node.outputs.iter().find(|name| !name.is_empty());
     let name =
         if node.name.is_empty() { of_output().unwrap_or(&node.operator) } else { &node.name };
-    if path.is_empty() { name.clone() } else { format!("{path}{name}").into() }
+    if path.is_empty() { Cow::Borrowed(&**name) } else { Cow::Owned(format!("{path}{name}")) }
 }
 
 /// The last part of a path.

@@ -26,6 +26,11 @@ fn every_example_is_run_and_is_short() {
     let this = std::fs::read_to_string(root.join("tests/it/examples.rs")).expect("it is text");
     for entry in std::fs::read_dir(root.join("examples")).expect("the folder can be listed") {
         let path = entry.expect("an entry can be read").path();
+        // A folder has a README, the commands of which are run.
+        if path.is_dir() {
+            assert!(path.join("README.md").is_file(), "{path:?} has no README");
+            continue;
+        }
         let name = path.file_name().and_then(|name| name.to_str()).expect("a name is text");
         assert!(this.contains(&format!("\"{name}\"")), "{name} is not run");
         let text = std::fs::read_to_string(&path).expect("an example is text");

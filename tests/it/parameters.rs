@@ -235,8 +235,7 @@ fn ar_gaming() -> Experiment {
 fn runs_take_values_by_the_task_of_a_model() {
     let energy = |experiment: Experiment| {
         let runs = experiment.run().expect("it is right");
-        let total =
-            |run: &xrsim::Run| run.result.as_ref().expect("it runs").scorecard.total;
+        let total = |run: &xrsim::Run| run.result.as_ref().expect("it runs").scorecard.total;
         runs.iter().map(|run| format!("{:?}", total(run))).collect::<Vec<_>>()
     };
     let regions = |value: u32| ar_gaming().set("parameters.PD.regions", value);

@@ -119,8 +119,10 @@ fn command(path: &Path, options: &Options, missing: &[String]) -> String {
         words.extend(value.as_ref().map(|value| format!("--{option} {}", quoted(value))));
     }
     for option in missing {
+        // The name is that of the file, and may hold anything; the value is ours.
         let (option, answer) = option.split_once(' ').unwrap_or((option, ""));
-        words.extend([option.to_string(), quoted(answer).into_owned()]);
+        let (name, value) = answer.rsplit_once('=').unwrap_or((answer, ""));
+        words.push(format!("{option} {}={value}", quoted(name)));
     }
     words.join(" ")
 }

@@ -488,7 +488,7 @@ fn reference_files_have_the_expected_number_of_nodes() {
     }
 }
 
-/// A generator of Knuth (The Art of Computer Programming, volume 2, section 3.3.4), seeded by what it damages.
+/// A generator of Knuth (section 3.3.4 of The Art of Computer Programming, volume 2), seeded by what it damages.
 struct Random(u64);
 
 impl Random {

@@ -21,7 +21,7 @@ use super::table_style;
 /// Compute the area and power of systems, term by term.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Areas are +-30 %, leakage is an order of magnitude; docs/area.md has the formulas and the comparison with chips. \
+    after_help = "Areas are +-30 %, leakage is an order of magnitude; docs/explanation/area.md has the formulas and the comparison with chips. \
     The totals under every other technology that comes with the program are printed too.\n\n\
     Examples:\n  \
     xrsim area --system K --pes 4096\n  \

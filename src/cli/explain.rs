@@ -27,7 +27,7 @@ use super::{output, table_style};
     xrsim explain --scenario AR_gaming --system J --pes 4096              where the score is lost\n  \
     xrsim explain --scenario AR_gaming --system J --pes 4096 DE:2         why frame 2 of DE was late\n  \
     xrsim explain --scenario AR_gaming --system J --pes 4096 --against A  what makes the difference\n\n\
-    docs/sensitivity.md describes the parts."
+    docs/explanation/sensitivity.md describes the parts."
 )]
 pub(super) struct ExplainArgs {
     #[command(flatten)]

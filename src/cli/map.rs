@@ -34,7 +34,7 @@ use super::{cost, output, table_style};
     xrsim cost --network KD --dataflow kd.yaml --pes 4096    the cost of the mappings in a file\n  \
     xrsim map --network DE --dataflow WS --flexibility tiles --gap 1\n  \
     xrsim map --network mine.yaml --mapspace ws_like --format csv\n\n\
-    docs/mapper.md describes mapspaces, bounds and the search."
+    docs/explanation/mapper.md describes mapspaces, bounds and the search."
 )]
 pub(super) struct MapArgs {
     #[command(flatten)]

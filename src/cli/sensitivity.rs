@@ -38,7 +38,7 @@ use super::table_style;
     xrsim sensitivity --scenario AR_gaming --factor hardware.dram_bandwidth_bytes_per_cycle=32,64,256 --only\n  \
     xrsim sensitivity --system A --system J --factor pes=2048,8192 --factor score.k_per_ms=5 --only\n  \
     xrsim sensitivity --screening --flexibility none --out screening\n\n\
-    docs/sensitivity.md describes factors, intervals and the screening design."
+    docs/explanation/sensitivity.md describes factors, intervals and the screening design."
 )]
 pub(super) struct SensitivityArgs {
     #[command(flatten)]

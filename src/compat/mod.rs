@@ -2,7 +2,7 @@
 //!
 //! The artifact departs from the paper in its control flow. It is therefore replayed by a small second
 //! engine, and [`crate::engine`] has no switches for it; [`quirks`] lists the departures. The rules R1 to
-//! R14 are stated in docs/artifact-runtime.md: costs and inputs (R1, R2), periods and window (R3), random
+//! R14 are stated in docs/explanation/artifact-runtime.md: costs and inputs (R1, R2), periods and window (R3), random
 //! numbers (R4), the loop of injection, retirement, drop, dispatch and advance (R5 to R9), its end (R10),
 //! the schedule file (R11), scores (R12), the summary file (R13), and the means of the figures (R14).
 //!

@@ -1,5 +1,5 @@
 //! Tables of cases for the loop-nest cost model, as CSV: layer, mapping and machine of every case, and
-//! the expected results (docs/cost-model-loop-nest.md, section 11).
+//! the expected results (docs/explanation/cost-model-loop-nest.md, section 11).
 //!
 //! The header decides the kind of a table. A table with a column `dataflow` has dense layers on the
 //! machine of the published study; any other table has mappings as text. Columns of inputs with defaults

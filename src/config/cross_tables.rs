@@ -1,5 +1,5 @@
 //! Tables of other cost models and of measured chips, as CSV: a layer, a mapping and the numbers of the
-//! other side in every row (docs/cost-model-loop-nest.md, section 10.4).
+//! other side in every row (docs/explanation/cost-model-loop-nest.md, section 10.4).
 //!
 //! The header decides the kind of a table. Columns of inputs and of numbers are checked. Columns of other
 //! results of this program, whose names begin with `xrsim_` or `xr_`, are skipped.

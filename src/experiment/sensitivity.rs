@@ -1,4 +1,4 @@
-//! Sensitivity of an experiment to its settings (docs/sensitivity.md): one factor at a time, or all factors at
+//! Sensitivity of an experiment to its settings (docs/explanation/sensitivity.md): one factor at a time, or all factors at
 //! once in a screening design.
 
 use serde_json::Value;
@@ -12,7 +12,7 @@ use super::trials::{self, Trials};
 use super::{Experiment, ExperimentError, Prepared, Settings};
 
 /// Factors that are varied unless others are given, with their levels. Bandwidths, memories and energies are
-/// halved and doubled, or changed as far as their sources differ (docs/sensitivity.md).
+/// halved and doubled, or changed as far as their sources differ (docs/explanation/sensitivity.md).
 const DEFAULTS: &[(&str, &[&str])] = &[
     ("hardware.dram_bandwidth_bytes_per_cycle", &["x0.5", "x2"]),
     ("hardware.noc_bandwidth_bytes_per_cycle", &["x0.5", "x2"]),

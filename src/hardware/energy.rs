@@ -32,7 +32,7 @@ pub enum MemoryEnergy {
     /// cluster. Of the shared memory, that of its size.
     #[default]
     Usual,
-    /// That of its size, by the law of SRAM sizes (docs/cost-model-loop-nest.md, section 7).
+    /// That of its size, by the law of SRAM sizes (docs/explanation/cost-model-loop-nest.md, section 7).
     BySize,
     /// This energy [pJ/byte].
     PerByte(f64),

@@ -1,4 +1,4 @@
-//! Settings of the choice of mappings (docs/mapper.md, section 6).
+//! Settings of the choice of mappings (docs/explanation/mapper.md, section 6).
 
 use std::fmt;
 

@@ -88,7 +88,7 @@ pub struct NocLevel {
 }
 
 /// Cycles that nothing hides at the begin of every fold of a NoC level
-/// (docs/cost-model-loop-nest.md, section 4.12).
+/// (docs/explanation/cost-model-loop-nest.md, section 4.12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fill {
     /// This number \[cycle\].

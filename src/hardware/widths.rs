@@ -1,4 +1,4 @@
-//! Widths of elements, and compression in DRAM (docs/cost-model-loop-nest.md, sections 2 and 6.3).
+//! Widths of elements, and compression in DRAM (docs/explanation/cost-model-loop-nest.md, sections 2 and 6.3).
 
 use crate::model::{Bits, MatmulShape, Operator};
 
@@ -68,7 +68,7 @@ impl Widths {
         }
     }
 
-    /// The widths of an operator whose data have these `bits` (docs/cost-model-loop-nest.md, section 2.1). Inputs
+    /// The widths of an operator whose data have these `bits` (docs/explanation/cost-model-loop-nest.md, section 2.1). Inputs
     /// and outputs have the bits of activations, as has the second operand of a product of activations. Partial
     /// sums are not narrower than outputs.
     #[must_use]

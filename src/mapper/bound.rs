@@ -1,4 +1,4 @@
-//! Lower bounds of latency and energy (docs/mapper.md, section 3).
+//! Lower bounds of latency and energy (docs/explanation/mapper.md, section 3).
 
 use crate::cost::loop_nest::{Axis, Extents, Machine, Nest, Width};
 use crate::model::{PerTensor, TensorRole};

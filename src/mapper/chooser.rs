@@ -1,4 +1,4 @@
-//! The choice of forms and mappings in runs, within the flexibility of an accelerator (docs/mapper.md,
+//! The choice of forms and mappings in runs, within the flexibility of an accelerator (docs/explanation/mapper.md,
 //! section 6).
 
 use std::cmp::Ordering;

@@ -1,4 +1,4 @@
-//! Construction of a first mapping for given units and spatial axes (docs/mapper.md, section 5).
+//! Construction of a first mapping for given units and spatial axes (docs/explanation/mapper.md, section 5).
 
 use crate::cost::loop_nest::{Axis, Extents};
 

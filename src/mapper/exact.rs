@@ -1,4 +1,4 @@
-//! Exact search: every mapping of a mapspace, from the outermost level inwards (docs/mapper.md,
+//! Exact search: every mapping of a mapspace, from the outermost level inwards (docs/explanation/mapper.md,
 //! section 4).
 //!
 //! The search visits lists of cluster sizes and spatial axes first, then sizes and orders level by level.

@@ -1,5 +1,5 @@
 //! Equivalent forms of a layer: loop nests with the same products and the same tensors
-//! (docs/mapper.md, section 2).
+//! (docs/explanation/mapper.md, section 2).
 
 use crate::cost::loop_nest::{Axis, Extents, Nest, Window};
 

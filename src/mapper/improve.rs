@@ -1,4 +1,4 @@
-//! Improvement of mappings by single changes, with annealing (docs/mapper.md, section 5).
+//! Improvement of mappings by single changes, with annealing (docs/explanation/mapper.md, section 5).
 
 use std::collections::HashMap;
 

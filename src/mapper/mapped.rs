@@ -1,4 +1,4 @@
-//! Results of the search for the mappings of networks (docs/mapper.md, section 8).
+//! Results of the search for the mappings of networks (docs/explanation/mapper.md, section 8).
 
 use crate::dataflow::Dataflow;
 

@@ -1,5 +1,5 @@
 //! The mapper: the best mapping of a layer on an accelerator within a declared mapspace
-//! (docs/mapper.md).
+//! (docs/explanation/mapper.md).
 //!
 //! Mappings are evaluated by the loop-nest cost model itself, so that the value of the best one is what
 //! `xrsim cost` computes for it.

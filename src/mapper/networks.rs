@@ -1,4 +1,4 @@
-//! Mappings of all layers of networks (docs/mapper.md, section 8).
+//! Mappings of all layers of networks (docs/explanation/mapper.md, section 8).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Metrics of the hardware of a run: area, idle PEs, leakage and power (docs/area.md).
+//! Metrics of the hardware of a run: area, idle PEs, leakage and power (docs/explanation/area.md).
 
 use crate::column::{Better, Column};
 use crate::hardware::{System, Technology};
@@ -89,7 +89,7 @@ impl DeviceMetrics {
     }
 }
 
-/// Leakage of every accelerator over the part of the span in which it is not busy (docs/area.md, (6)).
+/// Leakage of every accelerator over the part of the span in which it is not busy (docs/explanation/area.md, (6)).
 fn idle_leakage(technology: &Technology, system: &System, trace: &Trace) -> Option<Millijoules> {
     let accelerators = system.accelerators();
     let span = last_instant(trace);

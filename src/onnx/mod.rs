@@ -1,4 +1,4 @@
-//! ONNX files as networks (docs/onnx.md): a file is read without its weights, its shapes are inferred with
+//! ONNX files as networks (docs/reference/onnx.md): a file is read without its weights, its shapes are inferred with
 //! the elements that shapes depend on, and its operators become layers.
 //!
 //! ```text

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::schedule::Policy;
 
-/// Rules that a run follows, see `docs/terms.md`.
+/// Rules that a run follows, see `docs/reference/terms.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Semantics {
     /// The rules that the paper means, with its contradictions resolved.

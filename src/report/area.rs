@@ -1,4 +1,4 @@
-//! Area and power of systems, term by term (docs/area.md): as table, CSV and JSON.
+//! Area and power of systems, term by term (docs/explanation/area.md): as table, CSV and JSON.
 
 use std::io::{self, Write};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! Scaling with the number of PEs: cycles of the networks on single accelerators under each flexibility,
-//! beside a bound that no accelerator of this size is below (docs/mapper.md, section 9).
+//! beside a bound that no accelerator of this size is below (docs/explanation/mapper.md, section 9).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

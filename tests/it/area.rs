@@ -1,4 +1,4 @@
-//! Area and power: the checks of docs/area.md, invariants, and bad files.
+//! Area and power: the checks of docs/explanation/area.md, invariants, and bad files.
 
 use crate::support::binary::{output, refused};
 

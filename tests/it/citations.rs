@@ -2,7 +2,7 @@
 //!
 //! The rule: a folder with a chapter in `docs/` cites its sections, equations, rules and quirks by
 //! number alone. Every other citation of a section says right before or after it of what:
-//! `XRBench section 4.1`, `section 4.1 of the paper`, `docs/cost-model-maestro.md, section 4.1`.
+//! `XRBench section 4.1`, `section 4.1 of the paper`, `docs/explanation/cost-model-maestro.md, section 4.1`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,13 +13,13 @@ use xrsim::plan::Ablation;
 
 /// Folders with a chapter of their own.
 const CHAPTERS: &[(&str, &str)] = &[
-    ("src/cost/loop_nest", "docs/cost-model-loop-nest.md"),
+    ("src/cost/loop_nest", "docs/explanation/cost-model-loop-nest.md"),
     ("src/cost/maestro", MAESTRO),
     ("src/compat", RUNTIME),
 ];
 
-const MAESTRO: &str = "docs/cost-model-maestro.md";
-const RUNTIME: &str = "docs/artifact-runtime.md";
+const MAESTRO: &str = "docs/explanation/cost-model-maestro.md";
+const RUNTIME: &str = "docs/explanation/artifact-runtime.md";
 
 /// Words that name the source of a citation right before it, e.g. `XRBench section 4.1`.
 const SOURCES: &[&str] = &["XRBench", "MLPerf", "Mobile", "paper", "paper's", "Inference"];
@@ -199,7 +199,8 @@ fn has_mark(document: &str, mark: &str) -> bool {
 /// Documents that a paragraph names and that do not exist.
 fn dead_documents(path: &Path, paragraph: &Paragraph) -> Vec<String> {
     let names = paragraph.text.split("docs/").skip(1).filter_map(|rest| rest.split_once(".md"));
-    let is_name = |name: &str| name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
+    let is_name =
+        |name: &str| name.bytes().all(|it| it.is_ascii_alphanumeric() || b"-/".contains(&it));
     let dead = names.map(|(name, _)| name).filter(|name| {
         is_name(name) && !root().join("docs").join(name).with_extension("md").exists()
     });

@@ -174,7 +174,10 @@ fn help_and_documents_say_the_default() {
         }
     }
     let words = format!("the flexibility is `{flexibility}` and the objective `{objective}`");
-    assert!(include_str!("../../docs/mapper.md").contains(&words), "docs/mapper.md");
+    assert!(
+        include_str!("../../docs/explanation/mapper.md").contains(&words),
+        "docs/explanation/mapper.md"
+    );
     let words = format!("that of the dataflow, or else `{flexibility}` |");
     assert!(include_str!("../../hw_configs/README.md").contains(&words), "hw_configs/README.md");
 }

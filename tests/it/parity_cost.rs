@@ -115,7 +115,7 @@ fn cycles_and_energy_of_all_252_network_totals_are_equal() {
     assert_eq!(totals.sum::<usize>(), 252);
 }
 
-/// Explanation of the layer of the worked examples in docs/cost-model-maestro.md: the second one of the
+/// Explanation of the layer of the worked examples in docs/explanation/cost-model-maestro.md: the second one of the
 /// keyword detection network, on 1024 PEs with a bandwidth of 128.
 fn worked_example(dataflow: &str) -> Explanation {
     let shape = support::shape(ConvKind::Conv, [19, 19, 24, 13, 3, 3]);

@@ -51,7 +51,7 @@ fn small() -> ScalingPoints {
 }
 
 /// The list WS spreads the columns of a product, of which matrix products have one: 16 times the PEs make
-/// speech recognition no faster (mapping of rows: docs/mapper.md, section 1). Other forms do.
+/// speech recognition no faster (mapping of rows: docs/explanation/mapper.md, section 1). Other forms do.
 #[test]
 fn scaling_says_which_networks_scale_and_what_limits_the_others() {
     let found = small();

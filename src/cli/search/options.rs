@@ -15,7 +15,7 @@ use super::super::sweep::shard;
 /// Find the best system of a space, with a proof or with a stated gap.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A search file has more keys, see docs/search.md. Options that are left out are as in `xrsim run`.\n\n\
+    after_help = "A search file has more keys, see docs/explanation/search.md. Options that are left out are as in `xrsim run`.\n\n\
     After an interruption the same command with the same --out continues where it stopped. Results are the same bytes for \
     every number of threads and of interruptions.\n\n\
     Examples:\n  \

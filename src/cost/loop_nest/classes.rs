@@ -1,4 +1,4 @@
-//! Classes of equal steps by level, for explaining a layer (docs/cost-model-loop-nest.md, section 5.3).
+//! Classes of equal steps by level, for explaining a layer (docs/explanation/cost-model-loop-nest.md, section 5.3).
 
 use crate::dataflow::LevelId;
 use crate::model::PerOperand;

@@ -1,5 +1,5 @@
 //! Contexts: the previous and the present box of a cluster, and their overlap
-//! (docs/cost-model-loop-nest.md, section 5.1).
+//! (docs/explanation/cost-model-loop-nest.md, section 5.1).
 
 use super::nest::{Axis, Extents, N_AXES, Steps};
 

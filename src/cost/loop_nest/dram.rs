@@ -1,4 +1,4 @@
-//! Tiles in shared memory, and the DRAM traffic that follows from them (docs/cost-model-loop-nest.md,
+//! Tiles in shared memory, and the DRAM traffic that follows from them (docs/explanation/cost-model-loop-nest.md,
 //! section 6).
 
 use std::cmp::Ordering;

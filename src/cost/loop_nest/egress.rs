@@ -1,4 +1,4 @@
-//! Partial sums that units send up in a step (docs/cost-model-loop-nest.md, sections 4.5 and 5.6).
+//! Partial sums that units send up in a step (docs/explanation/cost-model-loop-nest.md, sections 4.5 and 5.6).
 
 use super::context::Phase;
 use super::mapping::Loop;

@@ -1,4 +1,4 @@
-//! Elaboration: from directives to the loops of a mapping (docs/cost-model-loop-nest.md, section 3).
+//! Elaboration: from directives to the loops of a mapping (docs/explanation/cost-model-loop-nest.md, section 3).
 
 use crate::dataflow::{self, ClusterLevel, Directive, Directives, LevelId, Size};
 

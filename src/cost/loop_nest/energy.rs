@@ -1,4 +1,4 @@
-//! Energy: counts times a table (docs/cost-model-loop-nest.md, section 7).
+//! Energy: counts times a table (docs/explanation/cost-model-loop-nest.md, section 7).
 
 use crate::hardware::{Width, sram_pj_per_byte, usual_cluster_pj, usual_scratchpad_pj};
 use crate::model::PerOperand;

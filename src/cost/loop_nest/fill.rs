@@ -1,4 +1,4 @@
-//! Fill of systolic levels: cycles of a fold that nothing hides (docs/cost-model-loop-nest.md, section
+//! Fill of systolic levels: cycles of a fold that nothing hides (docs/explanation/cost-model-loop-nest.md, section
 //! 4.12).
 
 use crate::hardware::Fill;

@@ -1,4 +1,4 @@
-//! Inputs and weights that a step moves to the units (docs/cost-model-loop-nest.md, sections 4.4 and
+//! Inputs and weights that a step moves to the units (docs/explanation/cost-model-loop-nest.md, sections 4.4 and
 //! 5.5).
 
 use crate::model::{PerOperand, TensorRole};

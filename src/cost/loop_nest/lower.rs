@@ -1,5 +1,5 @@
 //! Lowering of operators to loop nests, the only thing that the core of the model knows
-//! (docs/cost-model-loop-nest.md, section 1.3).
+//! (docs/explanation/cost-model-loop-nest.md, section 1.3).
 
 use crate::model::{ConvKind, ConvShape, MatmulShape, Operator, Phase};
 

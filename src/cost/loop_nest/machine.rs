@@ -1,4 +1,4 @@
-//! The machine model: PEs, NoC levels, shared memory and DRAM (docs/cost-model-loop-nest.md,
+//! The machine model: PEs, NoC levels, shared memory and DRAM (docs/explanation/cost-model-loop-nest.md,
 //! section 2).
 
 use std::num::NonZeroU64;

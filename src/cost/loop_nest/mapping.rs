@@ -1,4 +1,4 @@
-//! Mappings: loops and units of every level, and their legality (docs/cost-model-loop-nest.md,
+//! Mappings: loops and units of every level, and their legality (docs/explanation/cost-model-loop-nest.md,
 //! section 3).
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The loop-nest cost model (docs/cost-model-loop-nest.md): exact counts and cycles of a layer whose
+//! The loop-nest cost model (docs/explanation/cost-model-loop-nest.md): exact counts and cycles of a layer whose
 //! loop nest a mapping cuts into nested tiles, on a machine with one buffer per unit.
 //!
 //! A machine walks through the tiles step by step. A unit works on one box of the iteration space at a

@@ -1,6 +1,6 @@
 //! The cost model of layers and networks: operators are lowered to loop nests, which run one after
 //! another, and tensors stay in shared memory from layer to layer where they fit
-//! (docs/cost-model-loop-nest.md, section 6.6).
+//! (docs/explanation/cost-model-loop-nest.md, section 6.6).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use super::report::LayerReport;
 pub(in crate::cost) const ENTRY: Entry = Entry {
     name: "loop-nest",
     help: "exact counts and cycles of a loop nest in tiles; shared memory, DRAM, energy by component",
-    source: "docs/cost-model-loop-nest.md, checked against enumeration and Eyeriss",
+    source: "docs/explanation/cost-model-loop-nest.md, checked against enumeration and Eyeriss",
     build: Some(|| Box::new(LoopNest)),
 };
 
-/// The loop-nest cost model (docs/cost-model-loop-nest.md).
+/// The loop-nest cost model (docs/explanation/cost-model-loop-nest.md).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LoopNest;
 

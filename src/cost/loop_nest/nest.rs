@@ -1,4 +1,4 @@
-//! Layers as loop nests: axes, tensors and footprints (docs/cost-model-loop-nest.md, section 1).
+//! Layers as loop nests: axes, tensors and footprints (docs/explanation/cost-model-loop-nest.md, section 1).
 
 use std::fmt;
 

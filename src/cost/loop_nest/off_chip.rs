@@ -1,4 +1,4 @@
-//! Loops above the shared memory (docs/cost-model-loop-nest.md, section 6.7). The shared memory is the one
+//! Loops above the shared memory (docs/explanation/cost-model-loop-nest.md, section 6.7). The shared memory is the one
 //! unit of the off-chip level, and DRAM is the buffer above it.
 
 use crate::hardware::Widths;

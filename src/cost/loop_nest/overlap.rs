@@ -1,5 +1,5 @@
 //! Overlaps of the intervals of units along the coordinate that differs between them: the six numbers
-//! of section 5.5 (docs/cost-model-loop-nest.md).
+//! of section 5.5 (docs/explanation/cost-model-loop-nest.md).
 
 use super::context::overlap;
 

@@ -1,5 +1,5 @@
 //! Operators and networks on an accelerator, with everything that does not depend on the shared memory as a
-//! layer finds it (docs/cost-model-loop-nest.md, section 6.6).
+//! layer finds it (docs/explanation/cost-model-loop-nest.md, section 6.6).
 
 use std::collections::HashMap;
 

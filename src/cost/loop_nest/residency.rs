@@ -1,5 +1,5 @@
 //! Tensors that stay in shared memory between the layers of a network
-//! (docs/cost-model-loop-nest.md, section 6.6).
+//! (docs/explanation/cost-model-loop-nest.md, section 6.6).
 //!
 //! The output of a layer may stay in shared memory from the layer that writes it to the last layer
 //! that reads it. It occupies memory during every layer in between, and each of these must retain

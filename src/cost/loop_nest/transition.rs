@@ -1,5 +1,5 @@
 //! Transitions: the steps of a cluster on one box in classes of equal steps, and the contexts of its
-//! units in each class (docs/cost-model-loop-nest.md, sections 5.2, 5.3 and 5.7).
+//! units in each class (docs/explanation/cost-model-loop-nest.md, sections 5.2, 5.3 and 5.7).
 
 use super::context::{Context, Phase, Span};
 use super::machine::NocLevel;

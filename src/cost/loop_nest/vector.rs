@@ -1,5 +1,5 @@
 //! Operators without MACs: roofline of vector lanes, shared memory and DRAM
-//! (docs/cost-model-loop-nest.md, section 1.6).
+//! (docs/explanation/cost-model-loop-nest.md, section 1.6).
 
 use crate::hardware::Accelerator;
 use crate::model::{Operator, PerTensor, VectorShape};

@@ -1,4 +1,4 @@
-//! The closed form of the walk (docs/cost-model-loop-nest.md, section 5.9): every distinct context of
+//! The closed form of the walk (docs/explanation/cost-model-loop-nest.md, section 5.9): every distinct context of
 //! every level is evaluated once, with the number of its occurrences, its traffic and its time.
 //!
 //! Contexts are expanded level by level, from the outermost. All occurrences of a context are known

@@ -8,7 +8,7 @@
 //!
 //! The model is reproduced exactly, with everything that looks like a defect: results are equal to the
 //! published ones in every count and in every bit of the energy. Passages marked *Quirk* name these
-//! defects. Sections, equations and quirks have the numbers of docs/cost-model-maestro.md:
+//! defects. Sections, equations and quirks have the numbers of docs/explanation/cost-model-maestro.md:
 //!
 //! | section | module | |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! Laws of the area of memories and networks (docs/area.md, sections 2 and 3).
+//! Laws of the area of memories and networks (docs/explanation/area.md, sections 2 and 3).
 
 use super::{Constant, TechnologyError};
 use crate::hardware::array::{Array, ArrayLevel};

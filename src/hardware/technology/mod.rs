@@ -1,4 +1,4 @@
-//! Area and power of accelerators in a technology (docs/area.md).
+//! Area and power of accelerators in a technology (docs/explanation/area.md).
 //!
 //! A [`Technology`] is a set of constants, each with its source. Areas are within 30 % where they were compared
 //! with chips, leakage is an order of magnitude.
@@ -211,7 +211,7 @@ impl Technology {
         self.value(constant).unwrap_or_default()
     }
 
-    /// Area of one accelerator, with the memories that it declares, term by term (docs/area.md, (1)).
+    /// Area of one accelerator, with the memories that it declares, term by term (docs/explanation/area.md, (1)).
     /// Clusters without a declared buffer have none.
     pub fn area(&self, accelerator: &Accelerator) -> AcceleratorArea {
         let array = Array::of(accelerator);
@@ -246,7 +246,7 @@ impl Technology {
     }
 
     /// Power of an accelerator that does nothing, an order of magnitude \[mW\]; `None` if the technology has no
-    /// leakage (docs/area.md, (5)).
+    /// leakage (docs/explanation/area.md, (5)).
     pub fn leakage_mw(&self, accelerator: &Accelerator) -> Option<f64> {
         let Leakage { pe_uw, sram_nw_per_byte } = self.leakage?;
         let bytes = on_chip_bytes(accelerator);
@@ -275,7 +275,7 @@ fn on_chip_bytes(accelerator: &Accelerator) -> f64 {
     f64::from(accelerator.pes) * bytes(memory.scratchpad) + clusters + bytes(memory.shared)
 }
 
-/// Term of an area (docs/area.md, (1)).
+/// Term of an area (docs/explanation/area.md, (1)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AreaTerm {
     /// Part that does not depend on any size.

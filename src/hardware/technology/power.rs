@@ -1,4 +1,4 @@
-//! Peak power: every resource of an accelerator busy in every cycle (docs/area.md, section 5).
+//! Peak power: every resource of an accelerator busy in every cycle (docs/explanation/area.md, section 5).
 
 use super::laws::Port;
 use crate::hardware::array::{Array, ArrayLevel};

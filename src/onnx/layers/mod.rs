@@ -1,5 +1,5 @@
 //! Layers of what runs: every operator with multiply-accumulates is a layer, and every other one a layer, part
-//! of another, or nothing (docs/onnx.md, section 5).
+//! of another, or nothing (docs/reference/onnx.md, section 5).
 
 mod attention;
 mod conv;

@@ -1,4 +1,4 @@
-//! Forms and mappings that accelerators choose for layers (docs/mapper.md, section 6).
+//! Forms and mappings that accelerators choose for layers (docs/explanation/mapper.md, section 6).
 
 use crate::cost::Quantity;
 use crate::cost::loop_nest::{NestReport, nests_of_network};

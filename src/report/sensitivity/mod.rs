@@ -1,4 +1,4 @@
-//! Sensitivity of scores and rankings to the settings of runs (docs/sensitivity.md).
+//! Sensitivity of scores and rankings to the settings of runs (docs/explanation/sensitivity.md).
 //!
 //! All numbers come from runs on equal draws: replication `r` of every configuration has the same random
 //! numbers under every setting, so that their effects cancel out of the differences.

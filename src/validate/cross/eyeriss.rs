@@ -1,4 +1,4 @@
-//! Eyeriss as it was run: AlexNet and VGG-16, pass by pass (docs/cost-model-loop-nest.md, sections 10.2 and
+//! Eyeriss as it was run: AlexNet and VGG-16, pass by pass (docs/explanation/cost-model-loop-nest.md, sections 10.2 and
 //! 10.4.4).
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The loop-nest model against other cost models and a measured chip (docs/cost-model-loop-nest.md,
+//! The loop-nest model against other cost models and a measured chip (docs/explanation/cost-model-loop-nest.md,
 //! section 10.4).
 //!
 //! Every number of the other side is compared by itself. It is equal, or within a stated tolerance, or

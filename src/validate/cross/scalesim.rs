@@ -1,4 +1,4 @@
-//! SCALE-Sim 3.0.0: matrix products on systolic arrays (docs/cost-model-loop-nest.md, section 10.4.3).
+//! SCALE-Sim 3.0.0: matrix products on systolic arrays (docs/explanation/cost-model-loop-nest.md, section 10.4.3).
 
 use std::sync::Arc;
 

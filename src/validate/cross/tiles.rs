@@ -1,4 +1,4 @@
-//! Timeloop's count of the inputs that the units of a level fetch (docs/cost-model-loop-nest.md,
+//! Timeloop's count of the inputs that the units of a level fetch (docs/explanation/cost-model-loop-nest.md,
 //! section 10.4.1).
 //!
 //! A unit keeps what the present and the previous tile share only while one loop advances. As soon as a

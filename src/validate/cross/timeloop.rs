@@ -1,4 +1,4 @@
-//! Timeloop 3.0.3: traffic between buffers, and DRAM (docs/cost-model-loop-nest.md, section 10.4.1).
+//! Timeloop 3.0.3: traffic between buffers, and DRAM (docs/explanation/cost-model-loop-nest.md, section 10.4.1).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! ZigZag 3.9.1 on 16 x 16 PEs, K by C, with one weight register each (docs/cost-model-loop-nest.md,
+//! ZigZag 3.9.1 on 16 x 16 PEs, K by C, with one weight register each (docs/explanation/cost-model-loop-nest.md,
 //! section 10.4.2).
 
 use std::sync::Arc;

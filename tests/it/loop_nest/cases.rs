@@ -1,5 +1,5 @@
 //! The loop-nest cost model against reference tables, row by row, and against the worked examples of
-//! docs/cost-model-loop-nest.md. The shipped tables are samples; the full ones are compared where the
+//! docs/explanation/cost-model-loop-nest.md. The shipped tables are samples; the full ones are compared where the
 //! folder of reference data lies beside this checkout.
 
 use crate::support;

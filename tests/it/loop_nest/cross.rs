@@ -1,5 +1,5 @@
 //! The loop-nest cost model against other cost models and a measured chip
-//! (docs/cost-model-loop-nest.md, section 10.4).
+//! (docs/explanation/cost-model-loop-nest.md, section 10.4).
 
 use crate::support;
 

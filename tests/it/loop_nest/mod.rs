@@ -1,4 +1,4 @@
-//! The cost model `loop-nest` (docs/cost-model-loop-nest.md): reference tables and worked examples, an
+//! The cost model `loop-nest` (docs/explanation/cost-model-loop-nest.md): reference tables and worked examples, an
 //! enumeration of its execution, loops above the shared memory, invariants, and whole networks.
 
 mod cases;

@@ -1,4 +1,4 @@
-//! Loops above the shared memory (docs/cost-model-loop-nest.md, sections 3.9 and 6.7): the example by hand,
+//! Loops above the shared memory (docs/explanation/cost-model-loop-nest.md, sections 3.9 and 6.7): the example by hand,
 //! bounds, DRAM traffic of Timeloop, and two layers that level 0 alone maps badly.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Fill of systolic levels (docs/cost-model-loop-nest.md, section 4.12) against SCALE-Sim 3.0.0, which
+//! Fill of systolic levels (docs/explanation/cost-model-loop-nest.md, section 4.12) against SCALE-Sim 3.0.0, which
 //! simulates systolic arrays cycle by cycle.
 
 use crate::loop_nest::enumerator::cases::cases;

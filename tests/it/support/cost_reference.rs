@@ -1,5 +1,5 @@
 //! Second implementation of the published artifact's layer cost model, for comparison. It follows
-//! `docs/cost-model-maestro.md` as closely as possible. Every level enumerates all 3^6 assignments of a
+//! `docs/explanation/cost-model-maestro.md` as closely as possible. Every level enumerates all 3^6 assignments of a
 //! status to its six directives, in 128-bit integers and without any precomputed table.
 
 use xrsim::dataflow::{Axis, Mapping, Size};

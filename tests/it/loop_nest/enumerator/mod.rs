@@ -2,7 +2,7 @@
 //! by step and unit by unit, with explicit sets of elements in every buffer. Every count and every cycle
 //! must be equal to that of the closed form.
 //!
-//! The enumerator implements section 4 of docs/cost-model-loop-nest.md and no other formula of the model.
+//! The enumerator implements section 4 of docs/explanation/cost-model-loop-nest.md and no other formula of the model.
 //! It shares no code with it: the elaborated loops of a mapping and the machine are its inputs.
 //!
 //! `cargo test` compares 2,000 cases; `XRSIM_CASES=1000000 cargo test --release --test it

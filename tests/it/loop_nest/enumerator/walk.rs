@@ -1,5 +1,5 @@
 //! The walk: clusters, units and the elements in their buffers, step by step
-//! (docs/cost-model-loop-nest.md, section 4).
+//! (docs/explanation/cost-model-loop-nest.md, section 4).
 
 use xrsim::cost::loop_nest::{
     Bandwidth, Fill, Level, LevelCounts, Loop, Machine, Mapping, Nest, NocLevel, Width, Widths,

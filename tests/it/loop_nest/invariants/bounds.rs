@@ -1,4 +1,4 @@
-//! Bounds of the mapper (docs/mapper.md, equations 1 and 2): no mapping costs less.
+//! Bounds of the mapper (docs/explanation/mapper.md, equations 1 and 2): no mapping costs less.
 
 use xrsim::cost::loop_nest::{Energies, Evaluation, Machine};
 use xrsim::mapper::machine_bound;

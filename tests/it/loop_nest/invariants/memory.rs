@@ -1,4 +1,4 @@
-//! Tiles in shared memory and DRAM traffic (docs/cost-model-loop-nest.md, section 6).
+//! Tiles in shared memory and DRAM traffic (docs/explanation/cost-model-loop-nest.md, section 6).
 
 use std::collections::BTreeSet;
 

@@ -5,7 +5,7 @@
 //! are of its kind, or if its change makes a difference in fewer than 500 cases.
 //! `XRSIM_CASES=40000 cargo test --release --test it loop_nest::invariants` checks 120,000 cases.
 //!
-//! Invariants are numbered as in section 8 of docs/cost-model-loop-nest.md.
+//! Invariants are numbered as in section 8 of docs/explanation/cost-model-loop-nest.md.
 //!
 //! | invariant | module |
 //! |---|---|

@@ -58,7 +58,9 @@ fn work(task: &Task) -> Result<bool, Box<dyn Error>> {
     match task {
         Task::Run(RunArguments { xrsim, update, files }) => {
             let program = match xrsim {
-                Some(path) => path.canonicalize().map_err(|it| format!("{}: {it}", path.display()))?,
+                Some(path) => {
+                    path.canonicalize().map_err(|it| format!("{}: {it}", path.display()))?
+                }
                 None => repository.built_program()?,
             };
             snippets::run(&repository, &program, files, *update)

@@ -92,7 +92,8 @@ impl Repository {
     ///
     /// An error that names the page.
     pub(crate) fn read(&self, path: &Path) -> io::Result<String> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         fs::read_to_string(self.root.join(path)).map_err(named)
     }
 }

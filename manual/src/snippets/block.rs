@@ -95,7 +95,9 @@ impl<'a> Block<'a> {
             goes_on = is_command && line.ends_with("\\\n");
             at = end;
         }
-        let pair = |(command, end): (Range<usize>, usize)| (&body[command.clone()], &body[command.end..end]);
+        let pair = |(command, end): (Range<usize>, usize)| {
+            (&body[command.clone()], &body[command.end..end])
+        };
         pairs.into_iter().map(pair).collect()
     }
 
@@ -120,7 +122,9 @@ pub(super) fn blocks(page: &str) -> Vec<Block<'_>> {
         let end = at + line.len();
         let ticks = &line[..line.len() - line.trim_start_matches('`').len()];
         match open {
-            None if ticks.len() >= 3 => open = Some((index + 1, ticks, line[ticks.len()..].trim(), end)),
+            None if ticks.len() >= 3 => {
+                open = Some((index + 1, ticks, line[ticks.len()..].trim(), end))
+            }
             Some((line_number, fence, info, start)) if line.trim_end() == fence => {
                 let range = start..at;
                 blocks.push(Block { line: line_number, info, text: &page[range.clone()], range });
@@ -176,7 +180,10 @@ purr
     fn blocks_have_their_lines_languages_and_options() {
         let found = blocks(PAGE);
         let heads: Vec<_> = found.iter().map(|it| (it.line, it.language())).collect();
-        assert_eq!(heads, [(3, "sh"), (10, "text"), (18, "yaml"), (22, "text"), (25, "text"), (29, "sh")]);
+        assert_eq!(
+            heads,
+            [(3, "sh"), (10, "text"), (18, "yaml"), (22, "text"), (25, "text"), (29, "sh")]
+        );
         assert_eq!(found[1].option("fails"), Some("2"));
         assert_eq!(found[2].option("file"), Some("a.yaml"));
         assert_eq!(found[2].text, "sweep:\n```\n");

@@ -81,7 +81,10 @@ pub(crate) fn run(
     println!("{tally}");
     let has_too_many = is_all && tally.not_run > NOT_RUN_AT_MOST;
     if has_too_many {
-        println!("FAILED  {} blocks are not run, at most {NOT_RUN_AT_MOST} are allowed", tally.not_run);
+        println!(
+            "FAILED  {} blocks are not run, at most {NOT_RUN_AT_MOST} are allowed",
+            tally.not_run
+        );
     }
     Ok(tally.failed == 0 && !has_too_many)
 }

@@ -71,7 +71,8 @@ pub(super) fn run(place: &Place, path: &Path, text: &str, is_update: bool) -> (S
         }
         kind.count(block, &mut tally);
         let started = Instant::now();
-        let ran = shell_of(&mut shell, place, path).and_then(|shell| kind.run(shell, block, &found[index + 1..]));
+        let ran = shell_of(&mut shell, place, path)
+            .and_then(|shell| kind.run(shell, block, &found[index + 1..]));
         let seconds = started.elapsed().as_secs_f64();
         match ran {
             Ok(Ran::True) => println!("passed  {here}: {seconds:.1} s"),
@@ -156,7 +157,8 @@ impl Kind {
 
 /// The status that a block says it ends with.
 fn expected_status(block: &Block) -> Result<Option<i32>, Box<dyn Error>> {
-    let parsed = |text: &str| text.parse().map_err(|_| format!("fails={text} is no exit status").into());
+    let parsed =
+        |text: &str| text.parse().map_err(|_| format!("fails={text} is no exit status").into());
     block.option("fails").map(parsed).transpose()
 }
 

@@ -38,7 +38,8 @@ pub(super) fn updated(shown: &str, printed: &str) -> String {
     for (index, line) in old.iter().enumerate() {
         if line.trim_end() == ANYTHING {
             let next = old.get(index + 1);
-            let resumed = next.map_or(Some(rest.len()), |next| rest.iter().position(|it| is_as_shown(next, it)));
+            let resumed = next
+                .map_or(Some(rest.len()), |next| rest.iter().position(|it| is_as_shown(next, it)));
             if let Some(n_left_out) = resumed {
                 rest.drain(..n_left_out);
                 text += line;

@@ -3,6 +3,7 @@
 //! `generate` writes the pages that the library knows, `check` compares them, `run` runs the commands of all
 //! pages, and `build` makes the site. Nothing here is part of the program.
 
+mod reference;
 mod repository;
 mod snippets;
 
@@ -24,6 +25,10 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
+    /// Write the pages of the reference that the library knows.
+    Generate,
+    /// Compare those pages with the library.
+    Check,
     /// Run the commands of all pages and README files, and compare what they print.
     Run(RunArguments),
 }
@@ -56,6 +61,8 @@ fn main() -> ExitCode {
 fn work(task: &Task) -> Result<bool, Box<dyn Error>> {
     let repository = Repository::of_this_crate();
     match task {
+        Task::Generate => reference::generate(&repository),
+        Task::Check => reference::check(&repository),
         Task::Run(RunArguments { xrsim, update, files }) => {
             let program = match xrsim {
                 Some(path) => {

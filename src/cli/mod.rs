@@ -158,8 +158,8 @@ impl CommandEntry {
     }
 }
 
-/// The program as the argument parser sees it.
-fn program() -> Command {
+/// The program as the argument parser sees it: every command with its options and help texts.
+pub fn program() -> Command {
     let program = Global::augment_args(Command::new("xrsim"));
     let program = program.subcommand_required(true).arg_required_else_help(true);
     program.subcommands(commands().into_iter().map(|it| (it.define)(Command::new(it.name))))

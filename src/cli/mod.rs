@@ -5,6 +5,7 @@ mod area;
 mod assumed;
 mod cache;
 mod check;
+mod cluster;
 mod colour;
 mod compare;
 mod completions;
@@ -101,6 +102,7 @@ fn commands() -> Vec<CommandEntry> {
         command("sweep", sweep::run).on_threads(),
         command("search", search::run).on_threads(),
         command("merge", sweep::merge),
+        command("status", cluster::status),
         command("plot", plot::run).on_threads().showing("reading and drawing"),
         command("mlperf", mlperf::run).on_threads().showing("running load tests"),
         command("compare", compare::run).on_threads(),

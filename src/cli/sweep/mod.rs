@@ -15,12 +15,14 @@ use std::time::{Duration, Instant};
 use crate::column;
 use crate::config::sweep::SweepOptions;
 use crate::config::{Catalog, SweepDraft};
+use crate::digest::Digest;
 use crate::experiment::sweep::{Candidate, Inputs, PointResult, Sweep, score};
 use crate::report::csv::{self, Table};
 use crate::report::rows::{Line, Lines};
 use crate::sweep::grid::{Grid, Shard};
 use crate::sweep::{Scored, Scorer};
 
+use super::cluster::{self, Estimate, Form, Job};
 use super::message::{Failure, say, with_hints};
 use super::output::OutputFile;
 use super::places::Places;
@@ -43,6 +45,9 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let Sweep { grid, mut inputs } = with_hints(|notes| Sweep::of(&draft, notes))?;
     let points = args.shard.unwrap_or(Shard::WHOLE).points(grid.n_points());
     let path = args.out.clone().unwrap_or_else(|| default_path(args));
+    if args.cluster.is_asked() {
+        return hand_over(args, &grid, &mut inputs, &path);
+    }
     Places::default()
         .reading(inputs.paths().chain(spec))
         .writing([&path, &manifest::place(&path)])
@@ -70,6 +75,35 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
     }
     progress.finish();
     rows.finish(&points)
+}
+
+/// Estimates the sweep, or prints or submits the job of its parts.
+fn hand_over(
+    args: &SweepArgs,
+    grid: &Grid,
+    inputs: &mut Inputs,
+    path: &Path,
+) -> Result<(), Failure> {
+    let mut identity = grid.digest();
+    inputs.files().for_each(|file| identity.push_str(&file.sha256));
+    let job = Job {
+        command: "sweep",
+        things: "points",
+        n_things: grid.n_points(),
+        form: Form::File,
+        out: path,
+        spec: args.spec.as_deref(),
+        digest: Digest::of(identity.as_bytes()).hex(),
+    };
+    cluster::hand_over(&job, &args.cluster, || {
+        let cost_models = inputs.cost_models();
+        let mut scorers: Vec<_> = cost_models.iter().map(|it| Scorer::new(&*it.model)).collect();
+        Estimate::of(grid.n_points(), |index| {
+            let candidate = Candidate::of(grid.point(index), inputs)?;
+            score(&[candidate], &mut scorers);
+            Ok(())
+        })
+    })
 }
 
 /// Number of points that are computed before their rows are written, about once per second.

@@ -67,7 +67,7 @@ const STACK: usize = 8 << 20;
 #[derive(Debug, Args)]
 #[command(
     name = "xrsim",
-    version,
+    version = env!("XRSIM_VERSION"),
     after_help = "Examples:\n  \
         xrsim run                                      the best of 13 systems in 7 scenarios and 2 sizes\n  \
         xrsim run --scenario AR_gaming --system J      one system, with the breakdown of its scores\n  \

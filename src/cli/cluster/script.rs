@@ -56,7 +56,8 @@ struct Texts {
 impl Texts {
     fn of(job: &Job<'_>, options: &ClusterOptions) -> Result<Self, Failure> {
         let program = std::env::args().next().unwrap_or_else(|| "xrsim".into());
-        let definition = super::super::program();
+        let mut definition = super::super::program();
+        definition.build();
         let command = definition.find_subcommand(job.command).expect("it is being run");
         let is_of_part =
             |it: &Arg| is_own(it) || ["out", "restart"].contains(&it.get_id().as_str());

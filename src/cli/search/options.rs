@@ -23,7 +23,8 @@ use super::super::sweep::shard;
     xrsim search mine.yaml --out found --require-proof\n  \
     xrsim search mine.yaml --scenario AR_gaming --replications 2 --set flexibility=none\n  \
     xrsim search --scenario AR_gaming --dataflow WS,OS,RS --accelerators 2 --pes 4096 --step 128\n\n\
-    Exit status: 0 done, 1 a proof or a constraint that was required is not met, 2 bad input."
+    Exit status: 0 done, 1 a proof or a constraint that was required is not met, 2 bad input, 75 another process is \
+    writing to the same folder (try later)."
 )]
 pub(crate) struct SearchArgs {
     /// Search: a file, or the name of one that comes with the program. Options replace what it says.

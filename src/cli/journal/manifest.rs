@@ -189,7 +189,7 @@ impl Manifest {
     }
 
     /// Difference between `earlier` and this record, in words; `None` if there is none.
-    pub(super) fn difference(&self, earlier: &Self) -> Option<String> {
+    pub(in super::super) fn difference(&self, earlier: &Self) -> Option<String> {
         if self.grid_sha256 != earlier.grid_sha256 {
             return Some(match &self.command {
                 None => "the keys or values of the sweep have changed".into(),

@@ -21,11 +21,22 @@ const MAX_AUTO: u64 = 1000;
 /// Positions from which the balance of parts is told.
 const STRETCHES: usize = 8;
 
-/// A sample of points, each made twice on one thread: the first time with what later ones share, such as costs
-/// of layers.
+/// Work that points have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Shares {
+    /// None: every point takes as long as the first time.
+    Nothing,
+    /// Costs of layers and what else is read or computed once. A point that is made again takes what each point
+    /// takes by itself.
+    Inputs,
+}
+
+/// A sample of points, made on one thread.
 #[derive(Debug)]
 pub(in super::super) struct Estimate {
     n_points: u64,
+    /// Processor time by other evidence than a sample \[s\].
+    told: Option<[f64; 2]>,
     /// Point, and seconds of the first and second time.
     sample: Vec<(u64, [f64; 2])>,
 }
@@ -38,6 +49,7 @@ impl Estimate {
     /// The failure of a point.
     pub(in super::super) fn of(
         n_points: u64,
+        shares: Shares,
         mut make: impl FnMut(u64) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
         let (started, mut sample) = (Instant::now(), Vec::new());
@@ -47,17 +59,27 @@ impl Estimate {
                 make(index)?;
                 Ok::<_, Failure>(start.elapsed().as_secs_f64())
             };
-            sample.push((index, [timed()?, timed()?]));
+            let first = timed()?;
+            let second = if shares == Shares::Inputs { timed()? } else { first };
+            sample.push((index, [first, second]));
             if started.elapsed() > PATIENCE {
                 break;
             }
         }
-        Ok(Self { n_points, sample })
+        Ok(Self { n_points, told: None, sample })
+    }
+
+    /// An estimate of `cpu_s`, from least to most \[s\], by other evidence than a sample.
+    pub(in super::super) fn told(n_points: u64, cpu_s: [f64; 2]) -> Self {
+        Self { n_points, told: Some(cpu_s), sample: Vec::new() }
     }
 
     /// Processor time of all points \[s\]: at least, if the other points share what the sample has made, and at
     /// most, if each makes its own.
     fn cpu_s(&self) -> [f64; 2] {
+        if let Some(told) = self.told {
+            return told;
+        }
         let n = self.sample.len().max(1) as f64;
         let [first, second] = [0, 1].map(|at| self.sample.iter().map(|it| it.1[at]).sum::<f64>());
         let rest = self.n_points as f64 - n;
@@ -89,7 +111,10 @@ impl Estimate {
         let Job { n_things, things, .. } = job;
         let cpu = self.cpu_s();
         let threads = rayon::current_num_threads() as f64;
-        let mut text = format!("{n_things} {things}, {} of them timed\n", self.sample.len());
+        let mut text = match self.sample.len() {
+            0 => format!("{n_things} {things}\n"),
+            n => format!("{n_things} {things}, {n} of them timed\n"),
+        };
         let range = |scale: f64| match (cpu[0] / scale, cpu[1] / scale) {
             (least, most) if most < 1.5 * least => format!("about {}", span(most)),
             (least, most) => format!("{} to {}", span(least), span(most)),

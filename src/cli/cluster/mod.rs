@@ -17,7 +17,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use super::message::{Failure, say, warn};
 use super::output;
 
-pub(super) use estimate::Estimate;
+pub(super) use estimate::{Estimate, Shares};
 pub(super) use status::status;
 
 /// Number of parts of a job.
@@ -121,7 +121,7 @@ pub(super) struct Job<'a> {
     pub things: &'static str,
     pub n_things: u64,
     pub form: Form,
-    /// File or folder of the result.
+    /// File or folder of the result; empty if none was given.
     pub out: &'a Path,
     /// File of the inputs for people, if there is one.
     pub spec: Option<&'a str>,
@@ -157,6 +157,9 @@ pub(super) fn hand_over(
     options: &ClusterOptions,
     estimate: impl FnOnce() -> Result<Estimate, Failure>,
 ) -> Result<(), Failure> {
+    if options.sbatch.is_some() && job.out.as_os_str().is_empty() {
+        return Err(Failure::Argument("--sbatch takes --out: parts are written beside it".into()));
+    }
     let parts = match options.sbatch {
         None => return output::print_text(&estimate()?.text(job)),
         Some(Count::Parts(parts)) => parts.get(),

@@ -3,9 +3,12 @@
 //! `generate` writes the pages that the library knows, `check` compares them, `run` runs the commands of all
 //! pages, and `build` makes the site. Nothing here is part of the program.
 
+mod book;
 mod reference;
 mod repository;
 mod snippets;
+mod summary;
+mod twice;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -27,8 +30,15 @@ struct Arguments {
 enum Task {
     /// Write the pages of the reference that the library knows.
     Generate,
-    /// Compare those pages with the library.
+    /// Compare those pages with the library, and look for pages that the summary lacks, and
+    /// for paragraphs that stand in two places.
     Check,
+    /// Make the site, and check its links.
+    Build {
+        /// Folder of the site, which is made anew [default: target/manual].
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
     /// Run the commands of all pages and README files, and compare what they print.
     Run(RunArguments),
 }
@@ -62,7 +72,18 @@ fn work(task: &Task) -> Result<bool, Box<dyn Error>> {
     let repository = Repository::of_this_crate();
     match task {
         Task::Generate => reference::generate(&repository),
-        Task::Check => reference::check(&repository),
+        Task::Check => {
+            let found = [
+                reference::check(&repository)?,
+                summary::check(&repository)?,
+                twice::check(&repository)?,
+            ];
+            Ok(found.iter().all(|it| *it))
+        }
+        Task::Build { out } => {
+            let folder = out.clone().unwrap_or_else(|| repository.target().join("manual"));
+            book::build(&repository, &folder)
+        }
         Task::Run(RunArguments { xrsim, update, files }) => {
             let program = match xrsim {
                 Some(path) => {

@@ -3,7 +3,7 @@
 //! The columns are read from files that the commands write here, so that none is missing. Their sentences
 //! are those of the library where it has them, and otherwise those of `columns.txt`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -18,6 +18,9 @@ use super::markdown::{Page, code, sentence};
 
 /// Sentences of columns that the library has none of: `[FILE]`, then `COLUMN: SENTENCE` in lines.
 const SENTENCES: &str = include_str!("columns.txt");
+
+/// Where those sentences are.
+const PLACE: &str = "manual/src/reference/columns.txt";
 
 /// Section of sentences that hold for every file.
 const ANY: &str = "*";
@@ -140,8 +143,8 @@ fn writers() -> Vec<Writer> {
                 "4096",
                 "--scenario",
                 "VR_gaming",
-                "--flexibility",
-                "none",
+                "--set",
+                "flexibility=none",
                 "--replications",
                 "2",
                 "--objective",
@@ -261,7 +264,7 @@ fn read(out: &Path, path: &str) -> Result<String, Box<dyn Error>> {
 pub(super) fn page(files: &[File]) -> Result<String, Box<dyn Error>> {
     let sentences = sentences()?;
     let of_library = of_library();
-    let mut used = BTreeMap::new();
+    let mut used = BTreeSet::new();
     let mut page = Page::new(
         "Output files",
         "Every file is CSV with a header. Names of columns end in the unit of their values. The same command with the \
@@ -271,6 +274,7 @@ pub(super) fn page(files: &[File]) -> Result<String, Box<dyn Error>> {
         "A folder has a record too, such as `run.json`: the version, the requested and the effective settings, the seed, \
          and the SHA-256 of every file that was read or written.",
     );
+    let mut missing = Vec::new();
     let mut command = "";
     for file in files {
         if command != file.command {
@@ -284,29 +288,29 @@ pub(super) fn page(files: &[File]) -> Result<String, Box<dyn Error>> {
             let written = own.iter().find_map(|key| Some((key, sentences.get(key)?)));
             let text = match (written, of_library.get(column)) {
                 (Some((key, text)), _) => {
-                    used.insert(key.clone(), ());
+                    used.insert(key.clone());
                     text.clone()
                 }
                 (None, Some(text)) => text.clone(),
                 (None, None) => {
-                    let place = "manual/src/reference/columns.txt";
-                    return Err(format!(
-                        "column `{column}` of {} has no sentence in {place}",
-                        file.name
-                    )
-                    .into());
+                    missing.push(format!("`{column}` of {}", file.name));
+                    continue;
                 }
             };
             rows.push(vec![code(column), sentence(&text)]);
         }
         page.table(&["column", "meaning"], &rows);
     }
-    match sentences.keys().find(|key| !used.contains_key(*key)) {
-        Some((file, column)) => {
-            Err(format!("columns.txt: [{file}] has a sentence for `{column}`, which no file has")
-                .into())
+    if !missing.is_empty() {
+        return Err(format!("columns without a sentence in {PLACE}: {}", missing.join(", ")).into());
+    }
+    let unused = sentences.keys().filter(|key| !used.contains(*key));
+    let unused: Vec<_> = unused.map(|(file, column)| format!("`{column}` of [{file}]")).collect();
+    match unused.is_empty() {
+        true => Ok(page.finish()),
+        false => {
+            Err(format!("{PLACE} has sentences that no file needs: {}", unused.join(", ")).into())
         }
-        None => Ok(page.finish()),
     }
 }
 

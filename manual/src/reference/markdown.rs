@@ -30,12 +30,13 @@ impl Page {
         let _ = write!(self.text, "\n```{language}\n{}\n```\n", text.trim_end());
     }
 
-    /// Adds a table; its cells are Markdown.
+    /// Adds a table; its cells are Markdown, and `-` stands for an empty one.
     pub(super) fn table(&mut self, header: &[&str], rows: &[Vec<String>]) {
         let _ =
             write!(self.text, "\n| {} |\n|{}\n", header.join(" | "), "---|".repeat(header.len()));
         for row in rows {
-            let _ = writeln!(self.text, "| {} |", row.join(" | "));
+            let cells: Vec<_> = row.iter().map(|it| if it.is_empty() { "-" } else { it }).collect();
+            let _ = writeln!(self.text, "| {} |", cells.join(" | "));
         }
     }
 

@@ -62,7 +62,7 @@ fn a_new_column_without_a_sentence_is_refused() {
     let error = files::page(&files).expect_err("it has no sentence");
     assert_eq!(
         error.to_string(),
-        "column `novelty` of scores.csv has no sentence in manual/src/reference/columns.txt"
+        "columns without a sentence in manual/src/reference/columns.txt: `novelty` of scores.csv"
     );
     // A column that is gone leaves its sentence behind.
     files[0].columns.pop();
@@ -70,7 +70,7 @@ fn a_new_column_without_a_sentence_is_refused() {
         files.iter_mut().find(|it| it.name == "sweep.csv").expect("there is one");
     columns.retain(|it| it != "check");
     let error = files::page(&files).expect_err("nothing has the sentence");
-    assert!(error.to_string().contains("[sweep.csv] has a sentence for `check`"), "{error}");
+    assert!(error.to_string().ends_with("no file needs: `check` of [sweep.csv]"), "{error}");
 }
 
 #[test]

@@ -1,7 +1,9 @@
-//! Lists the data files that `src/config/embedded.rs` and `src/mapper/table.rs` compile into the program.
+//! Lists the data files that `src/config/embedded.rs` and `src/mapper/table.rs` compile into the program, and
+//! finds the commit that `--version` names.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs, io};
 
 /// Folders of data files, in the order of the table.
@@ -34,7 +36,43 @@ fn main() -> io::Result<()> {
     let (folder, mut paths) = (root.join(MAPPINGS), Vec::new());
     collect(&folder, "txt", &mut paths)?;
     let mappings = table("MAPPINGS", "Name and contents of every file of mappings", &folder, paths);
-    fs::write(out.join("mappings.rs"), mappings)
+    fs::write(out.join("mappings.rs"), mappings)?;
+
+    println!("cargo::rustc-env=XRSIM_VERSION={}", version(&root));
+    Ok(())
+}
+
+/// Version of the program, in releases with the commit and its date. Builds without optimisation do not name
+/// it: each commit would build them again.
+fn version(root: &Path) -> String {
+    let version = env::var("CARGO_PKG_VERSION").expect("set by cargo");
+    let is_release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
+    match is_release.then(|| commit(root)).flatten() {
+        Some(commit) => format!("{version} ({commit})"),
+        None => version,
+    }
+}
+
+/// The commit of the repository in `root` and its date; `None` in sources without a repository.
+fn commit(root: &Path) -> Option<String> {
+    if !root.join(".git").exists() {
+        return None;
+    }
+    // The log of a branch grows with every commit, also where references are packed.
+    for file in ["HEAD", "logs/HEAD"] {
+        let path = root.join(git(root, &["rev-parse", "--git-path", file])?);
+        if path.exists() {
+            println!("cargo::rerun-if-changed={}", path.display());
+        }
+    }
+    git(root, &["log", "-1", "--format=%h %cs", "--abbrev=10"])
+}
+
+/// What a command of git prints; `None` if it fails.
+fn git(root: &Path, arguments: &[&str]) -> Option<String> {
+    let done = Command::new("git").arg("-C").arg(root).args(arguments).output().ok()?;
+    let text = String::from_utf8(done.stdout).ok()?.trim().to_string();
+    (done.status.success() && !text.is_empty()).then_some(text)
 }
 
 /// Code of the table `constant` of paths below `root` and contents of files, in order of path.

@@ -67,7 +67,7 @@ const STACK: usize = 8 << 20;
 #[derive(Debug, Args)]
 #[command(
     name = "xrsim",
-    version,
+    version = env!("XRSIM_VERSION"),
     after_help = "Examples:\n  \
         xrsim run                                      the best of 13 systems in 7 scenarios and 2 sizes\n  \
         xrsim run --scenario AR_gaming --system J      one system, with the breakdown of its scores\n  \
@@ -158,8 +158,8 @@ impl CommandEntry {
     }
 }
 
-/// The program as the argument parser sees it.
-fn program() -> Command {
+/// The program as the argument parser sees it: every command with its options and help texts.
+pub fn program() -> Command {
     let program = Global::augment_args(Command::new("xrsim"));
     let program = program.subcommand_required(true).arg_required_else_help(true);
     program.subcommands(commands().into_iter().map(|it| (it.define)(Command::new(it.name))))

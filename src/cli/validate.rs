@@ -4,23 +4,36 @@ mod cross;
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::config::Source;
 use crate::config::loadgen_cases::Cases;
 use crate::report::table::{new_table, render};
 use crate::validate::loadgen::{self, ASPECTS, CaseReport, Report};
-use crate::validate::{self, Tally, ValidateError};
+use crate::validate::{self, Comparisons, Tally, ValidateError};
 
 use super::message::{AndCheck as _, Failure};
 use super::{output, table_style};
 
 /// Compare the simulator with reference data: that of the program, or tables of your own.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct ValidateArgs {
+    /// Output format of the comparisons with the data of the program.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: AllFormat,
     /// Tables of your own.
     #[command(subcommand)]
     tables: Option<Tables>,
+}
+
+/// Output format of all comparisons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AllFormat {
+    /// Tables for a terminal.
+    Table,
+    /// One JSON document: every comparison, and the numbers of other models and chips by source and quantity.
+    Json,
 }
 
 /// Kinds of tables.
@@ -60,7 +73,7 @@ enum Tables {
 /// Returns a failure if a comparison that must be equal differs, or if a table cannot be read.
 pub(super) fn run(args: &ValidateArgs) -> Result<(), Failure> {
     match &args.tables {
-        None => compare_all(),
+        None => compare_all(args.format),
         Some(Tables::Cost { cases, .. }) if !cases.is_empty() => compare_costs(cases),
         Some(Tables::Cost { against, format, .. }) => cross::compare(against, *format),
         Some(Tables::Loadgen { cases }) => compare_loadgen(cases),
@@ -77,16 +90,22 @@ impl From<ValidateError> for Failure {
     }
 }
 
-fn compare_all() -> Result<(), Failure> {
+fn compare_all(format: AllFormat) -> Result<(), Failure> {
     let all = validate::all()?;
+    let printed = match format {
+        AllFormat::Table => output::print_text(&all_to_text(&all)),
+        AllFormat::Json => output::print_json(&all.to_json()),
+    };
+    printed.and_check(check(all.n_different(), "comparisons"))
+}
+
+fn all_to_text(all: &Comparisons) -> String {
     let header = ["comparison", "with", "result", "verdict"];
     let mut table = new_table(table_style(), &header, header.len());
     for it in &all.comparisons {
         table.add_row([&it.what, it.with, &it.result, &it.verdict.to_string()]);
     }
-    let others = cross::to_text(&all.numbers, table_style());
-    let printed = output::print_text(&format!("{}\n{others}", render(&table)));
-    printed.and_check(check(all.n_different(), "comparisons"))
+    format!("{}\n{}", render(&table), cross::to_text(&all.numbers, table_style()))
 }
 
 /// Fails if anything differs.

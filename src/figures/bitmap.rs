@@ -5,6 +5,7 @@ use plotters_backend::{
 };
 use plotters_bitmap::BitMapBackend;
 
+use super::dashes::length;
 use super::scene::{Point, Scene, Shape};
 use super::text::draw_glyphs;
 use super::{FigureError, Ink, Sheet};
@@ -188,7 +189,7 @@ fn is_sharp(triple: &[BackendCoord]) -> bool {
     let step =
         |from: BackendCoord, to: BackendCoord| (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
     let (a, b) = (step(triple[0], triple[1]), step(triple[1], triple[2]));
-    let cosine = (a.0 * b.0 + a.1 * b.1) / (a.0.hypot(a.1) * b.0.hypot(b.1));
+    let cosine = (a.0 * b.0 + a.1 * b.1) / (length(a) * length(b));
     cosine < 0.94
 }
 

@@ -3,6 +3,12 @@
 /// A point (x, y) \[px\].
 type Point = (f64, f64);
 
+/// Length of a step (x, y) \[px\]. Steps lie within a page, so that squares do not overflow; `hypot` would tie the
+/// program to the C library of 2022.
+pub(super) fn length((x, y): Point) -> f64 {
+    (x * x + y * y).sqrt()
+}
+
 /// Lengths of dashes and of the spaces after them, in turn \[px\]. An empty list is a solid line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Dashes(&'static [f64]);
@@ -40,7 +46,7 @@ impl Dashes {
             let (mut from, to) = (pair[0], pair[1]);
             loop {
                 let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-                let length = dx.hypot(dy);
+                let length = length((dx, dy));
                 if length <= left || stretches.len() >= MAX_STRETCHES {
                     left -= length;
                     stretch.push(to);

@@ -1,5 +1,6 @@
 //! Placement of labels beside points.
 
+use super::dashes::length;
 use super::scene::{Align, LABEL_PX, Point, Rect, Scene, Text};
 use super::text::{fit, width_px};
 
@@ -39,7 +40,7 @@ impl Placement {
     /// Keeps labels off a straight line.
     pub(crate) fn keep_clear_of_line(&mut self, from: Point, to: Point) {
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-        let steps = (dx.hypot(dy) / 3.0).ceil().max(1.0);
+        let steps = (length((dx, dy)) / 3.0).ceil().max(1.0);
         for step in 0..=steps as usize {
             let share = step as f64 / steps;
             self.keep_clear((from.0 + share * dx, from.1 + share * dy), 1.5);

@@ -13,6 +13,7 @@ mod tally;
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::config::cost_cases::{self, Difference};
@@ -21,7 +22,7 @@ use crate::experiment::ExperimentError;
 use crate::mlperf::run::RunError;
 use crate::reproduce::ReproduceError;
 
-use cross::Number;
+use cross::{Number, Summary};
 
 pub use tally::{Mismatch, Tally};
 
@@ -89,6 +90,27 @@ impl Comparisons {
         let n_comparisons =
             self.comparisons.iter().filter(|it| it.verdict == Verdict::Differs).count();
         n_comparisons + cross::n_different(&self.numbers)
+    }
+
+    /// One document: `comparisons` in their order, and `numbers` by source and quantity.
+    pub fn to_json(&self) -> Value {
+        let comparison = |it: &Comparison| {
+            json!({
+                "comparison": it.what, "with": it.with, "result": it.result,
+                "verdict": it.verdict.to_string(),
+            })
+        };
+        let numbers = |it: &Summary| {
+            json!({
+                "with": it.source, "quantity": it.quantity, "numbers": it.n, "equal": it.n_equal,
+                "within": it.n_within, "tolerance": it.tolerance, "by_rule": it.n_by_rule,
+                "not_reproduced": it.n_open, "different": it.n_different, "mean_error": it.mean_error(),
+            })
+        };
+        json!({
+            "comparisons": self.comparisons.iter().map(comparison).collect::<Vec<_>>(),
+            "numbers": Summary::of(&self.numbers).iter().map(numbers).collect::<Vec<_>>(),
+        })
     }
 }
 

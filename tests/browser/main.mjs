@@ -8,13 +8,14 @@ import { parseArgs } from "node:util";
 import { checkAnswers } from "./answers.mjs";
 import { Harness } from "./harness.mjs";
 import { checkLacking } from "./lacking.mjs";
+import { checkManual } from "./manual.mjs";
 import { Pages } from "./pages.mjs";
 import { checkTraces } from "./perfetto.mjs";
 import { holdsAllRules, NARROW, WIDE } from "./rules.mjs";
 
 const { values: options, positionals: words } = parseArgs({
   allowPositionals: true,
-  options: Object.fromEntries(["xrsim", "tools", "perfetto", "pictures"].map((name) => [name, { type: "string" }])),
+  options: Object.fromEntries(["xrsim", "manual", "tools", "perfetto", "pictures"].map((name) => [name, { type: "string" }])),
 });
 
 /** Every page in light and dark, wide and narrow. */
@@ -47,6 +48,7 @@ try {
   checkLacking(harness, pages);
   checkRules(harness, pages, pictures);
   checkAnswers(harness, pages);
+  checkManual(harness, options.manual, pictures);
   checkTraces(harness, maker, { perfetto: options.perfetto, pictures });
   await harness.run();
 } finally {

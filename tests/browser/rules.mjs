@@ -47,7 +47,7 @@ async function shows(tab) {
 }
 
 /** Nothing extends beyond the window; wider tables scroll by themselves, and only in narrow windows. */
-async function fits(tab, width) {
+export async function fits(tab, width) {
   const found = await tab.evaluate(() => ({
     page: document.documentElement.scrollWidth,
     tables: [...document.querySelectorAll(".scroll")]
@@ -60,7 +60,7 @@ async function fits(tab, width) {
         return `${scroll.getAttribute("aria-label")}: ${cut.map((heading) => heading.innerText).join(", ")}`;
       }),
     over: [...document.querySelectorAll("body *")]
-      .filter((element) => element.checkVisibility() && !element.closest(".scroll, .unseen, .skip, .links, pre, svg"))
+      .filter((element) => element.checkVisibility() && !element.closest(".scroll, .table-wrapper, .unseen, .skip, .links, pre, svg"))
       .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
       .map((element) => `${element.tagName}.${element.className}`),
   }));
@@ -82,7 +82,7 @@ async function keepsToCells(tab) {
 /** Rows of a table that are checked for accessibility; hundreds of rows have the same form. */
 const ROWS = 20;
 
-async function isAccessible(tab, axe) {
+export async function isAccessible(tab, axe) {
   await tab.evaluate(axe);
   await tab.evaluate((rows) => {
     for (const row of document.querySelectorAll(`main tbody tr:nth-child(n + ${rows + 1}), .bars li:nth-child(n + ${rows + 1})`)) row.remove();

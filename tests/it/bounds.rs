@@ -275,7 +275,8 @@ fn random_policy(draws: &mut ChaCha8Rng) -> Policy {
 fn no_policy_exceeds_a_bound_on_random_instances() {
     let mut draws = ChaCha8Rng::seed_from_u64(20230604);
     let (mut tightest, mut n_whole, mut n_cut) = ([0; 3], 0, 0);
-    for index in 0..10_000 {
+    let n_instances = if cfg!(debug_assertions) { 2_000 } else { 10_000 };
+    for index in 0..n_instances {
         let plan = random_plan(&mut draws);
         let requests = requests(&plan);
         let of =
@@ -303,8 +304,9 @@ fn no_policy_exceeds_a_bound_on_random_instances() {
         tightest[Bound::ALL.iter().position(|&b| b == whole.tightest().0).unwrap()] += 1;
     }
     // The instances are of every kind: each bound is the tightest of many.
-    assert!(tightest.iter().all(|&n| n > 200), "{tightest:?}");
-    assert!(n_whole > 3000 && n_cut > 3000, "{n_whole} {n_cut}");
+    assert!(tightest.iter().all(|&n| n > n_instances / 50), "{tightest:?}");
+    let many = 3 * n_instances / 10;
+    assert!(n_whole > many && n_cut > many, "{n_whole} {n_cut}");
 }
 
 fn windows<'a>(plan: &'a Case, requests: &'a RequestStream) -> Windows<'a> {

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
-use crate::support::binary::{output, refused, stderr, stdout, xrsim};
+use crate::support::binary::{output, program, refused, stderr, stdout, xrsim};
 
 const KD: [&str; 8] =
     ["map", "--network", "KD", "--pes", "1024", "--effort", "quick", "--format=csv"];
@@ -212,7 +212,7 @@ fn a_killed_map_goes_on_where_it_was() {
     let cache = folder.path().join("cache");
     let arguments = ["map", "--network", "KD", "--pes", "1024", "--format=csv", "--quiet"];
     let whole = output(&arguments);
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_xrsim"));
+    let mut command = std::process::Command::new(program());
     command.args(arguments).env("XRSIM_CACHE", &cache).stdout(Stdio::null());
     let mut child = command.spawn().expect("it starts");
     // The first results are kept after half a second, or at the end.

@@ -263,6 +263,11 @@ impl Key {
         }
     }
 
+    /// Its option of the command line, without the dashes; `None` if it is set with `--set`.
+    pub fn option_name(&self) -> Option<&'static str> {
+        self.option.map(|option| option.long)
+    }
+
     /// Value unless one is given.
     pub fn default_text(&self) -> String {
         match (self.default, self.or_else, (self.get)(&Settings::default())) {

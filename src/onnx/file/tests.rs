@@ -533,7 +533,11 @@ fn damaged_reference_files_are_read_or_refused() {
         for entry in fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
             if path.extension().is_some_and(|end| end == "onnx") {
-                damage(&fs::read(&path).expect("a file"));
+                let bytes = fs::read(&path).expect("a file");
+                // Time grows with the square of the length.
+                if !cfg!(debug_assertions) || bytes.len() < 100_000 {
+                    damage(&bytes);
+                }
             }
         }
     }

@@ -47,6 +47,10 @@ pub(super) fn recurrent(
         )));
     }
     let is_shared = maker.is_shared(weights);
+    // A layer has the weights of both products, or none of them.
+    if maker.trace.tensor(weights).root.is_none() {
+        maker.parameter(states);
+    }
     let bits = maker.held(data).bits;
     let weight_bits = weight_bits(maker, weights);
     // The first step of each direction reads initial states, too.

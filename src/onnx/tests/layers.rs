@@ -1,17 +1,8 @@
 //! Layers of small graphs, by hand.
 
-use super::{graph, lines, problem, read};
+use super::{from, graph, lines, node, problem, read, sources};
 use crate::onnx::onnx_files::{Function, Graph, INT64, Model, Node, Tensor};
 use crate::onnx::{Branch, Options};
-
-/// A graph from `x` of this shape to `y`.
-fn from(dims: &[i64]) -> Graph {
-    Graph::new("g").input("x", dims).output("y")
-}
-
-fn node(operator: &str, inputs: &[&str], output: &str) -> Node {
-    Node::new(operator, inputs, &[output])
-}
 
 /// A 3x3 convolution of 4 channels to 8, of `input`.
 fn conv(input: &str, output: &str) -> Node {
@@ -200,24 +191,6 @@ fn letters_of_einsum_are_instances_rows_and_columns() {
     );
     let dot = from(&[4, 4]).node(node("Einsum", &["x", "x"], "y").text("equation", "ii,ij->ij"));
     assert!(problem(dot).contains("a letter twice in one operand"));
-}
-
-/// Two directions of 5 steps: the first with weights, the others with the same.
-#[test]
-fn a_recurrent_network_is_a_product_for_each_step() {
-    let lstm = Node::new("LSTM", &["x", "w", "r", "b"], &["", "y", ""]);
-    let lstm = lstm.int("hidden_size", 16).text("direction", "bidirectional");
-    let graph = from(&[5, 2, 8]).weight("w", &[2, 64, 8]).weight("r", &[2, 64, 16]);
-    let imported = super::graph(graph.weight("b", &[2, 128]).node(lstm));
-    let first = "matmul: {rows: 2, c: 24, k: 64, from: 0}";
-    let next = "matmul: {rows: 2, c: 24, k: 64, from: [0, 1], reads: [whole, slice], \
-                shared: true}";
-    let found = lines(&imported);
-    assert_eq!(found[..1], ["matmul: {rows: 2, c: 24, k: 64}"], "{found:?}");
-    assert!(found.contains(&first.to_string()) && found.contains(&next.to_string()), "{found:?}");
-    assert_eq!(imported.network.macs(), 10 * 2 * 24 * 64);
-    // 2 x (16 + 8) x 64 weights and 2 x 128 biases.
-    assert_eq!((imported.network.weights(), imported.other_parameters), (2 * 24 * 64, 256));
 }
 
 #[test]
@@ -483,16 +456,6 @@ fn constants_of_many_elements_are_summed_and_of_one_are_not() {
     assert_eq!(sum(&[8, 6, 5]), [CONV, "add: {k: 8, y: 6, x: 5}"]);
 }
 
-/// Numbers of layers that each layer reads, 0 for the outside.
-fn sources(imported: &crate::onnx::Imported) -> Vec<Vec<u32>> {
-    let back = |source: &crate::model::Source| match *source {
-        crate::model::Source::Outside => 0,
-        crate::model::Source::Back(back) => back,
-    };
-    let layers = imported.network.layers().iter();
-    layers.map(|layer| layer.sources.iter().map(back).collect()).collect()
-}
-
 #[test]
 fn an_index_of_two_axes_adds_an_axis() {
     let indices = Tensor::new("at", INT64, &[2, 2]).raw(&[0; 32]);
@@ -527,19 +490,6 @@ fn a_normalisation_by_the_statistics_of_another_tensor_stays() {
     // The quotient is that of the difference by its own root mean square.
     assert_eq!(found.len(), 4, "{found:?}");
     assert!(found[2].starts_with("add: {k: 16, y: 9, from: [0, 1]"), "{found:?}");
-}
-
-#[test]
-fn a_recurrent_network_reads_its_first_state() {
-    let gru = Node::new("GRU", &["x", "w", "r", "", "", "h"], &["", "y"]).int("hidden_size", 16);
-    let graph =
-        from(&[3, 1, 8]).input("s", &[1i64, 8]).weight("v", &[8, 16]).ints("state", &[1, 1, 16]);
-    let graph = graph
-        .weight("w", &[1, 48, 8])
-        .weight("r", &[1, 48, 16])
-        .node(node("MatMul", &["s", "v"], "m"))
-        .node(node("Reshape", &["m", "state"], "h"));
-    assert_eq!(sources(&super::graph(graph.node(gru)))[1], [0, 1]);
 }
 
 #[test]

@@ -3,8 +3,9 @@
 mod corpus;
 mod layers;
 mod properties;
+mod recurrent;
 
-use super::onnx_files::{Graph, Model};
+use super::onnx_files::{Graph, Model, Node};
 use super::{ImportError, Imported, Options, file, import};
 
 /// Imports a file of these bytes.
@@ -29,4 +30,23 @@ fn lines(imported: &Imported) -> Vec<String> {
     let text = crate::config::export::network(&imported.network);
     let layers = text.split_once("layers:\n").expect("layers").1;
     layers.lines().map(|line| line.trim().trim_start_matches("- ").to_string()).collect()
+}
+
+/// A graph from `x` of this shape to `y`.
+fn from(dims: &[i64]) -> Graph {
+    Graph::new("g").input("x", dims).output("y")
+}
+
+fn node(operator: &str, inputs: &[&str], output: &str) -> Node {
+    Node::new(operator, inputs, &[output])
+}
+
+/// Numbers of layers that each layer reads, 0 for the outside.
+fn sources(imported: &Imported) -> Vec<Vec<u32>> {
+    let back = |source: &crate::model::Source| match *source {
+        crate::model::Source::Outside => 0,
+        crate::model::Source::Back(back) => back,
+    };
+    let layers = imported.network.layers().iter();
+    layers.map(|layer| layer.sources.iter().map(back).collect()).collect()
 }

@@ -178,6 +178,10 @@ fn an_open_batch_multiplies_the_work_and_not_the_weights() {
 fn damaged_files_do_no_harm() {
     let mut random = ChaCha8Rng::seed_from_u64(2);
     for (name, bytes, options) in all() {
+        // Time grows with the square of the length.
+        if cfg!(debug_assertions) && bytes.len() > 100_000 {
+            continue;
+        }
         let step = (bytes.len() / 40).max(97);
         for end in (0..bytes.len()).step_by(step) {
             if let Ok((model, _)) = file::parse(&bytes[..end]) {

@@ -2,7 +2,9 @@
 //! Functions are expanded, the branch that is taken stands for an `If`, and a loop is its body for every trip.
 
 mod control;
+mod functions;
 mod inputs;
+mod questions;
 mod scope;
 mod walk;
 

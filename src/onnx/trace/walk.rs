@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::functions::{arguments, local, resolved, step_name};
 use super::scope::Scope;
 use super::{Root, Step, Tensor, TensorId, Trace};
 use crate::onnx::fact::{Elements, Fact};
 use crate::onnx::file;
-use crate::onnx::graph::{self, Attribute, Dim, Graph, Model, Node, Port};
+use crate::onnx::graph::{self, Dim, Graph, Model, Node, Port};
 use crate::onnx::options::Options;
 use crate::onnx::problems::Problems;
 use crate::onnx::rules::{self, Call, Fault};
@@ -17,8 +18,6 @@ use crate::text::in_line;
 
 /// Most graphs and functions inside of each other.
 const MAX_DEPTH: usize = 64;
-/// Extent that stands for one that data decide, to find more questions.
-const GUESS: u64 = 100;
 /// Most nodes that are walked through, those of a body once for each trip.
 const MAX_WALKED: usize = 1_000_000;
 /// Most elements of all tensors that are followed.
@@ -427,18 +426,6 @@ impl<'a, 'p> Walk<'a, 'p> {
         *node.operator == *"Resize" && self.origin(id).is_none()
     }
 
-    /// Reports that data decide an extent. What follows is looked at with a guess, so that all questions come
-    /// at once.
-    fn guess(&mut self, name: &str, what: &str, is_lost: &mut bool) -> u64 {
-        let shown = in_line(name);
-        self.problems.needs(
-            format!("{shown}: how many {what} there are depends on data"),
-            format!("--bound {shown}=N"),
-        );
-        *is_lost = true;
-        GUESS
-    }
-
     /// Reads a constant of another file.
     fn load(&mut self, id: TensorId) -> Loaded {
         let tensor = &mut self.trace.tensors[id.index()];
@@ -457,65 +444,6 @@ impl<'a, 'p> Walk<'a, 'p> {
                 Loaded::Failed
             }
         }
-    }
-
-    fn fault(&mut self, name: &str, node: &Node, fault: Fault) {
-        let shown = in_line(name);
-        match fault {
-            Fault::Unsupported => self.problems.unsupported(&operator_name(node), name),
-            Fault::Invalid(message) => {
-                let operator = in_line(&node.operator);
-                let of = if *shown == *operator { shown } else { format!("{shown} ({operator})") };
-                self.problems.add(format!("{of}: {message}"));
-            }
-            Fault::Bound(what) => {
-                self.problems.add(format!("{shown}: how many {what} there are is not known"));
-            }
-            Fault::Elements(_) => {}
-        }
-    }
-
-    /// Reports that a shape depends on elements that are not known.
-    fn needs_elements(&mut self, name: &str, node: &Node, id: TensorId) {
-        let shown = format!("{} ({})", in_line(name), in_line(&node.operator));
-        // Whence a shape comes is looked for a few times: each takes a walk through the graph.
-        let origin = (self.problems.count() < 100).then(|| self.origin(id)).flatten();
-        match origin {
-            Some(input) => {
-                let input = in_line(self.trace.tensor(input).name);
-                self.problems.needs(
-                    format!("{shown}: the shape comes from the input {input}"),
-                    format!("--value {input}=N,N"),
-                );
-            }
-            None => {
-                let of = in_line(self.trace.tensor(id).name);
-                self.problems.add(format!(
-                    "{shown}: the shape comes from the elements of `{of}`, which depend on data"
-                ));
-            }
-        }
-    }
-
-    /// The first integer input of the graph that a tensor depends on.
-    pub(super) fn origin(&self, id: TensorId) -> Option<TensorId> {
-        let is_integer =
-            |id: &TensorId| self.trace.fact(*id).is_some_and(|fact| fact.element.is_integer());
-        let all = self.ancestors(id);
-        all.into_iter().find(|id| self.trace.inputs.contains(id) && is_integer(id))
-    }
-
-    /// A tensor, and all that it is computed from.
-    fn ancestors(&self, id: TensorId) -> BTreeSet<TensorId> {
-        let mut seen = BTreeSet::from([id]);
-        let mut open = vec![id];
-        while let Some(id) = open.pop() {
-            let tensor = self.trace.tensor(id);
-            let writer = tensor.writer.map(|writer| &self.trace.steps[writer as usize]);
-            let read = writer.into_iter().flat_map(|step| step.inputs.iter().copied().flatten());
-            open.extend(tensor.related.iter().copied().chain(read).filter(|&id| seen.insert(id)));
-        }
-        seen
     }
 
     /// Facts that the file states about a tensor of the outermost graph, if they are complete.
@@ -594,58 +522,6 @@ fn needed(nodes: &[Node], sorted: &[usize], outputs: &[&str]) -> Vec<bool> {
         }
     }
     needed
-}
-
-/// Name of a step: that of its node, or of the first tensor that it writes, after the path of graphs.
-fn step_name<'a>(node: &'a Node, path: &str) -> Cow<'a, str> {
-    let of_output = || node.outputs.iter().find(|name| !name.is_empty());
-    let name =
-        if node.name.is_empty() { of_output().unwrap_or(&node.operator) } else { &node.name };
-    if path.is_empty() { Cow::Borrowed(&**name) } else { Cow::Owned(format!("{path}{name}")) }
-}
-
-/// The last part of a path.
-fn local(name: &str) -> &str {
-    name.rsplit_once('/').map_or(name, |(_, last)| last)
-}
-
-/// The node with attributes of the function that it is in.
-fn resolved<'a>(node: &'a Node, arguments: &[(Box<str>, Attribute)]) -> Cow<'a, Node> {
-    let is_open = |(_, value): &(Box<str>, Attribute)| matches!(value, Attribute::OfFunction(_));
-    if !node.attributes.iter().any(is_open) {
-        return Cow::Borrowed(node);
-    }
-    Cow::Owned(Node { attributes: bound(&node.attributes, arguments), ..node.clone() })
-}
-
-/// Attributes with the values of those of the function around them; those that it has not are left out.
-fn bound(
-    attributes: &[(Box<str>, Attribute)],
-    arguments: &[(Box<str>, Attribute)],
-) -> Vec<(Box<str>, Attribute)> {
-    let value = |(name, value): &(Box<str>, Attribute)| match value {
-        Attribute::OfFunction(of) => {
-            let found = arguments.iter().find(|(known, _)| known == of);
-            found.map(|(_, value)| (name.clone(), value.clone()))
-        }
-        _ => Some((name.clone(), value.clone())),
-    };
-    attributes.iter().filter_map(value).collect()
-}
-
-/// Attributes of a function as a node gives them, or by default.
-fn arguments(
-    function: &graph::Function,
-    node: &Node,
-    around: &[(Box<str>, Attribute)],
-) -> Vec<(Box<str>, Attribute)> {
-    let mut arguments = bound(&node.attributes, around);
-    for (name, value) in &function.attributes {
-        if arguments.iter().all(|(known, _)| known != name) {
-            arguments.push((name.clone(), value.clone()));
-        }
-    }
-    arguments
 }
 
 /// An operator with its domain, unless that is the usual one.

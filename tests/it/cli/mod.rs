@@ -369,6 +369,63 @@ fn completions_and_manual_page_are_printed() {
     assert!(output(&["run", "--help"]).contains("--replications"));
 }
 
+/// Words that a real bash offers for the last of `words`; `None` without bash.
+fn offered(words: &[&str]) -> Option<Vec<String>> {
+    let script = "eval \"$1\"; shift\n\
+        COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMPREPLY=()\n\
+        _xrsim xrsim \"${@: -1}\" \"${@: -2:1}\" 2>/dev/null\n\
+        printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let completions = output(&["completions", "bash"]);
+    let mut bash = std::process::Command::new("bash");
+    let done = bash.args(["--norc", "-c", script, "bash", &completions]).args(words).output();
+    let Ok(done) = done else {
+        println!("skipped: there is no bash");
+        return None;
+    };
+    let text = String::from_utf8(done.stdout).expect("names are UTF-8");
+    Some(text.lines().map(String::from).collect())
+}
+
+#[test]
+fn bash_completes_the_names_of_inputs() {
+    for (words, name) in [
+        (&["xrsim", "run", "--scenario", ""][..], "AR_gaming"),
+        (&["xrsim", "run", "--scenario", "AR_g"], "AR_gaming"),
+        (&["xrsim", "run", "--system", ""], "J"),
+        (&["xrsim", "compare", "--scheduler", "ed"], "edf"),
+        (&["xrsim", "cost", "--network", "K"], "KD"),
+        (&["xrsim", "run", "--platform", "h"], "headset"),
+        (&["xrsim", "sweep", "pe"], "pe_scaling"),
+        (&["xrsim", "show", "AR_g"], "AR_gaming"),
+        (&["xrsim", "run", "--set", "score.k"], "score.k_per_ms="),
+        (&["xrsim", "mlperf", "inference", "--task", "image"], "image_classification_light"),
+        (&["xrsim", "run", "--format", ""], "json"),
+    ] {
+        let Some(offered) = offered(words) else { return };
+        assert!(offered.iter().any(|it| it == name), "{words:?}: {offered:?}");
+        let start = words[words.len() - 1];
+        assert!(offered.iter().all(|it| it.starts_with(start)), "{words:?}: {offered:?}");
+    }
+}
+
+#[test]
+fn all_comparisons_are_one_document() {
+    let document: serde_json::Value =
+        serde_json::from_str(&output(&["validate", "--format", "json"])).expect("it is JSON");
+    let comparisons = document["comparisons"].as_array().expect("there is a list");
+    let verdicts: Vec<_> = comparisons.iter().map(|it| it["verdict"].as_str()).collect();
+    assert!(
+        verdicts.contains(&Some("equal")) && !verdicts.contains(&Some("DIFFERS")),
+        "{verdicts:?}"
+    );
+    let table = output(&["validate"]);
+    for it in comparisons {
+        let what = it["comparison"].as_str().expect("it has a name");
+        assert!(table.contains(what), "{what}");
+    }
+    assert!(document["numbers"].as_array().is_some_and(|it| it.len() > 30));
+}
+
 #[test]
 fn options_that_would_change_nothing_or_repeat_themselves_are_refused() {
     let message = refused(&["run", "--system", "J", "--dataflow", "WS"]);

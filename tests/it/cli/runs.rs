@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::binary::{output, path, refused, stderr, stdout, xrsim};
+use crate::support::binary::{output, path, program, refused, stderr, stdout, xrsim};
 use tempfile::tempdir;
 
 const RUN: [&str; 7] = ["run", "--scenario", "VR_gaming", "--system", "A", "--pes", "4096"];
@@ -82,7 +82,7 @@ fn a_number_of_threads_that_cannot_be_is_refused() {
 fn threads_that_cannot_be_started_are_an_error_and_no_panic() {
     let mut shell = assert_cmd::Command::new("sh");
     let shell = shell.args(["-c", "ulimit -v 200000; exec \"$0\" \"$@\""]);
-    let shell = shell.arg(env!("CARGO_BIN_EXE_xrsim")).args(RUN);
+    let shell = shell.arg(program()).args(RUN);
     let assert = shell.env("RAYON_NUM_THREADS", "256").env("XRSIM_CACHE", "").assert().code(2);
     let message = stderr(&assert);
     assert!(message.starts_with("error: cannot start 256 threads: "), "{message}");

@@ -1,12 +1,19 @@
 //! Calls of the binary as a user makes them.
 
+use std::ffi::OsString;
+
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use tempfile::TempDir;
 
+/// The binary: that of the variable `XRSIM_PROGRAM`, such as an optimised one, or that of the tests.
+pub fn program() -> OsString {
+    std::env::var_os("XRSIM_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_xrsim").into())
+}
+
 /// A call with these arguments.
 pub fn xrsim(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("xrsim").expect("the binary is built");
+    let mut command = Command::new(program());
     // Tests leave the cache of the user alone.
     command.args(arguments).env("XRSIM_CACHE", "");
     command

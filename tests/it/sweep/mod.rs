@@ -139,7 +139,7 @@ fn a_killed_sweep_goes_on_to_the_same_file() {
     let study = Study::of(spec);
     let whole = study.sweep("whole.csv", &["spec.yaml"]);
     for wait_ms in [0, 5, 20, 40, 60, 80, 100] {
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_xrsim"))
+        let mut child = std::process::Command::new(binary::program())
             .args(["sweep", "spec.yaml", "--out", "rows.csv"])
             .current_dir(study.folder.path())
             .env("XRSIM_CACHE", "")

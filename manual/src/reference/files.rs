@@ -1,0 +1,367 @@
+//! Page of the output files: every column of every file that commands write.
+//!
+//! The columns are read from files that the commands write here, so that none is missing. Their sentences
+//! are those of the library where it has them, and otherwise those of `columns.txt`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use xrsim::bounds::Bounds;
+use xrsim::column::Column;
+use xrsim::experiment::KEYS;
+use xrsim::metrics::{DeviceMetrics, Drops, RunMetrics, Service};
+use xrsim::score::{InferenceScore, Score};
+
+use super::markdown::{Page, code, sentence};
+
+/// Sentences of columns that the library has none of: `[FILE]`, then `COLUMN: SENTENCE` in lines.
+const SENTENCES: &str = include_str!("columns.txt");
+
+/// Where those sentences are.
+const PLACE: &str = "manual/src/reference/columns.txt";
+
+/// Section of sentences that hold for every file.
+const ANY: &str = "*";
+
+/// A run that every command makes quickly.
+const RUN: &[&str] =
+    &["--scenario", "AR_gaming", "--system", "J", "--pes", "4096", "--flexibility", "none"];
+
+/// A load test of MLPerf that takes little time.
+const TEST: &[&str] =
+    &["mlperf", "inference", "--min-duration", "1", "--flexibility", "none", "--load", "server"];
+
+/// An output file with its columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct File {
+    /// Command that writes it.
+    pub(super) command: &'static str,
+    /// Its name, without folders.
+    pub(super) name: &'static str,
+    /// Content, in a phrase.
+    pub(super) content: &'static str,
+    /// Names of its columns, in order.
+    pub(super) columns: Vec<String>,
+}
+
+/// A command that writes files.
+struct Writer {
+    /// As the page names it.
+    command: &'static str,
+    /// Its arguments; they end with the option that takes the folder or the file.
+    arguments: Vec<&'static str>,
+    /// Paths of its files below the folder, and their contents; the empty path is the file itself.
+    files: &'static [(&'static str, &'static str, &'static str)],
+}
+
+fn writers() -> Vec<Writer> {
+    let of_run = |first: &[&'static str], rest: &[&'static str]| [first, RUN, rest].concat();
+    let of_test = |rest: &[&'static str]| [TEST, rest].concat();
+    vec![
+        Writer {
+            command: "xrsim run --out DIR",
+            arguments: of_run(&["run"], &["--out"]),
+            files: &[
+                ("scores.csv", "scores.csv", "a row for each run"),
+                ("models.csv", "models.csv", "a row for each model of a run"),
+                ("inferences.csv", "inferences.csv", "a row for each request"),
+            ],
+        },
+        Writer {
+            command: "xrsim sweep --out FILE.csv",
+            arguments: of_run(&["sweep"], &["--out"]),
+            files: &[(
+                "",
+                "sweep.csv",
+                "a row for each point; settings that vary have columns of their own",
+            )],
+        },
+        Writer {
+            command: "xrsim compare --out DIR",
+            arguments: of_run(
+                &["compare"],
+                &["--scheduler", "edf", "--scheduler", "rm", "--replications", "3", "--out"],
+            ),
+            files: &[
+                (
+                    "policies.csv",
+                    "policies.csv",
+                    "a row for each scheduler, over all scenarios and in each",
+                ),
+                ("pairs.csv", "pairs.csv", "a row for each pair of schedulers"),
+                (
+                    "configurations.csv",
+                    "configurations.csv",
+                    "a row for each configuration and scheduler",
+                ),
+                ("metrics.csv", "metrics.csv", "a row for each model and chain of a configuration"),
+            ],
+        },
+        Writer {
+            command: "xrsim mlperf --out DIR",
+            arguments: of_test(&["--task", "image_classification_light", "--curve", "2", "--out"]),
+            files: &[
+                ("suite.csv", "suite.csv", "a row for each test"),
+                (
+                    "image_classification_light/server/curve.csv",
+                    "curve.csv",
+                    "a row for each rate (`--curve`)",
+                ),
+                (
+                    "image_classification_light/server/queries.csv",
+                    "queries.csv",
+                    "a row for each query of a test",
+                ),
+            ],
+        },
+        Writer {
+            command: "xrsim mlperf --tenant TASK:qps=RATE --out DIR",
+            arguments: [
+                &["mlperf", "inference", "--min-duration", "1", "--flexibility", "none"][..],
+                &["--tenant", "image_classification_light:qps=50", "--out"],
+            ]
+            .concat(),
+            files: &[("tenants.csv", "tenants.csv", "a row for each tenant")],
+        },
+        Writer {
+            command: "xrsim sensitivity --out DIR",
+            arguments: of_run(
+                &["sensitivity"],
+                &["--factor", "score.k_per_ms=5", "--only", "--replications", "2", "--out"],
+            ),
+            files: &[("sensitivity.csv", "sensitivity.csv", "a row for each level of a factor")],
+        },
+        Writer {
+            command: "xrsim search --out DIR",
+            arguments: vec![
+                "search",
+                "--accelerators",
+                "1..1",
+                "--step",
+                "4096",
+                "--scenario",
+                "VR_gaming",
+                "--set",
+                "flexibility=none",
+                "--replications",
+                "2",
+                "--objective",
+                "score_executed_mean,area_mm2",
+                "--out",
+            ],
+            files: &[
+                ("answers.csv", "answers.csv", "a row for each answer"),
+                (
+                    "evaluated.csv",
+                    "evaluated.csv",
+                    "a row for each system and scheduler that was simulated",
+                ),
+            ],
+        },
+        Writer {
+            command: "xrsim cost --format csv",
+            arguments: vec![
+                "cost",
+                "--network",
+                "KD",
+                "--dataflow",
+                "WS",
+                "--pes",
+                "1024",
+                "--format",
+                "csv",
+            ],
+            files: &[("", "costs", "a row for each layer on each accelerator")],
+        },
+        Writer {
+            command: "xrsim cost --batch N --format csv",
+            arguments: vec![
+                "cost",
+                "--network",
+                "KD",
+                "--dataflow",
+                "WS",
+                "--pes",
+                "1024",
+                "--batch",
+                "2",
+                "--format",
+                "csv",
+            ],
+            files: &[("", "batches", "a row for each batch on each accelerator")],
+        },
+        Writer {
+            command: "xrsim map --format csv",
+            arguments: vec![
+                "map",
+                "--network",
+                "KD",
+                "--dataflow",
+                "WS",
+                "--pes",
+                "1024",
+                "--effort",
+                "quick",
+                "--format",
+                "csv",
+            ],
+            files: &[("", "mappings", "a row for each layer")],
+        },
+        Writer {
+            command: "xrsim area --format csv",
+            arguments: vec!["area", "--system", "J", "--pes", "4096", "--format", "csv"],
+            files: &[("", "areas", "a row for each accelerator, and one for the system")],
+        },
+    ]
+}
+
+/// Every file that commands write, made by them.
+///
+/// # Errors
+///
+/// An error that names a command that fails, or a file that it does not write.
+pub(super) fn written() -> Result<Vec<File>, Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let mut files = Vec::new();
+    for (index, writer) in writers().into_iter().enumerate() {
+        let out = folder.path().join(format!("{index}.csv"));
+        let mut arguments: Vec<String> = writer.arguments.iter().map(|it| it.to_string()).collect();
+        let is_printed = arguments.last().is_some_and(|it| it == "csv");
+        if !is_printed {
+            arguments.push(out.to_string_lossy().into_owned());
+        }
+        arguments.extend(["--quiet", "--no-cache"].map(String::from));
+        let (status, printed) = xrsim::cli::call(&arguments);
+        if status != 0 {
+            let message = String::from_utf8_lossy(&printed.err);
+            return Err(format!("{} ends with {status}: {message}", arguments.join(" ")).into());
+        }
+        for (path, name, content) in writer.files {
+            let text = match is_printed {
+                true => String::from_utf8_lossy(&printed.out).into_owned(),
+                false => read(&out, path)?,
+            };
+            let columns =
+                text.lines().next().unwrap_or_default().split(',').map(String::from).collect();
+            files.push(File { command: writer.command, name, content, columns });
+        }
+    }
+    Ok(files)
+}
+
+fn read(out: &Path, path: &str) -> Result<String, Box<dyn Error>> {
+    let file = if path.is_empty() { out.to_path_buf() } else { out.join(path) };
+    fs::read_to_string(&file).map_err(|error| format!("{path}: {error}").into())
+}
+
+/// The page.
+///
+/// # Errors
+///
+/// An error that names a column without a sentence, or a sentence without a column.
+pub(super) fn page(files: &[File]) -> Result<String, Box<dyn Error>> {
+    let sentences = sentences()?;
+    let of_library = of_library();
+    let mut used = BTreeSet::new();
+    let mut page = Page::new(
+        "Output files",
+        "Every file is CSV with a header. Names of columns end in the unit of their values. The same command with the \
+         same seed writes the same bytes, for any number of threads. An empty cell has no value.",
+    );
+    page.paragraph(
+        "A folder has a record too, such as `run.json`: the version, the requested and the effective settings, the seed, \
+         and the SHA-256 of every file that was read or written.",
+    );
+    let mut missing = Vec::new();
+    let mut command = "";
+    for file in files {
+        if command != file.command {
+            command = file.command;
+            page.heading(2, &format!("`{command}`"));
+        }
+        page.paragraph(&format!("{}: {}.", code(file.name), file.content));
+        let mut rows = Vec::new();
+        for column in &file.columns {
+            let own = [file.name, ANY].map(|section| (section.to_string(), column.clone()));
+            let written = own.iter().find_map(|key| Some((key, sentences.get(key)?)));
+            let text = match (written, of_library.get(column)) {
+                (Some((key, text)), _) => {
+                    used.insert(key.clone());
+                    text.clone()
+                }
+                (None, Some(text)) => text.clone(),
+                (None, None) => {
+                    missing.push(format!("`{column}` of {}", file.name));
+                    continue;
+                }
+            };
+            rows.push(vec![code(column), sentence(&text)]);
+        }
+        page.table(&["column", "meaning"], &rows);
+    }
+    if !missing.is_empty() {
+        return Err(format!("columns without a sentence in {PLACE}: {}", missing.join(", ")).into());
+    }
+    let unused = sentences.keys().filter(|key| !used.contains(*key));
+    let unused: Vec<_> = unused.map(|(file, column)| format!("`{column}` of [{file}]")).collect();
+    match unused.is_empty() {
+        true => Ok(page.finish()),
+        false => {
+            Err(format!("{PLACE} has sentences that no file needs: {}", unused.join(", ")).into())
+        }
+    }
+}
+
+/// Sentences by file and column.
+fn sentences() -> Result<BTreeMap<(String, String), String>, Box<dyn Error>> {
+    let mut sentences = BTreeMap::new();
+    let mut section = ANY;
+    for (index, line) in SENTENCES.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        if let Some(name) = line.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+            section = name;
+            continue;
+        }
+        let Some((column, text)) = line.split_once(": ") else {
+            return Err(format!("columns.txt:{}: expected COLUMN: SENTENCE", index + 1).into());
+        };
+        if sentences.insert((section.into(), column.into()), text.into()).is_some() {
+            return Err(format!("columns.txt:{}: `{column}` comes twice", index + 1).into());
+        }
+    }
+    Ok(sentences)
+}
+
+/// Sentences of the library by column.
+fn of_library() -> BTreeMap<String, String> {
+    let mut sentences = BTreeMap::new();
+    for key in KEYS {
+        sentences.insert(key.name.into(), with_unit(key.help, key.unit));
+    }
+    add(&mut sentences, Service::COLUMNS);
+    add(&mut sentences, Drops::COLUMNS);
+    add(&mut sentences, RunMetrics::COLUMNS);
+    add(&mut sentences, DeviceMetrics::COLUMNS);
+    add(&mut sentences, Bounds::COLUMNS);
+    add(&mut sentences, InferenceScore::SCORES);
+    add(&mut sentences, Score::columns());
+    sentences
+}
+
+fn add<'a, T: 'a>(
+    sentences: &mut BTreeMap<String, String>,
+    columns: impl IntoIterator<Item = &'a Column<T>>,
+) {
+    for column in columns {
+        sentences.insert(column.name.into(), with_unit(column.help, column.unit));
+    }
+}
+
+/// The sentence with a capital letter, and the unit in brackets.
+fn with_unit(text: &str, unit: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|it| it.to_uppercase().collect::<String>()).unwrap_or_default();
+    let unit = if unit.is_empty() { String::new() } else { format!(" [{unit}]") };
+    format!("{first}{}{unit}", letters.as_str())
+}

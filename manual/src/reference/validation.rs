@@ -1,0 +1,91 @@
+//! Page of the comparisons with reference data.
+
+use std::error::Error;
+
+use xrsim::validate::cross::Summary;
+use xrsim::validate::{self, Verdict};
+
+use super::markdown::{Page, plain};
+
+/// What no reference exists for; by hand.
+const OPEN: &[(&str, &str)] = &[
+    (
+        "scores under `principled`",
+        "The paper's figures come from the artifact, so that no published number has these rules. They are held to the \
+         definitions by tests.",
+    ),
+    (
+        "energies of one layer in joules",
+        "They are those of the energy table of a platform. Eyeriss is the only chip that they are compared with.",
+    ),
+    (
+        "areas",
+        "They are within 30 % of the chips that the technologies are fitted to; other chips may be further off.",
+    ),
+    (
+        "scenarios on a device",
+        "No headset publishes the schedules of its accelerators. Sensor rates, dependencies and deadlines are those of the paper.",
+    ),
+];
+
+/// The page.
+///
+/// # Errors
+///
+/// An error if a comparison cannot be made, or if one differs.
+pub(super) fn page() -> Result<String, Box<dyn Error>> {
+    let all = validate::all()?;
+    if all.n_different() > 0 {
+        return Err(format!("{} comparisons differ: xrsim validate", all.n_different()).into());
+    }
+    let equal = all.comparisons.iter().filter(|it| it.verdict == Verdict::Equal).count();
+    let mut page = Page::new(
+        "Validation",
+        &format!(
+            "{equal} of {} comparisons with reference data are equal within their tolerances, and the differences of the \
+             others are stated. `xrsim validate` makes all of them again.",
+            all.comparisons.len()
+        ),
+    );
+    let row = |it: &validate::Comparison| {
+        vec![plain(&it.what), plain(it.with), plain(&it.result), it.verdict.to_string()]
+    };
+    page.table(
+        &["comparison", "with", "result", "verdict"],
+        &all.comparisons.iter().map(row).collect::<Vec<_>>(),
+    );
+    page.heading(2, "Other cost models and a measured chip");
+    page.paragraph(
+        "Every number is compared by itself. [Cost of a layer](../explanation/cost-model-loop-nest.md), section 10.4, \
+         has the tolerances and the rules that lead from our number to that of the other side.",
+    );
+    let rows: Vec<_> = Summary::of(&all.numbers).iter().map(row_of).collect();
+    page.table(
+        &[
+            "with",
+            "quantity",
+            "numbers",
+            "equal",
+            "within",
+            "by rule",
+            "not reproduced",
+            "mean error",
+        ],
+        &rows,
+    );
+    page.heading(2, "Not validated");
+    let rows: Vec<_> = OPEN.iter().map(|(what, why)| vec![(*what).into(), (*why).into()]).collect();
+    page.table(&["part", "reason, and how wrong it could be"], &rows);
+    Ok(page.finish())
+}
+
+fn row_of(it: &Summary) -> Vec<String> {
+    let within = match it.tolerance {
+        0.0 => it.n_within.to_string(),
+        tolerance => format!("{} ({} %)", it.n_within, 100.0 * tolerance),
+    };
+    let error = it.mean_error().map_or("-".into(), |error| format!("{:.1} %", 100.0 * error));
+    let [n, equal, by_rule, open] =
+        [it.n, it.n_equal, it.n_by_rule, it.n_open].map(|n| n.to_string());
+    vec![plain(it.source), plain(it.quantity), n, equal, within, by_rule, open, error]
+}

@@ -94,10 +94,7 @@ impl Manifest {
             inputs_sha256: BTreeMap::new(),
             n_points,
             points: [points.start, points.end],
-            part: shard.map(|shard| {
-                let (index, count) = shard.numbers();
-                format!("{}/{count}", index + 1)
-            }),
+            part: shard.map(Shard::fraction),
             writer: shard.map(|_| Writer::of_process()),
             grid: Value::Null,
             record_sha256: String::new(),

@@ -34,6 +34,7 @@ mod reproduce;
 mod results;
 mod run;
 mod schedulers;
+mod schema;
 mod search;
 mod sensitivity;
 mod show;
@@ -111,6 +112,7 @@ fn commands() -> Vec<CommandEntry> {
         command("list", list::run),
         command("show", show::run),
         command("check", check::run),
+        command("schema", schema::run),
         command("import", import::run),
         command("validate", validate::run).on_threads().showing("comparing with reference data"),
         command("completions", completions::run),

@@ -20,6 +20,8 @@ pub(crate) mod network;
 #[cfg(feature = "cli")]
 pub mod onnx;
 pub(crate) mod search;
+#[cfg(feature = "cli")]
+pub(crate) mod schema;
 pub mod service_csv;
 pub(crate) mod suite;
 pub(crate) mod sweep;

@@ -19,9 +19,9 @@ pub mod maestro;
 pub(crate) mod network;
 #[cfg(feature = "cli")]
 pub mod onnx;
-pub(crate) mod search;
 #[cfg(feature = "cli")]
 pub(crate) mod schema;
+pub(crate) mod search;
 pub mod service_csv;
 pub(crate) mod suite;
 pub(crate) mod sweep;

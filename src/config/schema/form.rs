@@ -187,9 +187,7 @@ pub(crate) fn whole<T: Into<u64> + Copy>(range: RangeInclusive<T>) -> Form {
     let form = Form::of(json!({"type": "integer", "minimum": least}), "");
     match most {
         u64::MAX => form.allowed(format!("a whole number from {least} to 2^64 - 1")),
-        _ => {
-            form.with("maximum", most).allowed(format!("a whole number from {least} to {most}"))
-        }
+        _ => form.with("maximum", most).allowed(format!("a whole number from {least} to {most}")),
     }
 }
 
@@ -200,7 +198,8 @@ pub(crate) fn text() -> Form {
 
 /// A name that the user gives (`text::is_name`).
 pub(crate) fn name() -> Form {
-    const UNFIT: &str = r"\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff";
+    const UNFIT: &str =
+        r"\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff";
     let pattern = format!(r"^[^=+@{UNFIT}-][^{UNFIT}]*$");
     let keywords = json!({"type": ["string", "number"], "minimum": 0, "pattern": pattern});
     Form::of(keywords, "a name")

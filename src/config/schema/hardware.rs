@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::form::{
-    Form, Key, any_of, dataflow, exactly, flag, list, name, number, object, optional,
-    required, whole, word,
+    Form, Key, any_of, dataflow, exactly, flag, list, name, number, object, optional, required,
+    whole, word,
 };
 use super::technology;
 use crate::config::hardware::{CLASSES, MAX_BANDWIDTH, MAX_BYTES, MAX_LATENCY, MAX_SHARE};
@@ -18,7 +18,8 @@ pub(super) fn style() -> Form {
             required("dataflow", dataflow().says("Dataflow of the accelerator")),
             required(
                 "pe_share",
-                share("Share of the PEs").remark("It is relative to the sum over all accelerators."),
+                share("Share of the PEs")
+                    .remark("It is relative to the sum over all accelerators."),
             ),
             optional("noc_share", share("Share of the bandwidth of the NoC").remark(as_pes)),
             optional("shared_memory_share", share("Share of the shared memory").remark(as_pes)),
@@ -53,12 +54,9 @@ pub(super) fn platform() -> Form {
     let clock = required("clock_mhz", clock());
     let energy = required("energy", energy());
     let instance = object(
-        [
-            required("name", name().says("Name of the accelerator")),
-            required("pes", pes()),
-        ]
-        .into_iter()
-        .chain(resources()),
+        [required("name", name().says("Name of the accelerator")), required("pes", pes())]
+            .into_iter()
+            .chain(resources()),
     )
     .says("An accelerator of the table");
     let needed: Vec<_> = RESOURCES.to_vec();
@@ -66,7 +64,8 @@ pub(super) fn platform() -> Form {
         required("name", name().says("Name of the table")),
         optional(
             "each",
-            object(resources_required()).says("Resources of every instance that gives none of its own"),
+            object(resources_required())
+                .says("Resources of every instance that gives none of its own"),
         ),
         required("instances", accelerators(instance).says("Accelerators with their PEs")),
     ])
@@ -103,9 +102,10 @@ pub(super) fn system() -> Form {
         [
             required("name", name().says("Name of the accelerator")),
             required("dataflow", dataflow().says("Dataflow of the accelerator")),
-            required("pes", pes().remark(
-                "At least the product of the cluster sizes of the dataflow.",
-            )),
+            required(
+                "pes",
+                pes().remark("At least the product of the cluster sizes of the dataflow."),
+            ),
             optional("clock_mhz", clock()),
             optional("energy", energy()),
             optional("datapath", datapath()),
@@ -155,7 +155,10 @@ fn clock() -> Form {
 /// Keys of the choice of mappings.
 fn mapping() -> [Key; 2] {
     [
-        optional("flexibility", flexibility().remark("Without it, that of the dataflow, or `tiles`.")),
+        optional(
+            "flexibility",
+            flexibility().remark("Without it, that of the dataflow, or `tiles`."),
+        ),
         optional(
             "mapping_objective",
             word(MappingObjective::ALL.map(|(word, _)| word))
@@ -167,9 +170,8 @@ fn mapping() -> [Key; 2] {
 }
 
 pub(super) fn flexibility() -> Form {
-    word(Flexibility::ALL.map(|(word, _)| word)).says(
-        "What the hardware may choose for each layer; each word includes those before it",
-    )
+    word(Flexibility::ALL.map(|(word, _)| word))
+        .says("What the hardware may choose for each layer; each word includes those before it")
 }
 
 /// Keys of the resources that nothing else supplies.
@@ -289,7 +291,10 @@ fn factor() -> Form {
 /// One value for all levels of the NoC, or a list with one for each.
 fn levels(item: Form) -> Form {
     let each = list(item.clone()).at_most(Noc::MAX_LEVELS);
-    any_of([item.allowed_with(", or a list with one for each NoC level, outermost first"), each.allowed("")])
+    any_of([
+        item.allowed_with(", or a list with one for each NoC level, outermost first"),
+        each.allowed(""),
+    ])
 }
 
 /// A size of a memory \[KiB\].
@@ -303,7 +308,8 @@ fn kib() -> Form {
 
 fn energy() -> Form {
     let energy = |meaning: &str| number(0.0..=1e6).says(meaning);
-    let multiple = |of: &str| energy(&format!("Energy of an access to {of}, in multiples of `mac_nj`"));
+    let multiple =
+        |of: &str| energy(&format!("Energy of an access to {of}, in multiples of `mac_nj`"));
     object([
         required("mac_nj", energy("Energy of a multiply-accumulate [nJ]")),
         required("scratchpad_per_mac", multiple("a scratchpad")),

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::form::{
-    Form, any_of, dataflow as dataflow_name, exactly, flag, list, name, object,
-    optional, required, text, whole, word,
+    Form, any_of, dataflow as dataflow_name, exactly, flag, list, name, object, optional, required,
+    text, whole, word,
 };
 use super::hardware::flexibility;
 use crate::config::dataflow::AXES;
@@ -29,7 +29,8 @@ pub(super) fn dataflow() -> Form {
         optional("flexibility", flexibility()),
         optional(
             "layers",
-            list(layer()).says("Directives for single layers, beside `directives` or instead of them"),
+            list(layer())
+                .says("Directives for single layers, beside `directives` or instead of them"),
         ),
         optional("directives", directives().says("Directives for all layers, the outermost first")),
     ])
@@ -65,7 +66,10 @@ fn layer() -> Form {
     object([
         required("layer", text().says("Name of the layer, for messages")),
         required("shape", shape().says("Shape of the layers that these directives are for")),
-        optional("form", shape().says("Another shape with the same products, which the directives map")),
+        optional(
+            "form",
+            shape().says("Another shape with the same products, which the directives map"),
+        ),
         optional(
             "free_bytes",
             whole(0..=u64::MAX).says("Bytes that are free in shared memory [byte]"),

@@ -80,8 +80,7 @@ fn task() -> Form {
         required("quality", quality),
         required(
             "performance_samples",
-            whole(1..=MAX_COUNT)
-                .says("Samples in memory during a test, which queries draw from"),
+            whole(1..=MAX_COUNT).says("Samples in memory during a test, which queries draw from"),
         ),
         required(
             "loads",
@@ -122,8 +121,17 @@ fn quality() -> Form {
 fn loads() -> Form {
     object([
         optional("single_stream", load(latency(), "One query after the other")),
-        optional("multi_stream", load(latency().into_iter().chain(multi_stream()), "Queries of several samples at an interval")),
-        optional("server", load(latency().into_iter().chain(server()), "Queries at random, at a rate")),
+        optional(
+            "multi_stream",
+            load(
+                latency().into_iter().chain(multi_stream()),
+                "Queries of several samples at an interval",
+            ),
+        ),
+        optional(
+            "server",
+            load(latency().into_iter().chain(server()), "Queries at random, at a rate"),
+        ),
         optional(
             "offline",
             load(
@@ -140,10 +148,7 @@ fn loads() -> Form {
 fn load(keys: impl IntoIterator<Item = Key>, meaning: &str) -> Form {
     let further = [
         optional("min_duration_s", seconds().or(0).says("Least duration of a run [s]")),
-        optional(
-            "optional",
-            flag().or(false).says("Whether a submission may omit the test"),
-        ),
+        optional("optional", flag().or(false).says("Whether a submission may omit the test")),
     ];
     object(keys.into_iter().chain(further)).says(meaning)
 }
@@ -156,7 +161,8 @@ fn latency() -> Vec<Key> {
     vec![
         optional(
             "percentile",
-            percentile.says("Percentile of latency that is the result, or that the bound holds for"),
+            percentile
+                .says("Percentile of latency that is the result, or that the bound holds for"),
         ),
         optional("min_queries", whole(1..=MAX_COUNT).says("Least number of queries")),
     ]

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::form::{
-    Form, Key, any_of, exactly, flag, list, name, number, object, one_or_list, optional,
-    positive, required, text, whole, word,
+    Form, Key, any_of, exactly, flag, list, name, number, object, one_or_list, optional, positive,
+    required, text, whole, word,
 };
-use crate::config::network::{Class, DIRECTIONS, MAX_REPEAT, MAX_SOURCES, labels};
 use crate::config::network::MAX_PARAMETERS;
+use crate::config::network::{Class, DIRECTIONS, MAX_REPEAT, MAX_SOURCES, labels};
 use crate::model::{
     Bits, Connections, ConvKind, ConvShape, Network, Operator, Parameter, VectorOp, View,
 };
@@ -188,7 +188,8 @@ fn size() -> Form {
 /// Keys of every layer.
 fn common() -> Vec<Key> {
     let source = expression(whole(0..=Network::MAX_LAYERS as u64));
-    let sources = any_of([source.clone(), list(source).at_most(MAX_SOURCES).allowed("a list of such")]);
+    let sources =
+        any_of([source.clone(), list(source).at_most(MAX_SOURCES).allowed("a list of such")]);
     let view = || word(View::ALL.map(|(word, _)| word));
     vec![
         optional(
@@ -206,9 +207,7 @@ fn common() -> Vec<Key> {
         ),
         optional(
             "shared",
-            flag()
-                .or(false)
-                .says("Whether its weights are those of a layer before, or fixed"),
+            flag().or(false).says("Whether its weights are those of a layer before, or fixed"),
         ),
         optional("bits", bits()),
         optional(
@@ -227,10 +226,8 @@ fn operator(label: &str, class: Class) -> Form {
         Class::Matmul { activations } => vec![matmul(activations)],
         Class::Vector(op) => vec![vector(op), sizes()],
     };
-    let mut variants: Vec<_> = variants
-        .into_iter()
-        .map(|keys| object(common().into_iter().chain(keys)))
-        .collect();
+    let mut variants: Vec<_> =
+        variants.into_iter().map(|keys| object(common().into_iter().chain(keys))).collect();
     let form = match variants.len() {
         1 => variants.remove(0),
         _ => any_of(variants),
@@ -265,8 +262,12 @@ fn vector_meaning(op: VectorOp) -> Option<&'static str> {
         VectorOp::Concat => "Concatenation or copy; the extents are those of the output",
         VectorOp::MaxPool => "Largest value of each window; the extents are those of the input",
         VectorOp::AveragePool => "Mean of each window; the extents are those of the input",
-        VectorOp::GlobalPool => "Mean over all rows and columns; the extents are those of the input",
-        VectorOp::ReduceMax => "Largest value over the channels; the extents are those of the input",
+        VectorOp::GlobalPool => {
+            "Mean over all rows and columns; the extents are those of the input"
+        }
+        VectorOp::ReduceMax => {
+            "Largest value over the channels; the extents are those of the input"
+        }
         VectorOp::Resize => "Interpolation to `to_y` x `to_x`; the extents are those of the input",
         VectorOp::Softmax => "Softmax",
         VectorOp::LayerNorm => "Layer normalisation",
@@ -387,7 +388,9 @@ fn vector(op: VectorOp) -> Vec<Key> {
     let is_known = !matches!(op, VectorOp::RoiAlign | VectorOp::Nms);
     let inputs = size().says("Elements that are read");
     keys.push(match is_known {
-        true => optional("inputs", inputs.remark("Without it, those that follow from the extents.")),
+        true => {
+            optional("inputs", inputs.remark("Without it, those that follow from the extents."))
+        }
         false => required("inputs", inputs),
     });
     keys

@@ -56,9 +56,8 @@ pub(super) fn sweep(words: &Words) -> Form {
 
 /// A mapping of settings to the values that `values` makes of each.
 fn settings(known: &[(&'static str, Form)], values: impl Fn(Form) -> Form) -> Form {
-    let parameter = values(
-        whole(0..=Parameter::MAX).says("Value of a parameter of the network of a model"),
-    );
+    let parameter =
+        values(whole(0..=Parameter::MAX).says("Value of a parameter of the network of a model"));
     let keys = known.iter().map(|(name, form)| optional(*name, values(form.clone())));
     object(keys)
         .with("minProperties", 1)
@@ -109,7 +108,8 @@ pub(super) fn search(words: &Words) -> Form {
 
 fn scenarios() -> Form {
     let name = || reference(&[Kind::Scenario], "scenario", "scenarios");
-    let weights = named(number(1e-6..=1e6).says("Weight of this scenario")).allowed("weights by name");
+    let weights =
+        named(number(1e-6..=1e6).says("Weight of this scenario")).allowed("weights by name");
     let several = list(name()).at_most(MAX_ENTRIES).allowed("a list of such");
     any_of([name(), several, weights])
         .says("Scenarios of the search")
@@ -118,11 +118,17 @@ fn scenarios() -> Form {
 
 fn objective(words: &Words) -> Form {
     let quantity = || word(words.quantities.iter().map(|(name, _)| *name)).allowed("a quantity");
-    let front = list(quantity()).with("minItems", 2).at_most(3).allowed("a list of two or three quantities");
+    let front = list(quantity())
+        .with("minItems", 2)
+        .at_most(3)
+        .allowed("a list of two or three quantities");
     object([
         optional("maximise", quantity().says("Quantity that is to be large")),
         optional("minimise", quantity().says("Quantity that is to be small")),
-        optional("pareto", front.says("Quantities of which the Pareto-optimal systems are searched")),
+        optional(
+            "pareto",
+            front.says("Quantities of which the Pareto-optimal systems are searched"),
+        ),
         optional(
             "over",
             one_or_list(word(["mean", "min", "each"]))
@@ -149,9 +155,7 @@ fn constraints(words: &Words) -> Form {
         let form = Form::of(limit.clone(), "`\"<= X\"` or `\">= X\"`");
         optional(name, form.says(format!("Limit of `{name}`{unit}")))
     };
-    object(words.quantities.iter().map(key))
-        .with("minProperties", 1)
-        .says("Limits of quantities")
+    object(words.quantities.iter().map(key)).with("minProperties", 1).says("Limits of quantities")
 }
 
 fn space(words: &Words) -> Form {
@@ -243,14 +247,8 @@ fn operating_points() -> Form {
 
 fn confirm() -> Form {
     let parameters = object([
-        optional(
-            "delta",
-            number(1e-9..=1e9).or(0.001).says("Least difference that counts"),
-        ),
-        optional(
-            "alpha",
-            number(1e-4..=0.5).or(0.05).says("Probability of an error"),
-        ),
+        optional("delta", number(1e-9..=1e9).or(0.001).says("Least difference that counts")),
+        optional("alpha", number(1e-4..=0.5).or(0.05).says("Probability of an error")),
     ]);
     any_of([flag(), parameters.allowed("{delta, alpha}")])
         .or(Value::Bool(true))
@@ -265,10 +263,7 @@ fn stop() -> Form {
         ),
         optional("minutes", number(1e-3..=1e6).says("Longest time [min]")),
         optional("runs", whole(1..=u64::MAX).says("Most runs")),
-        optional(
-            "evaluations",
-            whole(1_u32..=10_000_000).says("Most systems that are evaluated"),
-        ),
+        optional("evaluations", whole(1_u32..=10_000_000).says("Most systems that are evaluated")),
     ])
     .says("Rules that end the search early")
 }

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::form::{
-    Form, any_of, list, name, named, number, object, optional, reference, required,
-    text, whole, word,
+    Form, any_of, list, name, named, number, object, optional, reference, required, text, whole,
+    word,
 };
 use crate::config::scenario::{DISTRIBUTIONS, MAX_MODELS};
 use crate::config::{Catalog, Kind};
@@ -44,9 +44,9 @@ fn model() -> Form {
         parameters(),
         required(
             "fps",
-            rate().says("Target processing rate [frames/s]").remark(
-                "It is at most the rate of each sensor that the model reads.",
-            ),
+            rate()
+                .says("Target processing rate [frames/s]")
+                .remark("It is at most the rate of each sensor that the model reads."),
         ),
         optional(
             "task",
@@ -56,9 +56,9 @@ fn model() -> Form {
         ),
         optional(
             "network_name",
-            name().says("Name that the source of the scenario gives to the network").remark(
-                "Results show it, and the artifact's runtime orders models by it.",
-            ),
+            name()
+                .says("Name that the source of the scenario gives to the network")
+                .remark("Results show it, and the artifact's runtime orders models by it."),
         ),
         optional(
             "inputs",
@@ -85,9 +85,8 @@ fn model() -> Form {
 
 /// A network by name or path.
 pub(super) fn network() -> Form {
-    reference(&[Kind::Network], "network", "models").remark(
-        "Values of its parameters may follow, as in `PD:regions=100`.",
-    )
+    reference(&[Kind::Network], "network", "models")
+        .remark("Values of its parameters may follow, as in `PD:regions=100`.")
 }
 
 /// The key `parameters` beside a reference to a network.
@@ -140,7 +139,8 @@ pub(super) fn sensors() -> Form {
                 ),
         ),
     ]);
-    named(sensor.says("A source of frames")).says("Sources of frames by name (XRBench Definition 1)")
+    named(sensor.says("A source of frames"))
+        .says("Sources of frames by name (XRBench Definition 1)")
 }
 
 pub(super) fn suite() -> Form {

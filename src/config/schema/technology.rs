@@ -37,13 +37,14 @@ pub(super) fn choice() -> Form {
 fn sections() -> Vec<Key> {
     let section = |&section: &&'static str| {
         let constants = Constant::ALL.into_iter().filter(|it| it.section() == section);
-        let constants = constants.map(|it| {
-            optional(it.name(), number(it.least()..=it.most()).says(meaning(it)))
-        });
+        let constants = constants
+            .map(|it| optional(it.name(), number(it.least()..=it.most()).says(meaning(it))));
         let meaning = match section {
             "area" => "Areas of logic",
             "sram" => "Areas of memories",
-            "network" => "Area of the NoC as a bus and an arbiter, in place of `register_um2_per_bit`",
+            "network" => {
+                "Area of the NoC as a bus and an arbiter, in place of `register_um2_per_bit`"
+            }
             _ => "Leakage; without this section the technology has none",
         };
         optional(section, object(constants).says(meaning))
@@ -61,9 +62,7 @@ fn meaning(constant: Constant) -> &'static str {
         Constant::FixedMm2 => "Area outside of the accelerators [mm2]",
         Constant::SmallBytes => "Size up to which memories are registers [byte]",
         Constant::SmallUm2PerByte => "Area of a byte of such a memory [um2/byte]",
-        Constant::LargeBytes => {
-            "Size from which on memories have the density of large ones [byte]"
-        }
+        Constant::LargeBytes => "Size from which on memories have the density of large ones [byte]",
         Constant::LargeUm2PerByte => "Area of a byte of such a memory [um2/byte]",
         Constant::ScratchpadBlockBytes => "Size of the blocks of scratchpads [byte]",
         Constant::ScratchpadBlockUm2 => "Area of such a block [um2]",

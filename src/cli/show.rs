@@ -1,5 +1,7 @@
 //! `xrsim show`: one input file, or one scheduler.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use crate::config::{Catalog, ConfigError, export};
@@ -8,7 +10,7 @@ use crate::mapper::DeclaredSpace;
 use crate::validate::networks::facts;
 
 use super::message::{Failure, with_hints};
-use super::{output, schedulers};
+use super::{output, schedulers, schema};
 
 /// Print an input file (the YAML of a scenario, system, dataflow, mapspace, network, platform, technology or
 /// sweep), or describe a scheduler and its parameters.
@@ -17,6 +19,9 @@ pub(super) struct ShowArgs {
     /// Name, e.g. `AR_gaming`, `J`, `WS`, `KD`, `edf`, or a network with values of its parameters, such as
     /// `PD:regions=100`.
     name: String,
+    /// Begin an input file with the line that tells editors its schema, which is the file PATH (`xrsim schema`).
+    #[arg(long, value_name = "PATH")]
+    schema: Option<PathBuf>,
 }
 
 /// Prints the text of an embedded or named file, and after a network its size; of a scheduler its
@@ -26,11 +31,13 @@ pub(super) struct ShowArgs {
 ///
 /// Returns a failure if there is no such file.
 pub(super) fn run(args: &ShowArgs) -> Result<(), Failure> {
+    let line = args.schema.as_deref().map(schema::modeline).transpose()?;
     if let Some(scheduler) = schedulers::find(&args.name) {
         return output::print(&schedulers::describe(scheduler));
     }
     let text = with_hints(|notes| text(&args.name, Catalog::new().noting(notes.clone())))?;
-    output::print(&text)
+    let line = line.map_or(String::new(), |line| line + "\n");
+    output::print(&format!("{line}{text}"))
 }
 
 /// Text of the file called `name`, with facts about the network, or the mapspace of the dataflow, that it

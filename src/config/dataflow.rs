@@ -13,7 +13,8 @@ use super::yaml::{Fields, Node};
 pub(super) use line::read as read_directive;
 
 /// Words of `axes`.
-const AXES: [(&str, Notation); 2] = [("convolution", Notation::Full), ("gemm", Notation::Gemm)];
+pub(super) const AXES: [(&str, Notation); 2] =
+    [("convolution", Notation::Full), ("gemm", Notation::Gemm)];
 
 /// Reads the body of a `dataflow:` file.
 pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Dataflow> {

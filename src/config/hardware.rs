@@ -25,9 +25,11 @@ pub(super) const MAX_BANDWIDTH: u64 = 1 << 32;
 /// Largest latency of a NoC level or DRAM [cycle].
 pub(super) const MAX_LATENCY: u64 = 1 << 20;
 /// Largest memory \[byte\]: 256 TiB, below which numbers of KiB are exact.
-const MAX_BYTES: f64 = 281_474_976_710_656.0;
+pub(super) const MAX_BYTES: f64 = 281_474_976_710_656.0;
 /// Largest share of the PEs.
-const MAX_SHARE: u32 = 1024;
+pub(super) const MAX_SHARE: u32 = 1024;
+/// Classes of styles.
+pub(super) const CLASSES: [(&str, &str); 3] = [("FDA", "FDA"), ("SFDA", "SFDA"), ("HDA", "HDA")];
 
 const fn key(old: &'static str, new: &'static str) -> Renamed {
     Renamed { kind: "key", old, new }
@@ -102,7 +104,6 @@ struct RawResources {
 pub(super) fn read_style(node: &Node<'_>, problems: &mut Problems) -> Option<RawStyle> {
     let mut fields = Fields::of(node, "a style", problems)?;
     let name = fields.required("name", proper_name);
-    const CLASSES: [(&str, &str); 3] = [("FDA", "FDA"), ("SFDA", "SFDA"), ("HDA", "HDA")];
     let class = fields.required("class", one_of(&CLASSES));
     let mapping = mapping(&mut fields);
     let shares = fields.required("accelerators", accelerators(share));

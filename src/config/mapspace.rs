@@ -11,7 +11,7 @@ use super::yaml::{Fields, Node, Value};
 use super::{Problem, nearest};
 
 /// Most numbers in a list of sizes.
-const MAX_SIZES: usize = 1000;
+pub(super) const MAX_SIZES: usize = 1000;
 
 /// Reads the body of a `mapspace:` file, and the names of its seeds.
 pub(super) fn read(
@@ -61,7 +61,7 @@ pub(super) fn read(
 }
 
 /// Most clusters inside each other.
-const MAX_CLUSTERS: usize = Dataflow::MAX_LEVELS - 1;
+pub(super) const MAX_CLUSTERS: usize = Dataflow::MAX_LEVELS - 1;
 
 /// Reads the sizes of a cluster: a number, or a list of them.
 fn cluster(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<u32>> {

@@ -16,11 +16,15 @@ use super::yaml::{Fields, Node};
 use super::{ParameterValues, Parameters, Problem, parameters};
 
 /// Largest number of tasks of a suite.
-const MAX_TASKS: usize = 1000;
+pub(super) const MAX_TASKS: usize = 1000;
 /// Largest number of queries or samples of a test.
-const MAX_COUNT: u64 = 1 << 32;
+pub(super) const MAX_COUNT: u64 = 1 << 32;
 /// Largest number of runs of a test.
-const MAX_RUNS: u32 = 1000;
+pub(super) const MAX_RUNS: u32 = 1000;
+
+/// Words of `benchmark`.
+pub(super) const BENCHMARKS: [(&str, Benchmark); 2] =
+    [("inference", Benchmark::Inference), ("mobile", Benchmark::Mobile)];
 
 /// Load as a key of `loads`, in the order of [`Load::NAMES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,8 +103,6 @@ type RawLoads = [Option<At<RawLoad>>; 4];
 
 /// Reads the body of an `mlperf:` file.
 pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<RawSuite> {
-    const BENCHMARKS: [(&str, Benchmark); 2] =
-        [("inference", Benchmark::Inference), ("mobile", Benchmark::Mobile)];
     let mut fields = Fields::of(node, "a suite of MLPerf", problems)?;
     let name = fields.required("name", proper_name);
     let benchmark = fields.required("benchmark", one_of(&BENCHMARKS));
@@ -184,7 +186,7 @@ fn raw_load(key: Key, node: &Node<'_>, problems: &mut Problems) -> Option<RawLoa
 }
 
 /// Longest name of a task: file systems allow 255 bytes, some of which the number of a tenant takes.
-const MAX_TASK_NAME: usize = 200;
+pub(super) const MAX_TASK_NAME: usize = 200;
 
 /// Reads the name of a task, which is also that of a folder of results.
 fn task_name(node: &Node<'_>, problems: &mut Problems) -> Option<At<Box<str>>> {

@@ -19,6 +19,8 @@ pub mod maestro;
 pub(crate) mod network;
 #[cfg(feature = "cli")]
 pub mod onnx;
+#[cfg(feature = "cli")]
+pub(crate) mod schema;
 pub(crate) mod search;
 pub mod service_csv;
 pub(crate) mod suite;

@@ -22,6 +22,8 @@ use super::yaml::{Fields, Node, Value};
 use super::{ParameterValues, Problem};
 use traced::Traced;
 
+pub(super) use parameters::MAX_PARAMETERS;
+
 pub(super) use operator::{Class, labels, usual_operations};
 
 /// A network with its task and quality goal (XRBench Table 1).
@@ -85,10 +87,10 @@ impl Model {
 }
 
 /// Most repetitions of a block.
-const MAX_REPEAT: u32 = 10_000;
+pub(super) const MAX_REPEAT: u32 = 10_000;
 
 /// Most sources of a layer.
-const MAX_SOURCES: usize = 1_000;
+pub(super) const MAX_SOURCES: usize = 1_000;
 
 /// Reads the body of a `network:` file; parameters that `values` has not have their defaults.
 pub(super) fn read(
@@ -169,7 +171,8 @@ fn published(node: &Node<'_>, problems: &mut Problems) -> Option<Published> {
     Some(Published { parameters, macs, source: source? })
 }
 
-const DIRECTIONS: [(&str, QualityDirection); 2] =
+/// Words of `better`.
+pub(super) const DIRECTIONS: [(&str, QualityDirection); 2] =
     [("higher", QualityDirection::Higher), ("lower", QualityDirection::Lower)];
 
 /// Word for a direction of quality.

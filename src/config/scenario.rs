@@ -22,7 +22,13 @@ use super::yaml::{Fields, Node, Value};
 use super::{ParameterValues, Parameters, Problem, parameters};
 
 /// Most models of a scenario.
-const MAX_MODELS: usize = 1000;
+pub(super) const MAX_MODELS: usize = 1000;
+
+/// Words of `jitter_distribution`.
+pub(super) const DISTRIBUTIONS: [(&str, JitterDistribution); 2] = [
+    ("truncated_normal", JitterDistribution::TruncatedNormal),
+    ("uniform", JitterDistribution::Uniform),
+];
 
 /// Old keys of a model.
 const OLD_KEYS: [Renamed; 3] = [
@@ -127,10 +133,6 @@ pub(super) fn read_sensors(node: &Node<'_>, problems: &mut Problems) -> Option<V
 }
 
 fn sensor(entry: &Entry<'_>, problems: &mut Problems) -> Option<InputStream> {
-    const DISTRIBUTIONS: [(&str, JitterDistribution); 2] = [
-        ("truncated_normal", JitterDistribution::TruncatedNormal),
-        ("uniform", JitterDistribution::Uniform),
-    ];
     let mut fields = Fields::of(&entry.value, "a sensor", problems)?;
     let time = || quantity("a time from 0 to 9007199254 ms", SimSpan::from_ms);
     let rate = fields.required("rate_fps", rate);

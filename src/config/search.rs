@@ -19,7 +19,7 @@ type Text = At<Box<str>>;
 type Fractions = Vec<(u16, u16)>;
 
 /// Most entries of a list.
-const MAX_ENTRIES: usize = 1000;
+pub(super) const MAX_ENTRIES: usize = 1000;
 
 /// A search as it was written.
 #[derive(Debug, Clone)]

@@ -18,10 +18,10 @@ use super::{ConfigError, Kind, Problem, Source};
 type Text = At<Box<str>>;
 
 /// Most points of a list, and most values of all keys together.
-const MAX_VALUES: usize = 100_000;
+pub(super) const MAX_VALUES: usize = 100_000;
 
 /// Most keys.
-const MAX_KEYS: usize = 32;
+pub(super) const MAX_KEYS: usize = 32;
 
 /// Settings that a sweep varies, as they were written.
 #[derive(Debug, Clone)]

@@ -14,7 +14,7 @@ use super::yaml::tree::Entry;
 use super::yaml::{Fields, Node, Value};
 
 /// Process nodes \[nm\].
-const NODES: std::ops::RangeInclusive<f64> = 0.1..=1e4;
+pub(super) const NODES: std::ops::RangeInclusive<f64> = 0.1..=1e4;
 
 /// A value of a constant, and where it stands.
 type Given = (Constant, At<f64>);

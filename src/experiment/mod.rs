@@ -38,6 +38,8 @@ pub(crate) mod programs;
 mod runs;
 mod schedulers;
 #[cfg(feature = "cli")]
+mod schema;
+#[cfg(feature = "cli")]
 pub(crate) mod search;
 #[cfg(feature = "cli")]
 mod sensitivity;
@@ -66,6 +68,8 @@ pub use keys::{Allowed, KEYS, Key};
 pub use prepared::Prepared;
 pub use runs::{Run, Runs};
 pub use schedulers::{scheduler, schedulers};
+#[cfg(feature = "cli")]
+pub use schema::{schema, schema_of_all};
 #[cfg(feature = "cli")]
 pub(crate) use sensitivity::Sensitivity;
 pub use settings::Settings;

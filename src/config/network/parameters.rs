@@ -13,7 +13,7 @@ use crate::model::Parameter;
 use super::expression::{self, Fault};
 
 /// Most parameters of a network.
-const MAX_PARAMETERS: usize = 100;
+pub(in crate::config) const MAX_PARAMETERS: usize = 100;
 
 /// Keys of layers whose values are words or flags, which are no expressions.
 const NO_NUMBERS: [&str; 4] = ["name", "reads", "shared", "kernel_exceeds_input"];

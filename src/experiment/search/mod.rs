@@ -27,6 +27,10 @@ type Text = At<Box<str>>;
 const SCHEDULERS: [&str; 3] =
     ["latency-greedy", "edf:admission=hopeless", "value:admission=hopeless"];
 
+/// Keys of experiments for which a search has keys of its own.
+pub(crate) const OWN_KEYS: [&str; 6] =
+    ["scenario", "system", "pes", "scheduler", "replication", "seed"];
+
 /// Draws of a search that gives no number.
 const DRAWS: u64 = 30;
 
@@ -162,10 +166,9 @@ impl Reader<'_> {
     }
 
     fn read_settings(&mut self) {
-        const OWN: [&str; 6] = ["scenario", "system", "pes", "scheduler", "replication", "seed"];
         let draft = self.draft;
         for (key, value) in &draft.body.settings {
-            if OWN.contains(&&*key.value) {
+            if OWN_KEYS.contains(&&*key.value) {
                 let message = format!("`{}` is no setting of a search", key.value);
                 let help = "a search has keys of its own for scenarios, systems, PEs, schedulers, \
                             replications and seed";

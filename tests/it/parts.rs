@@ -71,7 +71,7 @@ fn parts_of_a_comparison_join_to_its_bytes() {
     fs::write(&slow, SLOW).expect("it can be written");
     let failing = ["--scenario", &slow, "--set", "score.warm_up_ms=100"];
     for (more, count) in [(&[][..], 4), (&["--enumerate"][..], 2), (&failing, 5)] {
-        let command = &[&COMPARE[..], more].concat();
+        let command = &[&COMPARE[..], more].concat()[..];
         let folder = tempdir().expect("a folder can be made");
         let whole = path(&folder, "whole");
         let printed = output(&[command, &["--out", &whole]].concat());

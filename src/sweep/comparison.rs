@@ -1,6 +1,8 @@
 //! Comparison of policies: every policy runs the same requests of the same configurations in every
 //! replication, so that random effects cancel out of their differences (common random numbers).
 
+mod outcome;
+
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
@@ -21,8 +23,9 @@ use crate::score::{self, Score};
 
 use super::enumeration::{Pattern, patterns};
 use super::means::MeanMetrics;
-use super::outcome::Outcome;
 use super::{RunError, about_in_order, pairs};
+
+pub(crate) use outcome::Outcome;
 
 /// Source of triggers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,7 +84,7 @@ impl Sample {
     }
 
     /// The sample of these values, in the order of [`Sample::columns`]; `None` if they are not as many.
-    pub(super) fn of_values(values: &[f64]) -> Option<Self> {
+    fn of_values(values: &[f64]) -> Option<Self> {
         values.try_into().ok().map(Self)
     }
 

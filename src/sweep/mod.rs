@@ -9,8 +9,6 @@ pub mod enumeration;
 pub(crate) mod grid;
 #[cfg(feature = "bounds")]
 pub(crate) mod means;
-#[cfg(feature = "bounds")]
-pub(crate) mod outcome;
 pub(crate) mod pareto;
 pub mod what_if;
 

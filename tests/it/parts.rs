@@ -9,15 +9,15 @@ use tempfile::{TempDir, tempdir};
 
 use crate::support::binary::{output, path, refused, stderr, xrsim};
 
-/// Two configurations, of which the second has too few PEs, in three replications.
+/// Two configurations in three replications.
 const COMPARE: [&str; 17] = [
     "compare",
     "--scenario",
-    "AR_gaming",
+    "VR_gaming,AR_gaming",
     "--system",
-    "WS:3 + OS:1",
+    "J",
     "--pes",
-    "4096,96",
+    "4096",
     "--scheduler",
     "edf",
     "--scheduler",
@@ -29,6 +29,9 @@ const COMPARE: [&str; 17] = [
     "--by",
     "missed",
 ];
+
+/// A scenario of which no frame is counted after a warm-up.
+const SLOW: &str = "scenario: {name: slow, models: [{network: ES, fps: 1}]}\n";
 
 /// The searches of two networks.
 const MAP: [&str; 9] =
@@ -63,7 +66,12 @@ fn contents(folder: &str) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn parts_of_a_comparison_join_to_its_bytes() {
-    for (command, count) in [(&COMPARE[..], 4), (&[&COMPARE[..], &["--enumerate"]].concat(), 2)] {
+    let inputs = tempdir().expect("a folder can be made");
+    let slow = path(&inputs, "slow.yaml");
+    fs::write(&slow, SLOW).expect("it can be written");
+    let failing = ["--scenario", &slow, "--set", "score.warm_up_ms=100"];
+    for (more, count) in [(&[][..], 4), (&["--enumerate"][..], 2), (&failing, 5)] {
+        let command = &[&COMPARE[..], more].concat()[..];
         let folder = tempdir().expect("a folder can be made");
         let whole = path(&folder, "whole");
         let printed = output(&[command, &["--out", &whole]].concat());

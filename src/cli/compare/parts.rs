@@ -10,9 +10,8 @@ use serde_json::{Map, Value, json};
 use crate::experiment::Prepared;
 use crate::schedule::Policy;
 use crate::sweep::RunError;
-use crate::sweep::comparison::{Comparison, Triggers};
+use crate::sweep::comparison::{Comparison, Outcome, Triggers};
 use crate::sweep::grid::Shard;
-use crate::sweep::outcome::Outcome;
 
 use super::super::cluster::{self, Estimate, Form, Job, Shares};
 use super::super::journal::{Manifest, PartRows, Parts, Sink, as_made, each_result, place};

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::report::rows::{Line, Lines, RowCheck};
@@ -9,10 +10,12 @@ use crate::report::rows::{Line, Lines, RowCheck};
 use super::super::message::Failure;
 use super::manifest::Manifest;
 
-/// A file of rows with its record.
+/// A file of rows, and what its record says of it alone.
 struct Part {
     path: PathBuf,
-    manifest: Manifest,
+    points: Range<u64>,
+    /// The command that wrote it, in words.
+    origin: String,
 }
 
 /// Files of rows that have every point once.
@@ -30,14 +33,20 @@ impl Parts {
     /// Returns a failure for files of different commands or inputs, and for points that are in none of the
     /// files or in two.
     pub(in super::super) fn read(command: &str, files: &[PathBuf]) -> Result<Self, Failure> {
-        let mut parts = files.iter().map(|it| part(command, it)).collect::<Result<Vec<_>, _>>()?;
-        parts.sort_by_key(|part| (part.manifest.points().start, part.manifest.points().end));
-        let Some(first) = parts.first() else {
+        let Some(first) = files.first() else {
             return Err(Failure::Argument("there is no part to join".into()));
         };
-        let whole = first.manifest.of_whole();
-        refuse_others(&parts, &whole)?;
-        refuse_gaps(&parts, &whole)?;
+        let whole = manifest(command, first)?.of_whole();
+        // A record repeats all values, so that one is in memory at a time.
+        let part = |path: &PathBuf| {
+            let manifest = manifest(command, path)?;
+            refuse_other((first, &whole), (path, &manifest))?;
+            let (points, origin) = (manifest.points(), manifest.origin());
+            Ok(Part { path: path.clone(), points, origin })
+        };
+        let mut parts = files.iter().map(part).collect::<Result<Vec<_>, Failure>>()?;
+        parts.sort_by_key(|part| (part.points.start, part.points.end));
+        refuse_gaps(&parts, whole.n_points())?;
         Ok(Self { parts, whole })
     }
 
@@ -61,7 +70,8 @@ impl Parts {
     }
 }
 
-fn part(command: &str, path: &Path) -> Result<Part, Failure> {
+/// The record of the part of `command` at `path`.
+fn manifest(command: &str, path: &Path) -> Result<Manifest, Failure> {
     let refuse = |reason: String| Err(Failure::Argument(format!("{}{reason}", path.display())));
     match Manifest::beside(path)? {
         None => refuse(format!(": not the file of a {command}, {}.json is absent", path.display())),
@@ -70,7 +80,7 @@ fn part(command: &str, path: &Path) -> Result<Part, Failure> {
             manifest.command(),
             joins(manifest.command())
         )),
-        Some(manifest) => Ok(Part { path: path.into(), manifest }),
+        Some(manifest) => Ok(manifest),
     }
 }
 
@@ -82,26 +92,27 @@ fn joins(command: &str) -> String {
     }
 }
 
-/// Refuses files of different commands or inputs.
-fn refuse_others(parts: &[Part], whole: &Manifest) -> Result<(), Failure> {
-    for part in parts {
-        if let Some(difference) = part.manifest.of_whole().difference(whole) {
-            return Err(Failure::Argument(format!(
-                "{} and {} are not of one {}: {difference}",
-                parts[0].path.display(),
-                part.path.display(),
-                whole.command()
-            )));
-        }
+/// Refuses a file that is not of the same command and inputs as the first one.
+fn refuse_other(
+    (first, whole): (&Path, &Manifest),
+    (path, manifest): (&Path, &Manifest),
+) -> Result<(), Failure> {
+    match manifest.of_whole().difference(whole) {
+        None => Ok(()),
+        Some(difference) => Err(Failure::Argument(format!(
+            "{} and {} are not of one {}: {difference}",
+            first.display(),
+            path.display(),
+            whole.command()
+        ))),
     }
-    Ok(())
 }
 
 /// Refuses points that are in no file or in two.
-fn refuse_gaps(parts: &[Part], whole: &Manifest) -> Result<(), Failure> {
+fn refuse_gaps(parts: &[Part], n_points: u64) -> Result<(), Failure> {
     let mut end = 0;
-    for part in parts.iter().filter(|part| !part.manifest.points().is_empty()) {
-        let points = part.manifest.points();
+    for part in parts.iter().filter(|part| !part.points.is_empty()) {
+        let points = &part.points;
         if points.start > end {
             return Err(missing(end, points.start));
         }
@@ -112,7 +123,7 @@ fn refuse_gaps(parts: &[Part], whole: &Manifest) -> Result<(), Failure> {
         }
         end = points.end;
     }
-    if end < whole.n_points() { Err(missing(end, whole.n_points())) } else { Ok(()) }
+    if end < n_points { Err(missing(end, n_points)) } else { Ok(()) }
 }
 
 fn missing(first: u64, end: u64) -> Failure {
@@ -134,7 +145,7 @@ impl Part {
             _ => return Err(refuse("its first line is not the one that the command writes")),
         }
         let check = RowCheck::below(header.as_bytes());
-        let points = self.manifest.points();
+        let points = self.points.clone();
         for point in points.clone() {
             match lines.next_line().map_err(unreadable)? {
                 Line::Whole(line)
@@ -146,14 +157,14 @@ impl Part {
                     let number = point - points.start + 2;
                     return Err(refuse(&format!(
                         "line {number} is not the row of point {point} as it was written; {} makes it again",
-                        self.manifest.origin()
+                        self.origin
                     )));
                 }
                 Line::Torn(_) | Line::End => {
                     let (there, all) = (point - points.start, points.end - points.start);
                     return Err(refuse(&format!(
                         "{there} of its {all} points are there; {} makes the rest",
-                        self.manifest.origin()
+                        self.origin
                     )));
                 }
             }

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::bounds::Bounds;
 
-use super::comparison::{Replication, Sample};
-use super::means::{MeanMetrics, Means};
+use super::super::means::{MeanMetrics, Means};
+use super::{Replication, Sample};
 
 /// Results of all policies in one replication of one configuration.
 #[derive(Debug, Clone, PartialEq)]

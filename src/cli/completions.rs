@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, ValueHint};
 use clap::{Arg, Args, Command};
+use clap_complete::Shell;
 
 use crate::compat::quirks;
 use crate::config::{Catalog, Kind};
@@ -20,7 +21,7 @@ use super::output;
     xrsim completions fish > ~/.config/fish/completions/xrsim.fish")]
 pub(super) struct CompletionsArgs {
     /// Shell.
-    shell: clap_complete::Shell,
+    shell: Shell,
 }
 
 /// Prints the script.
@@ -32,7 +33,25 @@ pub(super) fn run(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut program = with_names(super::program(), &Catalog::new());
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut program, "xrsim", &mut text);
-    output::print(&String::from_utf8_lossy(&text))
+    let mut text = String::from_utf8_lossy(&text).into_owned();
+    if args.shell == Shell::Fish {
+        text.extend(program.get_subcommands().map(fish_positionals));
+    }
+    output::print(&text)
+}
+
+/// Lines for fish with the values of arguments without a name, which `clap_complete` leaves out there.
+fn fish_positionals(command: &Command) -> String {
+    let values = command.get_positionals().flat_map(Arg::get_possible_values);
+    let names: Vec<_> = values.map(|value| value.get_name().to_string()).collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(
+            "complete -c xrsim -n \"__fish_xrsim_using_subcommand {}\" -a \"{}\"\n",
+            command.get_name(),
+            names.join(" ")
+        ),
+    }
 }
 
 /// The command and those below it, with names as values of their arguments.

@@ -47,5 +47,5 @@ fn all(command: &Command) -> Vec<&Command> {
 fn page(man: &Man) -> Result<String, Failure> {
     let mut text = Vec::new();
     man.render(&mut text).map_err(|error| Failure::writing(&"the page", &error))?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    Ok(String::from_utf8_lossy(&text).replace("\n.SH EXTRA\n", "\n.SH NOTES\n"))
 }

@@ -26,9 +26,15 @@ pub(super) enum Failure {
     Check(String),
     /// The system refused, e.g. to write output: exit status 2.
     Output(String),
+    /// Another process writes to the same place, so that the command may succeed later: exit status 75.
+    Busy(String),
     /// The reader of standard output closed it. There is no message, and the exit status is 0.
     BrokenPipe,
 }
+
+/// Exit status where another process writes to the same place: `EX_TEMPFAIL` of sysexits.h, by which
+/// scripts tell "later" from "never".
+const BUSY: u8 = 75;
 
 impl Failure {
     /// Makes a failure to write `what`.
@@ -48,9 +54,10 @@ impl Failure {
     pub(super) fn reason(&self) -> String {
         let reason = match self {
             Self::Input(error) => error.to_string(),
-            Self::Argument(message) | Self::Check(message) | Self::Output(message) => {
-                message.clone()
-            }
+            Self::Argument(message)
+            | Self::Check(message)
+            | Self::Output(message)
+            | Self::Busy(message) => message.clone(),
             Self::BrokenPipe => "standard output is closed".into(),
         };
         reason.replace(text::is_unfit_in_line, " ")
@@ -66,6 +73,10 @@ impl Failure {
             Self::Check(message) => {
                 print(format_args!("{message}"));
                 return 1;
+            }
+            Self::Busy(message) => {
+                print(format_args!("error: {message}"));
+                return BUSY;
             }
             Self::BrokenPipe => return 0,
         }

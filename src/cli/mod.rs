@@ -5,6 +5,7 @@ mod area;
 mod assumed;
 mod cache;
 mod check;
+mod cluster;
 mod colour;
 mod compare;
 mod completions;
@@ -16,8 +17,10 @@ mod explain;
 mod figure;
 mod import;
 mod interrupt;
+mod journal;
 mod key_values;
 mod list;
+mod lock;
 mod manual;
 mod map;
 mod message;
@@ -42,6 +45,7 @@ mod sweep;
 mod threads;
 mod trace;
 mod validate;
+mod writer;
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -75,7 +79,7 @@ const STACK: usize = 8 << 20;
         xrsim run --semantics mlsys2023 --out results  the numbers of the published artifact, as CSV\n  \
         xrsim cost --network KD --dataflow WS --pes 1024\n  \
         xrsim list scenarios\n\n\
-        Exit status: 0 done, 1 a check failed, 2 bad input."
+        Exit status: 0 done, 1 a check failed, 2 bad input, 75 another process is writing to the same place (try later)."
 )]
 struct Global {
     /// When to use colours and bold type. With `auto` this depends on the terminal and on NO_COLOR,
@@ -102,6 +106,7 @@ fn commands() -> Vec<CommandEntry> {
         command("sweep", sweep::run).on_threads(),
         command("search", search::run).on_threads(),
         command("merge", sweep::merge),
+        command("status", cluster::status),
         command("plot", plot::run).on_threads().showing("reading and drawing"),
         command("mlperf", mlperf::run).on_threads().showing("running load tests"),
         command("compare", compare::run).on_threads(),
@@ -180,7 +185,7 @@ pub fn parse<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> R
 }
 
 /// Parses the arguments of the process, runs the command and returns the exit status: 0 done,
-/// 1 a check failed, 2 bad input.
+/// 1 a check failed, 2 bad input, 75 another process is writing to the same place.
 pub fn run() -> ExitCode {
     ExitCode::from(on_own_stack(|| match program().try_get_matches() {
         Ok(matches) => {

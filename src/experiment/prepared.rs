@@ -226,6 +226,22 @@ impl Prepared {
         schedulers: Vec<Policy>,
         triggers: Triggers,
     ) -> Result<Comparison, ExperimentError> {
+        self.compare_some(schedulers, triggers, |_| true)
+    }
+
+    /// Compares `schedulers` as [`Prepared::compare`] does, and computes the costs of the runs for which
+    /// `is_run` says, by their index, that they are made here.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Conflict`] as [`Prepared::compare`].
+    #[cfg(feature = "bounds")]
+    pub(crate) fn compare_some(
+        &self,
+        schedulers: Vec<Policy>,
+        triggers: Triggers,
+        is_run: impl Fn(usize) -> bool,
+    ) -> Result<Comparison, ExperimentError> {
         let [Group { cost_model, plans, .. }] = &self.groups[..] else {
             let message = "a comparison takes one cost model";
             return Err(ExperimentError::Conflict(message.into()));
@@ -235,7 +251,8 @@ impl Prepared {
                            scheduler to compare it with; choose --semantics principled";
             return Err(ExperimentError::Conflict(message.into()));
         }
-        Ok(Comparison::new(plans.clone(), schedulers, triggers, &*cost_model.model))
+        let model = &*cost_model.model;
+        Ok(Comparison::costed(plans.clone(), schedulers, triggers, model, is_run))
     }
 }
 

@@ -10,6 +10,7 @@ mod chooser;
 mod construct;
 mod declared;
 mod exact;
+mod first_round;
 mod forms;
 mod improve;
 mod kept;

@@ -76,17 +76,17 @@ pub struct NetworkMapper {
 }
 
 /// A result with the numbers of decided mappings.
-type Results = HashMap<Key, (Kept, Counts)>;
+pub(super) type Results = HashMap<Key, (Kept, Counts)>;
 
 /// A loop nest where it finds its tensors, and the widths of their elements.
-type Key = (LayerKey, Widths);
+pub(super) type Key = (LayerKey, Widths);
 
 fn key(nest: &Nest, machine: &Machine) -> Key {
     (LayerKey::new(nest, machine), machine.widths)
 }
 
 /// A network in work.
-struct Work<'a> {
+pub(super) struct Work<'a> {
     network: &'a Network,
     /// Loop nests of every layer as they are written, with the machine as they find it.
     nests: Vec<Vec<(Nest, Machine)>>,
@@ -121,10 +121,22 @@ impl NetworkMapper {
         only: Option<&str>,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Vec<MappedNetwork> {
-        let mut works: Vec<_> = networks.iter().map(|network| self.work(network)).collect();
-        if self.goal == Goal::Pareto {
-            return self.fronts(&works, only, progress);
+        let works: Vec<_> = networks.iter().map(|network| self.work(network)).collect();
+        match self.goal {
+            Goal::Pareto => self.fronts(&works, only, progress),
+            _ => self.rounds(works, only, None, progress),
         }
+    }
+
+    /// Searches and moves tensors in turn until all layers have a result. `first` has the results of the
+    /// first round if they are known.
+    pub(super) fn rounds(
+        &self,
+        mut works: Vec<Work<'_>>,
+        only: Option<&str>,
+        mut first: Option<Vec<(Key, (Kept, Counts))>>,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Vec<MappedNetwork> {
         let section = self.section(self.accelerator.datapath.widths);
         let (mut results, done) = (Results::new(), AtomicUsize::new(0));
         for _ in 0..MAX_ROUNDS {
@@ -134,12 +146,15 @@ impl NetworkMapper {
             }
             let total = results.len() + missing.len();
             progress(results.len(), total);
-            let new = missing.into_par_iter().filter_map(|(key, machine)| {
-                let found = self.get_or_search(&key, machine, &section);
-                progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
-                Some((key, found?))
-            });
-            let new: Vec<_> = new.collect();
+            let search = || {
+                let found = missing.into_par_iter().filter_map(|(key, machine)| {
+                    let found = self.get_or_search(&key, machine, &section);
+                    progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+                    Some((key, found?))
+                });
+                found.collect()
+            };
+            let new: Vec<_> = first.take().unwrap_or_else(search);
             if new.is_empty() {
                 break;
             }
@@ -151,7 +166,7 @@ impl NetworkMapper {
 
     /// A network with its tensors at the places that the first dataflow plans that can run it, or else
     /// with every layer alone.
-    fn work<'a>(&self, network: &'a Network) -> Work<'a> {
+    pub(super) fn work<'a>(&self, network: &'a Network) -> Work<'a> {
         for dataflow in &self.dataflows {
             let accelerator =
                 Accelerator { dataflow: Arc::clone(dataflow), ..self.accelerator.clone() };
@@ -227,7 +242,7 @@ impl NetworkMapper {
     }
 
     /// The kept result of a layer, or that of a search.
-    fn get_or_search(
+    pub(super) fn get_or_search(
         &self,
         (key, widths): &Key,
         machine: &Machine,
@@ -482,7 +497,7 @@ impl NetworkMapper {
     }
 
     /// The kept results of these settings, for layers of these widths.
-    fn section(&self, widths: Widths) -> Arc<Section> {
+    pub(super) fn section(&self, widths: Widths) -> Arc<Section> {
         let Self { space, effort, rules, gap, .. } = self;
         let (machine, limits) = (Machine::of(&self.accelerator), Limits::of(&self.accelerator));
         let machine = Machine { widths, ..machine };
@@ -513,7 +528,7 @@ fn shown<'a>(
 }
 
 /// Loop nests without a result, each once, in order.
-fn missing<'a>(
+pub(super) fn missing<'a>(
     works: &'a [Work<'_>],
     only: Option<&str>,
     results: &Results,

@@ -1,7 +1,8 @@
 //! Comparison of policies: every policy runs the same requests of the same configurations in every
 //! replication, so that random effects cancel out of their differences (common random numbers).
 
-use std::ops::Range;
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
@@ -20,7 +21,8 @@ use crate::score::{self, Score};
 
 use super::enumeration::{Pattern, patterns};
 use super::means::MeanMetrics;
-use super::{RunError, pairs};
+use super::outcome::Outcome;
+use super::{RunError, about_in_order, pairs};
 
 /// Source of triggers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -78,6 +80,11 @@ impl Sample {
         Some(self.0[at])
     }
 
+    /// The sample of these values, in the order of [`Sample::columns`]; `None` if they are not as many.
+    pub(super) fn of_values(values: &[f64]) -> Option<Self> {
+        values.try_into().ok().map(Self)
+    }
+
     fn add(&mut self, other: &Self, weight: f64) {
         self.0.iter_mut().zip(other.0).for_each(|(sum, value)| *sum += weight * value);
     }
@@ -120,7 +127,20 @@ impl Comparison {
         triggers: Triggers,
         cost_model: &dyn CostModel,
     ) -> Self {
-        let library = CostLibrary::evaluate(cost_model, pairs(&plans));
+        Self::costed(plans, policies, triggers, cost_model, |_| true)
+    }
+
+    /// Computes the costs of the configurations for which `is_run` says, by their index, that they may be
+    /// run. Results of the others can be added only.
+    pub(crate) fn costed(
+        plans: Vec<Plan>,
+        policies: Vec<Policy>,
+        triggers: Triggers,
+        cost_model: &dyn CostModel,
+        is_run: impl Fn(usize) -> bool,
+    ) -> Self {
+        let run = plans.iter().enumerate().filter(|(index, _)| is_run(*index));
+        let library = CostLibrary::evaluate(cost_model, pairs(run.map(|(_, plan)| plan)));
         let metrics = vec![MeanMetrics::default(); policies.len()];
         let configuration =
             |plan| Configuration { plan, replications: Ok(Vec::new()), metrics: metrics.clone() };
@@ -156,18 +176,102 @@ impl Comparison {
     /// runs that have ended, on any thread.
     pub fn extend(&mut self, n_replications: u64, done: impl Fn(u64) + Sync) {
         let range = self.n_replications..n_replications;
-        let (library, policies, triggers) = (&self.library, &self.policies, self.triggers);
-        self.configurations.par_iter_mut().for_each(|configuration| {
-            let Ok(replications) = &mut configuration.replications else { return };
-            let metrics = &mut configuration.metrics;
-            let plan = &configuration.plan;
-            match run_all(plan, library, policies, triggers, range.clone(), metrics, &done) {
-                Ok(more) => replications.extend(more),
-                Err(error) => configuration.replications = Err(error),
+        let mut items = (0..self.configurations.len())
+            .flat_map(|configuration| range.clone().map(move |it| (configuration, it)));
+        loop {
+            let runs = |(at, _): &(usize, u64)| self.configurations[*at].replications.is_ok();
+            let block: Vec<_> = items.by_ref().filter(runs).take(BLOCK).collect();
+            if block.is_empty() {
+                break;
             }
-        });
+            let costs = self.costs(&block);
+            let outcome = |&(configuration, replication): &(usize, u64)| {
+                let outcome = self.outcome(configuration, replication, &costs)?;
+                done(self.policies.len() as u64);
+                Ok(outcome)
+            };
+            let outcomes: Vec<_> = block.par_iter().map(outcome).collect();
+            for ((configuration, _), outcome) in block.iter().zip(outcomes) {
+                self.add(*configuration, outcome);
+            }
+        }
         self.n_replications = self.n_replications.max(n_replications);
     }
+
+    /// Makes replications of configurations, `items`, in parallel and about in their order, and hands each
+    /// to `each` with its index in `items`, on any thread. The work ends early if `each` breaks.
+    pub(crate) fn make_each(
+        &self,
+        items: &[(usize, u64)],
+        each: impl Fn(usize, Result<Outcome, RunError>) -> ControlFlow<()> + Sync,
+    ) {
+        let costs = self.costs(items);
+        about_in_order(items.len(), |index| {
+            let (configuration, replication) = items[index];
+            each(index, self.outcome(configuration, replication, &costs))
+        });
+    }
+
+    /// Makes one replication of a configuration.
+    pub(crate) fn again(
+        &self,
+        configuration: usize,
+        replication: u64,
+    ) -> Result<Outcome, RunError> {
+        let costs = self.costs(&[(configuration, replication)]);
+        self.outcome(configuration, replication, &costs)
+    }
+
+    /// Adds the next replication of a configuration, or the reason why there is none, after which it has
+    /// none at all.
+    pub(crate) fn add(&mut self, configuration: usize, outcome: Result<Outcome, RunError>) {
+        let configuration = &mut self.configurations[configuration];
+        let Ok(replications) = &mut configuration.replications else { return };
+        match outcome {
+            Ok(Outcome { replication, metrics }) => {
+                replications.push(replication);
+                let n_replications = replications.len() as u64;
+                self.n_replications = self.n_replications.max(n_replications);
+                configuration.metrics.iter_mut().zip(&metrics).for_each(|(all, it)| all.merge(it));
+            }
+            Err(error) => configuration.replications = Err(error),
+        }
+    }
+
+    /// Places for the costs of the configurations of `items`, which are in order.
+    fn costs(&self, items: &[(usize, u64)]) -> Costs {
+        let range = items.first().zip(items.last());
+        let (first, last) = range.map_or((0, 0), |((first, _), (last, _))| (*first, *last));
+        Costs { first, tables: (first..=last).map(|_| OnceLock::new()).collect() }
+    }
+
+    /// Runs every policy in one replication of a configuration.
+    fn outcome(
+        &self,
+        configuration: usize,
+        replication: u64,
+        costs: &Costs,
+    ) -> Result<Outcome, RunError> {
+        let plan = &self.configurations[configuration].plan;
+        let table = costs.tables[configuration - costs.first]
+            .get_or_init(|| super::costs(plan, &self.library));
+        let costs = table.as_ref().map_err(RunError::clone)?;
+        let mut plan = plan.clone();
+        plan.load.replication = replication;
+        let mut metrics = vec![MeanMetrics::default(); self.policies.len()];
+        let replication = replicate(plan, costs, &self.policies, self.triggers, &mut metrics)?;
+        Ok(Outcome { replication, metrics })
+    }
+}
+
+/// Most outcomes that are in memory before they are added.
+const BLOCK: usize = 512;
+
+/// Costs of successive configurations, each made once.
+struct Costs {
+    /// The first configuration.
+    first: usize,
+    tables: Vec<OnceLock<Result<Arc<CostTable>, RunError>>>,
 }
 
 impl Comparison {
@@ -195,26 +299,6 @@ impl Comparison {
     pub fn runs_whole(&self) -> bool {
         !self.policies.iter().any(Policy::runs_in_segments)
     }
-}
-
-fn run_all(
-    plan: &Plan,
-    library: &CostLibrary,
-    policies: &[Policy],
-    triggers: Triggers,
-    range: Range<u64>,
-    metrics: &mut [MeanMetrics],
-    done: &(impl Fn(u64) + Sync),
-) -> Result<Vec<Replication>, RunError> {
-    let costs = super::costs(plan, library)?;
-    let replication = |number: u64| {
-        let mut plan = plan.clone();
-        plan.load.replication = number;
-        let replication = replicate(plan, &costs, policies, triggers, metrics)?;
-        done(policies.len() as u64);
-        Ok(replication)
-    };
-    range.map(replication).collect()
 }
 
 /// Runs every policy on the same requests.

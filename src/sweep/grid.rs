@@ -206,6 +206,11 @@ impl Shard {
     /// All points.
     pub(crate) const WHOLE: Self = Self { index: 0, count: 1 };
 
+    /// The part as options name it, such as `2/5`.
+    pub(crate) fn fraction(self) -> String {
+        format!("{}/{}", self.index + 1, self.count)
+    }
+
     /// Part `number` of `count`, counted from 1; `None` if there is no such part.
     pub(crate) fn new(number: u64, count: u64) -> Option<Self> {
         (1..=count).contains(&number).then(|| Self { index: number - 1, count })

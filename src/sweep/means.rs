@@ -10,6 +10,25 @@ pub struct Means {
 }
 
 impl Means {
+    /// Means of these weighted sums, each with its weight.
+    pub(super) fn of_sums(sums: Vec<(f64, f64)>) -> Self {
+        Self { sums }
+    }
+
+    /// Weighted sum and weight of each quantity.
+    pub(super) fn sums(&self) -> &[(f64, f64)] {
+        &self.sums
+    }
+
+    /// Adds the sums and weights of further runs.
+    fn merge(&mut self, other: &Self) {
+        self.sums.resize(self.sums.len().max(other.sums.len()), (0.0, 0.0));
+        for ((sum, weights), (more, weight)) in self.sums.iter_mut().zip(&other.sums) {
+            *sum += more;
+            *weights += weight;
+        }
+    }
+
     fn add(&mut self, values: impl Iterator<Item = Option<f64>>, weight: f64) {
         for (index, value) in values.enumerate() {
             if self.sums.len() == index {
@@ -55,6 +74,16 @@ impl MeanMetrics {
         for (means, chain) in self.chains.iter_mut().zip(&metrics.chains) {
             means.add(Service::COLUMNS.iter().map(|column| column.of(&chain.service)), weight);
         }
+    }
+
+    /// Adds further runs.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.run.merge(&other.run);
+        self.device.merge(&other.device);
+        self.models.resize_with(other.models.len(), Means::default);
+        self.chains.resize_with(other.chains.len(), Means::default);
+        let means = self.models.iter_mut().chain(&mut self.chains);
+        means.zip(other.models.iter().chain(&other.chains)).for_each(|(own, it)| own.merge(it));
     }
 
     /// Mean of the metric of the run called `name`; `None` without such a metric or value.

@@ -9,10 +9,14 @@ pub mod enumeration;
 pub(crate) mod grid;
 #[cfg(feature = "bounds")]
 pub(crate) mod means;
+#[cfg(feature = "bounds")]
+pub(crate) mod outcome;
 pub(crate) mod pareto;
 pub mod what_if;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use thiserror::Error;
@@ -168,12 +172,47 @@ impl<'m> Scorer<'m> {
 
     /// Makes the runs in parallel and returns their scores in order.
     pub(crate) fn score(&mut self, plans: &[&Plan]) -> Vec<Result<Scored, RunError>> {
+        self.extend(plans);
+        plans.par_iter().map(|plan| scored(plan, self.library(plan))).collect()
+    }
+
+    /// Makes the runs in parallel, about in their order, and hands the scores of each to `each` with its
+    /// index, on any thread. The work ends early if `each` breaks.
+    pub(crate) fn score_each(
+        &mut self,
+        plans: &[&Plan],
+        each: &(impl Fn(usize, Result<Scored, RunError>) -> ControlFlow<()> + Sync),
+    ) {
+        self.extend(plans);
+        let library = |plan| self.library(plan);
+        about_in_order(plans.len(), |index| {
+            each(index, scored(plans[index], library(plans[index])))
+        });
+    }
+
+    fn extend(&mut self, plans: &[&Plan]) {
         let with = |layers| plans.iter().copied().filter(move |it| it.needs_layers() == layers);
         self.totals.extend(self.cost_model, pairs(with(false)));
         self.layers.extend(self.cost_model, pairs(with(true)));
-        let library = |plan: &Plan| if plan.needs_layers() { &self.layers } else { &self.totals };
-        plans.par_iter().map(|plan| scored(plan, library(plan))).collect()
     }
+
+    fn library(&self, plan: &Plan) -> &CostLibrary {
+        if plan.needs_layers() { &self.layers } else { &self.totals }
+    }
+}
+
+/// Does the `work` 0 to `n` - 1 on all threads. A thread takes the first that no other has, so that what is
+/// done is at any time nearly the beginning. No work begins after one that breaks.
+pub(crate) fn about_in_order(n: usize, work: impl Fn(usize) -> ControlFlow<()> + Sync) {
+    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    (0..rayon::current_num_threads().min(n)).into_par_iter().for_each(|_| {
+        while !is_over.load(Ordering::Relaxed) {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= n || work(index).is_break() {
+                is_over.store(true, Ordering::Relaxed);
+            }
+        }
+    });
 }
 
 /// Number of the next runs that make a block, at least one.

@@ -41,6 +41,7 @@ mod paper;
 mod parameters;
 mod parity_cost;
 mod parity_replay;
+mod parts;
 mod policies;
 mod properties;
 mod report;

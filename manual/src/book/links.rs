@@ -1,7 +1,9 @@
 //! Links of pages: those to files of the repository become links to pages, or plain text.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
@@ -11,11 +13,16 @@ pub(super) struct Targets {
     root: PathBuf,
     /// Pages by the files that they show; pages are relative to the source of the book.
     pages: BTreeMap<PathBuf, PathBuf>,
+    /// Figures outside of the book that pages show.
+    figures: RefCell<BTreeSet<PathBuf>>,
 }
+
+/// Folder of the site for figures outside of the book.
+const FIGURES: &str = "shown";
 
 impl Targets {
     pub(super) fn new(root: &Path, pages: BTreeMap<PathBuf, PathBuf>) -> Self {
-        Self { root: root.into(), pages }
+        Self { root: root.into(), pages, figures: RefCell::default() }
     }
 
     /// `text` of a file of the repository, with links for the page `page`. A link to a file that no page shows
@@ -24,17 +31,15 @@ impl Targets {
         let mut rewritten = String::new();
         let mut at = 0;
         for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
-            let Event::Start(Tag::Link { dest_url, .. }) = event else { continue };
             let link = &text[range.clone()];
-            let Some((label, _)) = link.strip_prefix('[').and_then(|it| it.rsplit_once("]("))
-            else {
-                continue;
+            let replacement = match event {
+                Event::Start(Tag::Link { dest_url, .. }) => self.link(link, &dest_url, file, page),
+                Event::Start(Tag::Image { dest_url, .. }) => {
+                    self.figure(link, &dest_url, file, page)
+                }
+                _ => None,
             };
-            let replacement = match self.target(&dest_url, file, page) {
-                Target::Elsewhere => continue,
-                Target::Page(path) => format!("[{label}]({path})"),
-                Target::NoPage => label.to_string(),
-            };
+            let Some(replacement) = replacement else { continue };
             if range.start < at {
                 continue;
             }
@@ -43,6 +48,42 @@ impl Targets {
             at = range.end;
         }
         rewritten + &text[at..]
+    }
+
+    /// What stands for a link; `None` if it stays.
+    fn link(&self, link: &str, dest: &str, file: &Path, page: &Path) -> Option<String> {
+        let (label, _) = link.strip_prefix('[')?.rsplit_once("](")?;
+        match self.target(dest, file, page) {
+            Target::Elsewhere => None,
+            Target::Page(path) => Some(format!("[{label}]({path})")),
+            Target::NoPage => Some(label.to_string()),
+        }
+    }
+
+    /// What stands for a figure outside of the book, which is copied into the site; `None` if it stays.
+    fn figure(&self, figure: &str, dest: &str, file: &Path, page: &Path) -> Option<String> {
+        let target = joined(file.parent()?, dest)?;
+        if target.starts_with(super::SOURCE) || !self.root.join(&target).is_file() {
+            return None;
+        }
+        let (label, _) = figure.strip_prefix("![")?.rsplit_once("](")?;
+        let path = relative(page, &Path::new(FIGURES).join(target.file_name()?));
+        self.figures.borrow_mut().insert(target);
+        Some(format!("![{label}]({path})"))
+    }
+
+    /// Copies the figures outside of the book into the site.
+    ///
+    /// # Errors
+    ///
+    /// The error of a figure that cannot be copied.
+    pub(super) fn copy_figures(&self, site: &Path) -> io::Result<()> {
+        for figure in self.figures.borrow().iter() {
+            let folder = site.join(FIGURES);
+            fs::create_dir_all(&folder)?;
+            fs::copy(self.root.join(figure), folder.join(figure.file_name().unwrap_or_default()))?;
+        }
+        Ok(())
     }
 
     fn target(&self, link: &str, file: &Path, page: &Path) -> Target {

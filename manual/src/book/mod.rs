@@ -43,6 +43,7 @@ pub(crate) fn build(repository: &Repository, out: &Path) -> Result<bool, Box<dyn
         fs::remove_dir_all(out)?;
     }
     book.build()?;
+    targets.copy_figures(out)?;
     for name in ["book.toml", ".nojekyll"] {
         let _ = fs::remove_file(out.join(name));
     }

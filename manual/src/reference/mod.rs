@@ -2,6 +2,7 @@
 
 mod commands;
 mod files;
+mod formats;
 mod markdown;
 mod models;
 mod settings;
@@ -37,6 +38,7 @@ fn pages() -> Result<Vec<(PathBuf, String)>, Box<dyn Error>> {
         ("cost-models.md", models::cost_models()),
         ("quirks.md", models::quirks()),
         ("output-files.md", files::page(&files::written()?)?),
+        ("input-formats.md", formats::page()),
         ("validation.md", validation::page()?),
     ]
     .into_iter()

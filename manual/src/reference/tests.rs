@@ -12,10 +12,11 @@ fn page_of_run(change: impl FnOnce(Command) -> Command) -> String {
     pages.find(|(name, _)| name == "run").expect("there is a page").1
 }
 
-/// The first difference of two pages, which must be in a line with these words.
-fn differs_by(old: &str, new: &str, words: [&str; 2]) {
-    let difference = first_difference(old, new).expect("the pages differ");
-    assert!(words.iter().all(|it| difference.contains(it)), "{difference}");
+/// The pages differ: the new one has `come` where the old one has `gone`.
+fn becomes(old: &str, new: &str, [gone, come]: [&str; 2]) {
+    assert!(first_difference(old, new).is_some());
+    assert!(old.contains(gone) && !new.contains(gone), "{gone}: {new}");
+    assert!(new.contains(come) && !old.contains(come), "{come}: {new}");
 }
 
 #[test]
@@ -23,21 +24,21 @@ fn a_renamed_option_makes_its_page_stale() {
     let old = page_of_run(|it| it);
     assert_eq!(first_difference(&old, &page_of_run(|it| it)), None);
     let renamed = page_of_run(|it| it.mut_arg("replications", |arg| arg.long("draws")));
-    differs_by(&old, &renamed, ["--replications", "--draws"]);
+    becomes(&old, &renamed, ["| `--replications <N>` |", "| `--draws <N>` |"]);
 }
 
 #[test]
 fn a_changed_default_makes_its_pages_stale() {
     let old = page_of_run(|it| it);
     let changed = page_of_run(|it| it.mut_arg("format", |arg| arg.default_value("json")));
-    differs_by(&old, &changed, ["| `table` |", "| `json` |"]);
+    becomes(&old, &changed, ["document). | `table` |", "document). | `json` |"]);
 
     let mut settings = settings::all();
     let old = settings::page(&settings).expect("every setting has a sentence");
     let seed = settings.iter_mut().find(|it| it.name == "seed").expect("there is a seed");
     seed.default = "17".into();
     let new = settings::page(&settings).expect("every setting has a sentence");
-    differs_by(&old, &new, ["| 0 |", "| 17 |"]);
+    becomes(&old, &new, ["2^64 - 1 | 0 |\n| `replication`", "2^64 - 1 | 17 |\n| `replication`"]);
 }
 
 #[test]
@@ -51,7 +52,7 @@ fn a_setting_or_an_option_without_a_sentence_is_refused() {
     let program = xrsim::cli::program()
         .mut_subcommand("run", |it| it.arg(clap::Arg::new("mute").long("mute")));
     let error = commands::pages(&program).expect_err("it has no sentence");
-    assert!(error.to_string().contains("--mute <mute>` of `xrsim run` has no sentence"), "{error}");
+    assert_eq!(error.to_string(), "`--mute` of `xrsim run` has no sentence");
 }
 
 #[test]

@@ -2,12 +2,13 @@
 //! comes a record with the length and SHA-256 of each. A reader of the record can distinguish the old set,
 //! the new set and a mixture, whenever the program was stopped.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Write as _};
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use super::super::lock;
 use super::super::message::Failure;
 use super::super::record;
 use super::{Complete, OutputFile, create_folder, part, write_csv_to};
@@ -117,16 +118,12 @@ impl OutputSet {
     }
 }
 
-/// Locks the folder itself, which leaves no file in it. Some systems have no locks.
+/// Locks the folder itself, which leaves no file in it. Some systems do not open folders.
 fn lock(folder: &Path) -> Result<Option<File>, Failure> {
     let Ok(file) = File::open(folder) else { return Ok(None) };
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => {
-            let error = io::Error::other("another command is writing to it");
-            Err(Failure::writing(&folder.display(), &error))
-        }
-        Err(TryLockError::Error(_)) => Ok(None),
+    match lock::take(&file, folder) {
+        true => Ok(Some(file)),
+        false => Err(lock::taken(folder, "command")),
     }
 }
 

@@ -18,6 +18,7 @@ use crate::text::cell;
 use super::super::argument;
 use super::super::message::Failure;
 use super::super::output::OutputSet;
+use super::super::writer::Writer;
 use super::{SearchArgs, journal};
 
 /// Name of the record.
@@ -92,7 +93,12 @@ pub(super) fn write(
     if args.audit {
         set.bytes("excluded.csv.gz", &excluded(prepared, search, reports)?)?;
     }
-    set.commit(RECORD, record(prepared, reports, identity))
+    let mut record = record(prepared, reports, identity);
+    if let Some(shard) = args.shard {
+        record.insert("part".into(), shard.fraction().into());
+        record.insert("writer".into(), json!(Writer::of_process()));
+    }
+    set.commit(RECORD, record)
 }
 
 /// The best system as a file that other commands take.

@@ -1,13 +1,14 @@
 //! Journal of a search: every run that was made, so that the same command goes on after an interruption, and
 //! so that parts of a search can be joined.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::report::rows::RowCheck;
 use crate::search::FreshRuns;
 
+use super::super::lock;
 use super::super::message::{Failure, say};
 
 /// Name of the journal in a folder.
@@ -38,8 +39,8 @@ impl Journal {
         let options =
             File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let file = options.map_err(failure)?;
-        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-            return Err(failure(io::Error::other("another search is writing to it")));
+        if !lock::take(&file, &path) {
+            return Err(lock::taken(&path, "search"));
         }
         let header = header(identity);
         let check = RowCheck::below(header.as_bytes());

@@ -6,10 +6,12 @@ mod options;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::config::SearchDraft;
 use crate::digest::Digest;
 use crate::experiment::search::PreparedSearch;
 use crate::hardware::{Accelerator, Flexibility, System};
@@ -22,6 +24,7 @@ use crate::search::{
 };
 use crate::sweep::grid::Shard;
 
+use super::cluster::{self, Estimate, Form, Job};
 use super::map::Saver;
 use super::message::{Failure, say, warn, with_hints};
 use super::places::Places;
@@ -47,8 +50,8 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     if n_systems == 0 {
         return Err(Failure::Argument("no system of the space uses the whole budget".into()));
     }
-    if args.dry_run {
-        return dry_run(&prepared, n_systems);
+    if args.cluster.is_asked() {
+        return hand_over(args, &draft, &prepared, n_systems);
     }
     refuse_large(&prepared, n_systems)?;
     Places::default()
@@ -394,8 +397,32 @@ fn described(state: &State<'_>, first: u64, begun: Instant) -> String {
     )
 }
 
-/// Prints types, systems and an estimate of time and memory, without runs.
-fn dry_run(prepared: &PreparedSearch, n_systems: u64) -> Result<(), Failure> {
+/// Prints the estimate of a search, or prints or submits the job of its parts.
+fn hand_over(
+    args: &SearchArgs,
+    draft: &SearchDraft,
+    prepared: &PreparedSearch,
+    n_systems: u64,
+) -> Result<(), Failure> {
+    let (text, cpu_s) = estimate(prepared, n_systems)?;
+    if args.cluster.dry_run {
+        return output::print_text(&text);
+    }
+    refuse_large(prepared, n_systems)?;
+    let job = Job {
+        command: "search",
+        things: "systems",
+        n_things: n_systems,
+        form: Form::Folder,
+        out: args.out.as_deref().unwrap_or(Path::new("")),
+        spec: args.spec.as_deref(),
+        digest: identity(draft.source.text(), prepared),
+    };
+    cluster::hand_over(&job, &args.cluster, || Ok(Estimate::told(n_systems, cpu_s)))
+}
+
+/// Types, systems and an estimate of time and memory in words, and the processor time from least to most \[s\].
+fn estimate(prepared: &PreparedSearch, n_systems: u64) -> Result<(String, [f64; 2]), Failure> {
     let types = prepared.space.types().len();
     let networks: usize = prepared.plans.iter().map(|plan| plan.scenario.models().len()).sum();
     let loads = Loads::new(&prepared.plans, prepared.draws).map_err(failure)?;
@@ -421,8 +448,13 @@ fn dry_run(prepared: &PreparedSearch, n_systems: u64) -> Result<(), Failure> {
         seconds(costing),
         (types * networks * 24 + n_systems.min(Systems::MAX) as usize * 40) >> 20,
     );
-    output::print_text(&text)
+    let most = RUN_S * runs as f64;
+    let costing = costing * rayon::current_num_threads() as f64;
+    Ok((text, [costing + most / 20.0, costing + most]))
 }
+
+/// Processor time of a run \[s\].
+const RUN_S: f64 = 70e-6;
 
 fn seconds(seconds: f64) -> String {
     match seconds {

@@ -9,6 +9,7 @@ use crate::config::{At, Catalog, SearchDraft};
 use crate::experiment::search::direction_of;
 use crate::sweep::grid::Shard;
 
+use super::super::cluster::ClusterOptions;
 use super::super::message::Failure;
 use super::super::sweep::shard;
 
@@ -23,9 +24,13 @@ use super::super::sweep::shard;
     xrsim search mine.yaml --out found --require-proof\n  \
     xrsim search mine.yaml --scenario AR_gaming --replications 2 --set flexibility=none\n  \
     xrsim search --scenario AR_gaming --dataflow WS,OS,RS --accelerators 2 --pes 4096 --step 128\n\n\
-    Exit status: 0 done, 1 a proof or a constraint that was required is not met, 2 bad input."
+    Exit status: 0 done, 1 a proof or a constraint that was required is not met, 2 bad input, 75 another process is \
+    writing to the same folder (try later)."
 )]
 pub(crate) struct SearchArgs {
+    // The first field, which sees all arguments: the others take theirs away.
+    #[command(flatten)]
+    pub cluster: ClusterOptions,
     /// Search: a file, or the name of one that comes with the program. Options replace what it says.
     #[arg(value_name = "SEARCH|FILE")]
     pub spec: Option<String>,
@@ -77,9 +82,6 @@ pub(crate) struct SearchArgs {
     /// several.
     #[arg(long, value_name = "RULE=VALUE")]
     pub stop: Vec<String>,
-    /// Print what would be searched, and about how long it takes, without runs.
-    #[arg(long)]
-    pub dry_run: bool,
     /// Fail unless the answer is proven to be the optimum.
     #[arg(long)]
     pub require_proof: bool,

@@ -1,34 +1,32 @@
 //! `xrsim sweep`: many runs, one row each, in a file that outlives the program.
 
-mod journal;
-mod manifest;
 mod merge;
 mod options;
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::column;
 use crate::config::sweep::SweepOptions;
 use crate::config::{Catalog, SweepDraft};
-use crate::experiment::sweep::{Candidate, Inputs, PointResult, Sweep, score};
+use crate::digest::Digest;
+use crate::experiment::sweep::{Candidate, Inputs, PointResult, Sweep, score_each};
 use crate::report::csv::{self, Table};
 use crate::report::rows::{Line, Lines};
 use crate::sweep::grid::{Grid, Shard};
 use crate::sweep::{Scored, Scorer};
 
+use super::cluster::{self, Estimate, Form, Job, Shares};
+use super::journal::{self, Manifest, Opened, Order, Sink, as_made};
 use super::message::{Failure, say, with_hints};
-use super::output::OutputFile;
 use super::places::Places;
 use super::progress::Progress;
-use journal::Found;
-use manifest::Manifest;
 
-pub(super) use manifest::place as record_of;
+pub(super) use super::journal::place as record_of;
 pub(super) use merge::merge;
 pub(super) use options::{SweepArgs, shard};
 
@@ -43,16 +41,18 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let Sweep { grid, mut inputs } = with_hints(|notes| Sweep::of(&draft, notes))?;
     let points = args.shard.unwrap_or(Shard::WHOLE).points(grid.n_points());
     let path = args.out.clone().unwrap_or_else(|| default_path(args));
+    if args.cluster.is_asked() {
+        return hand_over(args, &grid, &mut inputs, &path);
+    }
     Places::default()
         .reading(inputs.paths().chain(spec))
-        .writing([&path, &manifest::place(&path)])
+        .writing([&path, &journal::place(&path)])
         .check()?;
-    let mut rows = Rows::open(path, args.restart, &grid, &inputs, &points)?;
+    let mut rows = Rows::open(path, args.restart, &grid, &inputs, args.shard)?;
     let cost_models = inputs.cost_models();
     let mut scorers: Vec<_> = cost_models.iter().map(|it| Scorer::new(&*it.model)).collect();
     let mut pace = Pace::new();
     let progress = Progress::resumed(points.end - points.start, rows.n_held);
-    let mut n_done = rows.n_held;
     for mut range in rows.to_make.clone() {
         while !range.is_empty() {
             let block = range.start..range.end.min(range.start + pace.points);
@@ -61,18 +61,47 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
                 .map(|index| Candidate::of(grid.point(index), &mut inputs))
                 .collect::<Result<_, _>>()?;
             pace.time(|| {
-                let outcomes = score(&candidates, &mut scorers);
-                rows.add(&candidates, outcomes)
+                let mut block =
+                    Block { rows: &mut rows, candidates: &candidates, progress: &progress };
+                as_made(&mut block, |deliver| score_each(&candidates, &mut scorers, deliver))
             })?;
-            n_done += candidates.len() as u64;
-            progress.set(n_done);
         }
     }
     progress.finish();
     rows.finish(&points)
 }
 
-/// Number of points that are computed before their rows are written, about once per second.
+/// Estimates the sweep, or prints or submits the job of its parts.
+fn hand_over(
+    args: &SweepArgs,
+    grid: &Grid,
+    inputs: &mut Inputs,
+    path: &Path,
+) -> Result<(), Failure> {
+    let mut identity = grid.digest();
+    inputs.files().for_each(|file| identity.push_str(&file.sha256));
+    let job = Job {
+        command: "sweep",
+        things: "points",
+        n_things: grid.n_points(),
+        form: Form::File,
+        out: path,
+        spec: args.spec.as_deref(),
+        digest: Digest::of(identity.as_bytes()).hex(),
+    };
+    cluster::hand_over(&job, &args.cluster, || {
+        let cost_models = inputs.cost_models();
+        let mut scorers: Vec<_> = cost_models.iter().map(|it| Scorer::new(&*it.model)).collect();
+        Estimate::of(grid.n_points(), Shares::Inputs, |index| {
+            let candidate = Candidate::of(grid.point(index), inputs)?;
+            score_each(&[candidate], &mut scorers, &|_, _| ControlFlow::Continue(()));
+            Ok(())
+        })
+    })
+}
+
+/// Number of points that are made between two times that all threads wait for each other, about once per
+/// second.
 struct Pace {
     points: u64,
 }
@@ -151,91 +180,53 @@ struct Rows<'g> {
     n_held: u64,
     /// Points without a row.
     to_make: Vec<Range<u64>>,
-    /// Whether the rows will not be in the order of the points, because earlier rows were missing or
-    /// damaged.
-    is_out_of_order: bool,
+    order: Order,
     n_infeasible: u64,
-    /// Points that failed because of the machine, in order.
+    /// Number of points that were tried, and of those that had a row at the start.
+    n_done: u64,
+    /// Points that failed because of the machine, in the order in which they did.
     missing: Vec<Range<u64>>,
-    /// Reason for which the first of them failed.
-    reason: Option<String>,
+    /// The first point that failed, and the reason.
+    reason: Option<(u64, String)>,
 }
 
 impl<'g> Rows<'g> {
-    /// Opens the file of `points` at `path` to add the missing rows.
+    /// Opens the file of the points of `shard`, at `path`, to add the missing rows.
     fn open(
         path: PathBuf,
         restart: bool,
         grid: &'g Grid,
         inputs: &Inputs,
-        points: &Range<u64>,
+        shard: Option<Shard>,
     ) -> Result<Self, Failure> {
         let keys = grid.keys().iter().map(|key| &**key);
         let settings: Vec<Box<str>> = csv::beside_label(keys).map(Into::into).collect();
-        let manifest = Manifest::of(grid, inputs.files(), points);
+        let manifest = Manifest::of_sweep(grid, inputs.files(), shard);
         let header = manifest.header();
-        let file = journal::open(&path)?;
-        OutputFile::tidy(&path);
-        let found = match restart {
-            true => Found::default(),
-            false => found(&path, &file, &header, &manifest, |index| grid.point(index).id())?,
-        };
-        let failure = |error: io::Error| Failure::writing(&path.display(), &error);
-        let file = if found.is_nothing() {
-            file.set_len(0).map_err(failure)?;
-            manifest.write_beside(&path)?;
-            journal::begin(file, &header)
-        } else {
-            journal::continue_after(file, &found)
-        };
-        note_damage(&path, &found);
-        let to_make = found.missing(points);
+        let id = |index| grid.point(index).id();
+        let Opened { out, found } = journal::resume(&path, restart, &manifest, &header, id)?;
         Ok(Self {
-            table: Table::sweep_rows(file.map_err(failure)?, &header),
+            table: Table::sweep_rows(out, &header),
             n_held: found.n_rows(),
-            is_out_of_order: !found.is_in_order()
-                || to_make.first().is_some_and(|range| range.start < found.end()),
-            to_make,
+            to_make: found.missing(&manifest.points()),
+            order: Order::of(&found),
             path,
             grid,
             header,
             settings,
             n_infeasible: 0,
+            n_done: found.n_rows(),
             missing: Vec::new(),
             reason: None,
         })
     }
 
-    /// Adds the rows of the next points.
-    fn add(
-        &mut self,
-        candidates: &[Candidate<'_>],
-        outcomes: Vec<PointResult>,
-    ) -> Result<(), Failure> {
-        self.write(candidates, outcomes).map_err(|error| {
-            Failure::Output(format!(
-                "cannot write {}: {error}; whole rows are kept, and the same command continues after \
-                 them",
-                self.path.display()
-            ))
-        })
-    }
-
-    fn write(
-        &mut self,
-        candidates: &[Candidate<'_>],
-        outcomes: Vec<PointResult>,
-    ) -> io::Result<()> {
-        for (candidate, outcome) in candidates.iter().zip(outcomes) {
-            match outcome {
-                PointResult::Row(result) => self.write_row(candidate, &result)?,
-                PointResult::Missing(reason) => {
-                    self.note_missing(candidate.point.index());
-                    self.reason.get_or_insert(reason);
-                }
-            }
-        }
-        self.table.flush()
+    fn failure(&self, error: &io::Error) -> Failure {
+        Failure::Output(format!(
+            "cannot write {}: {error}; whole rows are kept, and the same command continues after \
+             them",
+            self.path.display()
+        ))
     }
 
     fn write_row(
@@ -247,6 +238,7 @@ impl<'g> Rows<'g> {
         let values = self.settings.iter().map(|key| point.get(key).unwrap_or_default());
         let result = result.as_ref().map_err(String::as_str);
         self.n_infeasible += u64::from(result.is_err());
+        self.order.note(point.index());
         let identity = (point.index(), &*candidate.id);
         self.table.sweep_row(identity, &candidate.label(), values, result)
     }
@@ -264,16 +256,18 @@ impl<'g> Rows<'g> {
     ///
     /// Returns a failure if the file cannot be written, or if points are missing.
     fn finish(self, points: &Range<u64>) -> Result<(), Failure> {
-        let Self { path, grid, header, table, is_out_of_order, missing, reason, .. } = self;
+        let Self { path, grid, header, table, order, mut missing, reason, .. } = self;
+        missing.sort_by_key(|range| range.start);
+        missing.dedup_by(|next, range| {
+            let follows = range.end == next.start;
+            if follows {
+                range.end = next.end;
+            }
+            follows
+        });
         let failure = |error: io::Error| Failure::writing(&path.display(), &error);
         let file = table.finish().and_then(|out| Ok(out.into_inner()?)).map_err(failure)?;
-        if is_out_of_order {
-            let id = |index| grid.point(index).id();
-            let found = journal::reader(&file)
-                .and_then(|reader| journal::find(reader, &header, points, id))
-                .map_err(|error| Failure::Argument(format!("{}: {error}", path.display())))?;
-            journal::put_in_order(&file, &found, &header, &path)?;
-        }
+        order.restore(&file, &path, &header, points, |index| grid.point(index).id())?;
         let n = points.end - points.start;
         let n_missing: u64 = missing.iter().map(|range| range.end - range.start).sum();
         let new = n - self.n_held - n_missing;
@@ -287,7 +281,7 @@ impl<'g> Rows<'g> {
         say(format_args!("{path}: {n} points, {new} of them new{without}"));
         match reason {
             None => Ok(()),
-            Some(reason) => Err(Failure::Check(format!(
+            Some((_, reason)) => Err(Failure::Check(format!(
                 "error: {path}: {n_missing} of {n} points are missing, {}; the same command tries them \
                  again ({reason})",
                 listed(&missing)
@@ -296,16 +290,35 @@ impl<'g> Rows<'g> {
     }
 }
 
-/// Prints a note on damaged lines.
-fn note_damage(path: &Path, found: &Found) {
-    let path = path.display();
-    let first = found.first_damaged;
-    match found.damaged {
-        0 => {}
-        1 => say(format_args!("note: {path}:{first}: a damaged row is made again")),
-        n => say(format_args!(
-            "note: {path}:{first}: {n} damaged rows, from here on, are made again"
-        )),
+/// Points under way, whose rows are written as they are made.
+struct Block<'b, 'g> {
+    rows: &'b mut Rows<'g>,
+    candidates: &'b [Candidate<'g>],
+    progress: &'b Progress,
+}
+
+impl Sink<PointResult> for Block<'_, '_> {
+    fn take(&mut self, index: usize, result: PointResult) -> Result<(), Failure> {
+        let (rows, candidate) = (&mut *self.rows, &self.candidates[index]);
+        match result {
+            PointResult::Row(result) => {
+                rows.write_row(candidate, &result).map_err(|error| rows.failure(&error))?;
+            }
+            PointResult::Missing(reason) => {
+                let point = candidate.point.index();
+                rows.note_missing(point);
+                if rows.reason.as_ref().is_none_or(|(first, _)| point < *first) {
+                    rows.reason = Some((point, reason));
+                }
+            }
+        }
+        rows.n_done += 1;
+        self.progress.set(rows.n_done);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        self.rows.table.flush().map_err(|error| self.rows.failure(&error))
     }
 }
 
@@ -343,7 +356,7 @@ pub(super) fn check_header(path: &Path) -> Result<Option<u64>, Failure> {
         _ => Err(Failure::Argument(format!(
             "{}: its first line is not that of the sweep in {}",
             path.display(),
-            manifest::place(path).display()
+            journal::place(path).display()
         ))),
     }
 }
@@ -352,46 +365,6 @@ pub(super) fn check_header(path: &Path) -> Result<Option<u64>, Failure> {
 fn present(header: &[u8]) -> Vec<u8> {
     let header = String::from_utf8_lossy(header);
     header.split(',').map(column::current).collect::<Vec<_>>().join(",").into_bytes()
-}
-
-/// Rows that `file`, at `path`, has of the sweep of `manifest`.
-///
-/// # Errors
-///
-/// Returns a failure if it is the file of another sweep.
-fn found(
-    path: &Path,
-    file: &File,
-    header: &str,
-    manifest: &Manifest,
-    id: impl Fn(u64) -> String,
-) -> Result<Found, Failure> {
-    let refuse = |reason: String| {
-        Failure::Argument(format!(
-            "{} cannot be continued: {reason}; --restart begins it again, --out names another file",
-            path.display()
-        ))
-    };
-    if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
-        return Ok(Found::default());
-    }
-    let Some(earlier) = Manifest::beside(path)? else {
-        return Err(refuse("it is not the file of a sweep".into()));
-    };
-    if let Some(difference) = manifest.difference(&earlier) {
-        // A file without rows can be overwritten.
-        return if has_no_row(file) { Ok(Found::default()) } else { Err(refuse(difference)) };
-    }
-    let found = journal::reader(file)
-        .and_then(|reader| journal::find(reader, header, &manifest.points(), id));
-    found.map_err(|error| refuse(error.to_string()))
-}
-
-/// Whether `file` has nothing after its first line.
-fn has_no_row(file: &File) -> bool {
-    let Ok(reader) = journal::reader(file) else { return false };
-    let mut lines = Lines::of(reader);
-    matches!(lines.next_line(), Ok(Line::Whole(_))) && matches!(lines.next_line(), Ok(Line::End))
 }
 
 /// Path of the rows unless one is given: the name of the sweep and of the part, ending in `.csv`, in

@@ -7,6 +7,7 @@ use clap::Args;
 use crate::config::SweepDraft;
 use crate::sweep::grid::Shard;
 
+use super::super::cluster::ClusterOptions;
 use super::super::experiment::AxisOptions;
 
 /// Make many runs, one row each, in a file that outlives the program.
@@ -20,10 +21,15 @@ use super::super::experiment::AxisOptions;
     Examples:\n  \
     xrsim sweep pe_scaling                          a sweep that comes with the program\n  \
     xrsim sweep mine.yaml --shard 2/5               the second of five parts; `xrsim merge` joins them\n  \
+    xrsim sweep mine.yaml --dry-run                 points, and about how long they take\n  \
+    xrsim sweep mine.yaml --sbatch 16 -- --mem=2G   a job script for Slurm, of 16 parts\n  \
     xrsim sweep --scenario AR_gaming --pes '1024..16384 step x2' --system 'J,WS:3 + OS:1' \\\n              \
     --set score.k_per_ms=5,15 --out mine.csv"
 )]
 pub(crate) struct SweepArgs {
+    // The first field, which sees all arguments: the others take theirs away.
+    #[command(flatten)]
+    pub cluster: ClusterOptions,
     /// Sweep: a file, or the name of one that comes with the program.
     #[arg(value_name = "SWEEP|FILE", conflicts_with_all = conflicting())]
     pub spec: Option<String>,

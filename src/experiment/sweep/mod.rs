@@ -7,4 +7,4 @@ mod points;
 
 pub(crate) use check::Sweep;
 pub(crate) use inputs::Inputs;
-pub(crate) use points::{Candidate, PointResult, score};
+pub(crate) use points::{Candidate, PointResult, score_each};

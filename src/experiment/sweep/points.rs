@@ -1,5 +1,6 @@
 //! Points as runs.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::config::Hardware;
@@ -136,26 +137,31 @@ fn in_one_line(error: impl ToString) -> String {
     error.to_string().replace(text::is_unfit_in_line, " ")
 }
 
-/// Scores of every candidate, in their order; those of one cost model are made together.
-pub(crate) fn score(candidates: &[Candidate<'_>], scorers: &mut [Scorer<'_>]) -> Vec<PointResult> {
-    let refused = |candidate: &Candidate<'_>| {
-        let reason = candidate.plan.as_ref().err().cloned();
-        PointResult::Row(Err(reason.unwrap_or_default()))
-    };
-    let mut outcomes: Vec<PointResult> = candidates.iter().map(refused).collect();
+/// Scores every candidate and hands its result to `each` with its index, on any thread; those of one cost
+/// model are made together, about in their order. The work ends early if `each` breaks.
+pub(crate) fn score_each(
+    candidates: &[Candidate<'_>],
+    scorers: &mut [Scorer<'_>],
+    each: &(dyn Fn(usize, PointResult) -> ControlFlow<()> + Sync),
+) {
+    for (index, candidate) in candidates.iter().enumerate() {
+        if let Err(reason) = &candidate.plan
+            && each(index, PointResult::Row(Err(reason.clone()))).is_break()
+        {
+            return;
+        }
+    }
     for (index, scorer) in scorers.iter_mut().enumerate() {
-        let of_scorer = candidates.iter().zip(&mut outcomes);
-        let of_scorer = of_scorer.filter(|(candidate, _)| candidate.cost_model == index);
-        let (plans, places): (Vec<_>, Vec<_>) = of_scorer
-            .filter_map(|(candidate, at)| Some((candidate.plan.as_ref().ok()?, at)))
-            .unzip();
-        for (place, result) in places.into_iter().zip(scorer.score(&plans)) {
+        let own = candidates.iter().enumerate().filter(|(_, it)| it.cost_model == index);
+        let (places, plans): (Vec<_>, Vec<_>) =
+            own.filter_map(|(place, it)| Some((place, it.plan.as_ref().ok()?))).unzip();
+        scorer.score_each(&plans, &|at, result| {
             let reason = |error: RunError| in_one_line(error);
-            *place = match result {
+            let result = match result {
                 Err(error) if error.is_transient() => PointResult::Missing(reason(error)),
                 result => PointResult::Row(result.map_err(reason)),
             };
-        }
+            each(places[at], result)
+        });
     }
-    outcomes
 }

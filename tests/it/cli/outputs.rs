@@ -163,8 +163,9 @@ fn a_second_writer_into_a_folder_is_refused() {
         &["reproduce", "--figure", "8"],
     ];
     for arguments in writers {
-        let message = refused(&[arguments, &["--out", &results]].concat());
-        assert!(message.contains("another command is writing to it"), "{message}");
+        let call = xrsim(&[arguments, &["--out", &results]].concat()).assert().code(75);
+        let message = stderr(&call);
+        assert!(message.contains("another command is writing to it; try again"), "{message}");
         assert!(files(Path::new(&results)).is_empty());
     }
     drop(lock);

@@ -293,7 +293,7 @@ fn files_that_are_no_rows_are_left_alone() {
     assert!(message.contains("it is not the file of a sweep"), "{message}");
     assert_eq!(study.read("mine.csv"), "important\n");
     let message = study.refused(&["sweep", "spec.yaml", "--out", "/dev/null"]);
-    assert!(message.contains("not a file, which a sweep could continue"), "{message}");
+    assert!(message.contains("not a file, which a command could continue"), "{message}");
     let message = study.refused(&["sweep", "spec.yaml", "--out", "absent/rows.csv"]);
     assert!(message.contains("cannot write absent/rows.csv"), "{message}");
 }

@@ -1,5 +1,7 @@
 //! `xrsim compare`: schedulers side by side on equal draws.
 
+mod parts;
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,14 +20,17 @@ use crate::report::comparison::{
 use crate::schedule::Policy;
 use crate::statistics::Sequential;
 use crate::sweep::comparison::{Comparison, Sample, Triggers};
+use crate::sweep::grid::Shard;
 
 use super::assumed::assumed_by_all_schedulers;
+use super::cluster::ClusterOptions;
 use super::experiment::{RunOptions, prepare};
 use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
 use super::output::OutputSet;
 use super::places::Places;
 use super::progress::Progress;
+use super::sweep::shard;
 use super::{output, table_style};
 
 /// Compare schedulers on common random numbers, with 95 % confidence intervals.
@@ -40,9 +45,17 @@ use super::{output, table_style};
     xrsim compare --scheduler edf --scheduler sjf --scenario AR_gaming --half-width 0.005\n  \
     xrsim compare --scheduler edf --scheduler dream --replications 30 --out comparison\n  \
     xrsim compare --scheduler edf --scheduler sjf --width 3.35in --out paper    figures for a column of a paper\n  \
-    xrsim compare --scheduler edf --scheduler sjf --pairs --format latex"
+    xrsim compare --scheduler edf --scheduler sjf --pairs --format latex\n  \
+    xrsim compare --scheduler edf --scheduler sjf --shard 2/5 --out part2     the second of five parts\n\n\
+    A part (--shard) has some replications of some configurations. After an interruption the same command \
+    continues it. The same command with --join for each part, in place of --shard, writes what one command \
+    without parts would have written.\n\n\
+    Exit status: 0 done, 1 some runs failed, 2 bad input, 75 another process is writing to the same folder (try later)."
 )]
 pub(super) struct CompareArgs {
+    // The first field, which sees all arguments: the others take theirs away.
+    #[command(flatten)]
+    pub cluster: ClusterOptions,
     #[command(flatten)]
     pub options: RunOptions,
     /// Scheduler, with its parameters; repeat for each.
@@ -84,6 +97,16 @@ pub(super) struct CompareArgs {
     /// the figures of means and of critical differences.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Make the I-th of N equal parts of the replications only, into the folder of --out.
+    #[arg(long, value_name = "I/N", value_parser = shard, conflicts_with = "join")]
+    pub shard: Option<Shard>,
+    /// Folder of a part (--shard) whose replications are taken; repeat for each. The result is that of a comparison
+    /// without parts.
+    #[arg(long, value_name = "DIR")]
+    pub join: Vec<PathBuf>,
+    /// Begin the part again, whatever is in the folder.
+    #[arg(long, requires = "shard")]
+    pub restart: bool,
     #[command(flatten)]
     pub pictures: PictureOptions,
 }
@@ -112,21 +135,30 @@ fn positive(text: &str) -> Result<f64, String> {
 ///
 /// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
 pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
+    parts::refuse_undivided(args)?;
     let measure = args.by.as_deref().map_or_else(|| Ok(Measure::primary()), measure)?;
     let prepared = prepare(&options(args).experiment([])?)?;
     let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
     // Refuses runs that have no schedulers to compare, before anything is written.
-    prepared.compare(Vec::new(), triggers)?;
-    Places::default()
+    prepared.compare_some(Vec::new(), triggers, |_| false)?;
+    let places = Places::default()
         .reading(prepared.opened())
         .reading(args.scheduler.iter().flat_map(|text| programs::files(text)))
-        .folder(args.out.as_deref(), file_names(&args.pictures))
-        .check()?;
+        .reading(args.join.iter().flat_map(|folder| parts::files(folder)));
     let given = policies(&args.scheduler)?;
+    if args.cluster.is_asked() {
+        let inputs = inputs(&prepared, args)?;
+        return parts::hand_over(args, &prepared, given, triggers, &inputs);
+    }
+    if let Some((shard, folder)) = args.shard.zip(args.out.as_deref()) {
+        places.writing(&parts::files(folder)).check()?;
+        let inputs = inputs(&prepared, args)?;
+        return parts::make(args, (shard, folder), &prepared, given, triggers, &inputs);
+    }
+    places.folder(args.out.as_deref(), file_names(&args.pictures)).check()?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     // Before a scheduler runs, which might change its files.
-    let inputs =
-        programs::sha256_of_inputs(prepared.inputs(), args.scheduler.iter().map(String::as_str))?;
+    let inputs = inputs(&prepared, args)?;
     let (tuned, policies) = if args.tune {
         let tuned = args.scheduler.iter().map(|text| tuned(text, &prepared));
         let tuned = tuned.collect::<Result<Vec<_>, _>>()?;
@@ -135,8 +167,14 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     } else {
         (None, given)
     };
-    let mut comparison = prepared.compare(policies, triggers)?;
-    replicate(&mut comparison, args, measure);
+    let comparison = match args.join.is_empty() {
+        true => {
+            let mut comparison = prepared.compare(policies, triggers)?;
+            replicate(&mut comparison, args, measure);
+            comparison
+        }
+        false => parts::join(args, &prepared, policies, triggers, &inputs)?,
+    };
     let n_failed = report_infeasible(&comparison)?;
     let results = Results::of(&comparison, measure);
     if let Some(set) = set {
@@ -151,6 +189,12 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
             comparison.configurations().len()
         ))),
     }
+}
+
+/// SHA-256 of every file that the runs depend on, by name.
+fn inputs(prepared: &Prepared, args: &CompareArgs) -> Result<Map<String, Value>, Failure> {
+    let schedulers = args.scheduler.iter().map(String::as_str);
+    Ok(programs::sha256_of_inputs(prepared.inputs(), schedulers)?)
 }
 
 /// For DREAM: `text` with the parameters that its search finds for these runs. Other schedulers stay as

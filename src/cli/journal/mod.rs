@@ -1,17 +1,30 @@
-//! The file of a sweep: rows, each with a checksum, appended as they are made. If the program stops for
-//! any reason, the whole rows in the file are right. The next start makes the other rows: those of points
-//! that were not reached or that failed because of the machine, and damaged ones. In the end the rows are
-//! in the order of the points.
+//! Files of rows that outlive the program: those of sweeps, and those of parts of other commands.
+//!
+//! Rows, each with a checksum, are appended as they are made. If the program stops for any reason, the
+//! whole rows in the file are right. The next start makes the other rows: those of points that were not
+//! reached or that failed because of the machine, and damaged ones. In the end the rows are in the order of
+//! the points.
 
-use std::fs::{File, TryLockError};
+mod as_made;
+mod manifest;
+mod parts;
+mod rows;
+
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 
 use crate::report::rows::{Line, Lines, RowCheck};
 
-use super::super::message::Failure;
-use super::super::output::OutputFile;
+use super::lock;
+use super::message::{Failure, say};
+use super::output::OutputFile;
+
+pub(super) use as_made::{Sink, as_made};
+pub(super) use manifest::{Manifest, place};
+pub(super) use parts::Parts;
+pub(super) use rows::{PartRows, each_result};
 
 /// Maximum number of attempts to open a file that other processes replace in the meantime.
 const ATTEMPTS: usize = 16;
@@ -23,22 +36,22 @@ struct Run {
     bytes: Range<u64>,
 }
 
-/// Contents of the file of a sweep.
+/// Contents of a file of rows.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     /// Rows, in the order of the file.
     runs: Vec<Run>,
     /// Number of damaged lines.
-    pub damaged: u64,
+    damaged: u64,
     /// Number of the first damaged line, from 1.
-    pub first_damaged: u64,
+    first_damaged: u64,
     /// Length of the whole lines \[byte\].
     length: u64,
 }
 
 impl Found {
     /// Whether there is no line except the header, which may also be missing.
-    pub(super) fn is_nothing(&self) -> bool {
+    fn is_nothing(&self) -> bool {
         self.runs.is_empty() && self.damaged == 0
     }
 
@@ -61,12 +74,12 @@ impl Found {
     }
 
     /// The point after the last one that has a row.
-    pub(super) fn end(&self) -> u64 {
+    fn end(&self) -> u64 {
         self.runs.iter().map(|run| run.points.end).max().unwrap_or(0)
     }
 
     /// Whether every line is a row, in the order of the points.
-    pub(super) fn is_in_order(&self) -> bool {
+    fn is_in_order(&self) -> bool {
         let ascends = |runs: &[Run]| runs[0].points.end <= runs[1].points.start;
         self.damaged == 0 && self.runs.windows(2).all(ascends)
     }
@@ -101,7 +114,7 @@ impl Found {
 /// # Errors
 ///
 /// The error of the reader, or an error if this is not the file of these points.
-pub(super) fn find(
+fn find(
     input: impl BufRead,
     header: &str,
     points: &Range<u64>,
@@ -145,7 +158,7 @@ pub(super) fn find(
 }
 
 fn other_header() -> io::Error {
-    io::Error::other("its first line is not that of this sweep")
+    io::Error::other("its first line is not the one that this command writes")
 }
 
 /// The point of an undamaged row.
@@ -164,32 +177,174 @@ fn point(
     let is_known = |point: &u64| {
         points.contains(point) && line.starts_with(format!("{point},{},", id(*point)).as_bytes())
     };
-    let other = || io::Error::other(format!("line {number} is the row of another sweep"));
+    let other = || {
+        io::Error::other(format!("line {number} is the row of another command or of other inputs"))
+    };
     point.filter(is_known).ok_or_else(other)
+}
+
+/// A file that rows are added to.
+pub(super) struct Opened {
+    /// Writer at the end of the whole rows.
+    pub out: BufWriter<File>,
+    /// Rows that are in the file already.
+    pub found: Found,
+}
+
+/// Opens the file at `path`, which has rows of `manifest` below `header`, for this process alone. Rows are
+/// kept unless `restart`; damaged ones are named in a note. The record beside it is written if there is
+/// none yet, and with the present writer before rows are added to a part.
+///
+/// # Errors
+///
+/// Returns a failure if the file cannot be written, if another process writes to it, or if its rows are not
+/// of this command and these inputs.
+pub(super) fn resume(
+    path: &Path,
+    restart: bool,
+    manifest: &Manifest,
+    header: &str,
+    id: impl Fn(u64) -> String,
+) -> Result<Opened, Failure> {
+    let file = open(path)?;
+    OutputFile::tidy(path);
+    let found = match restart {
+        true => Found::default(),
+        false => known(path, &file, header, manifest, id)?,
+    };
+    let failure = |error: io::Error| Failure::writing(&path.display(), &error);
+    let out = if found.is_nothing() {
+        file.set_len(0).map_err(failure)?;
+        manifest.write_beside(path)?;
+        begin(file, header)
+    } else {
+        if manifest.has_writer() && !found.missing(&manifest.points()).is_empty() {
+            manifest.write_beside(path)?;
+        }
+        continue_after(file, &found)
+    };
+    note_damage(path, &found);
+    Ok(Opened { out: out.map_err(failure)?, found })
+}
+
+/// Rows that `file`, at `path`, has of `manifest`.
+///
+/// # Errors
+///
+/// Returns a failure if the file is not that of `manifest`.
+fn known(
+    path: &Path,
+    file: &File,
+    header: &str,
+    manifest: &Manifest,
+    id: impl Fn(u64) -> String,
+) -> Result<Found, Failure> {
+    let refuse = |reason: String| {
+        Failure::Argument(format!(
+            "{} cannot be continued: {reason}; --restart begins it again, --out names another {}",
+            path.display(),
+            manifest.output()
+        ))
+    };
+    if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+        return Ok(Found::default());
+    }
+    let Some(earlier) = Manifest::beside(path)? else {
+        return Err(refuse(format!("it is not the file of a {}", manifest.command())));
+    };
+    if let Some(difference) = manifest.difference(&earlier) {
+        // A file without rows can be overwritten.
+        return if has_no_row(file) { Ok(Found::default()) } else { Err(refuse(difference)) };
+    }
+    let found = reader(file).and_then(|reader| find(reader, header, &manifest.points(), id));
+    found.map_err(|error| refuse(error.to_string()))
+}
+
+/// Whether `file` has nothing after its first line.
+fn has_no_row(file: &File) -> bool {
+    let Ok(reader) = reader(file) else { return false };
+    let mut lines = Lines::of(reader);
+    matches!(lines.next_line(), Ok(Line::Whole(_))) && matches!(lines.next_line(), Ok(Line::End))
+}
+
+/// Prints a note on damaged lines.
+fn note_damage(path: &Path, found: &Found) {
+    let path = path.display();
+    let first = found.first_damaged;
+    match found.damaged {
+        0 => {}
+        1 => say(format_args!("note: {path}:{first}: a damaged row is made again")),
+        n => say(format_args!(
+            "note: {path}:{first}: {n} damaged rows, from here on, are made again"
+        )),
+    }
+}
+
+/// Whether the rows of a file are in the order of their points.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// The point after the largest one that has a row.
+    end: u64,
+    is_kept: bool,
+}
+
+impl Order {
+    /// The order of the rows that were there.
+    pub(super) fn of(found: &Found) -> Self {
+        Self { end: found.end(), is_kept: found.is_in_order() }
+    }
+
+    /// Notes that the row of `point` comes next.
+    pub(super) fn note(&mut self, point: u64) {
+        self.is_kept &= point >= self.end;
+        self.end = self.end.max(point + 1);
+    }
+
+    /// Puts the rows of `points` in `file`, which is at `path`, in order, unless they are.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if the file cannot be written. Its rows stay.
+    pub(super) fn restore(
+        self,
+        file: &File,
+        path: &Path,
+        header: &str,
+        points: &Range<u64>,
+        id: impl Fn(u64) -> String,
+    ) -> Result<(), Failure> {
+        if self.is_kept {
+            return Ok(());
+        }
+        let found = reader(file)
+            .and_then(|reader| find(reader, header, points, id))
+            .map_err(|error| Failure::Argument(format!("{}: {error}", path.display())))?;
+        put_in_order(file, &found, header, path)
+    }
 }
 
 /// Opens the file at `path` for this process alone. The file is made if it does not exist.
 ///
 /// # Errors
 ///
-/// Returns a failure if the file cannot be written, or if another sweep writes to it.
-pub(super) fn open(path: &Path) -> Result<File, Failure> {
+/// Returns a failure if the file cannot be written, or if another process writes to it.
+fn open(path: &Path) -> Result<File, Failure> {
     let failure = |error: io::Error| Failure::writing(&path.display(), &error);
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(failure(io::Error::other("not a file, which a sweep could continue")));
+        return Err(failure(io::Error::other("not a file, which a command could continue")));
     }
     for _ in 0..ATTEMPTS {
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path);
         let file = file.map_err(failure)?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => break,
-            // Some file systems have no locks.
-            Ok(()) | Err(TryLockError::Error(_)) if is_at(&file, path) => return Ok(file),
-            // The process that had locked it put another file in its place.
-            Ok(()) | Err(TryLockError::Error(_)) => {}
+        if !lock::take(&file, path) {
+            break;
+        }
+        // Otherwise the process that had locked it put another file in its place.
+        if is_at(&file, path) {
+            return Ok(file);
         }
     }
-    Err(failure(io::Error::other("another sweep is writing to it")))
+    Err(lock::taken(path, "command"))
 }
 
 /// Whether the file at `path` is this one.
@@ -208,7 +363,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 /// A reader of `file` from its beginning.
-pub(super) fn reader(mut file: &File) -> io::Result<impl BufRead + use<'_>> {
+fn reader(mut file: &File) -> io::Result<impl BufRead + use<'_>> {
     file.seek(SeekFrom::Start(0))?;
     Ok(BufReader::with_capacity(1 << 16, file))
 }
@@ -218,7 +373,7 @@ pub(super) fn reader(mut file: &File) -> io::Result<impl BufRead + use<'_>> {
 /// # Errors
 ///
 /// The error of the system.
-pub(super) fn continue_after(file: File, found: &Found) -> io::Result<BufWriter<File>> {
+fn continue_after(file: File, found: &Found) -> io::Result<BufWriter<File>> {
     cut(file, found.length)
 }
 
@@ -233,7 +388,7 @@ fn cut(mut file: File, length: u64) -> io::Result<BufWriter<File>> {
 /// # Errors
 ///
 /// The error of the system.
-pub(super) fn begin(file: File, header: &str) -> io::Result<BufWriter<File>> {
+fn begin(file: File, header: &str) -> io::Result<BufWriter<File>> {
     let mut file = cut(file, 0)?;
     file.write_all(header.as_bytes())?;
     file.flush()?;
@@ -246,12 +401,7 @@ pub(super) fn begin(file: File, header: &str) -> io::Result<BufWriter<File>> {
 /// # Errors
 ///
 /// Returns a failure if the file cannot be written. The rows of `file` stay.
-pub(super) fn put_in_order(
-    mut file: &File,
-    found: &Found,
-    header: &str,
-    path: &Path,
-) -> Result<(), Failure> {
+fn put_in_order(mut file: &File, found: &Found, header: &str, path: &Path) -> Result<(), Failure> {
     let failure = |error: io::Error| Failure::writing(&path.display(), &error);
     let mut ordered = OutputFile::create(path)?;
     ordered.write_all(header.as_bytes()).map_err(failure)?;
@@ -343,11 +493,11 @@ mod tests {
 
     #[test]
     fn other_files_are_not_taken_for_rows() {
-        let other = Err("its first line is not that of this sweep".to_string());
+        let other = Err("its first line is not the one that this command writes".to_string());
         assert_eq!(found(b"important\n"), other);
         assert_eq!(found(b"imp"), other);
         let refused = |text: &str| found(format!("{HEADER}{text}").as_bytes()).unwrap_err();
-        let message = "line 2 is the row of another sweep";
+        let message = "line 2 is the row of another command or of other inputs";
         assert_eq!(refused(&row("10,id11,0.1")), message);
         assert_eq!(refused(&row("13,id13,0.1")), message);
         assert_eq!(refused(&row(",id10,0.1")), message);

@@ -1,4 +1,4 @@
-//! Record of the inputs of a sweep, beside the file of its rows: a file is continued only with the inputs
+//! Record of the inputs of a command, beside the file of its rows: a file is continued only with the inputs
 //! that it began with.
 
 use std::collections::BTreeMap;
@@ -11,28 +11,39 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::{InputFile, Source};
+use crate::digest::Digest;
 use crate::report::csv;
-use crate::sweep::grid::Grid;
+use crate::sweep::grid::{Grid, Shard};
 
 use super::super::message::Failure;
 use super::super::output::{self, Complete, OutputFile};
 use super::super::record;
+use super::super::writer::Writer;
 
 /// The record beside `FILE.csv`, in `FILE.csv.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Manifest {
+pub(in super::super) struct Manifest {
     program: String,
     version: String,
+    /// Name of the command; absent for a sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
     /// SHA-256 of all keys and values.
     grid_sha256: String,
     /// SHA-256 of every file that was read.
     inputs_sha256: BTreeMap<String, String>,
-    /// Number of points of the whole sweep.
+    /// Number of points of the whole.
     n_points: u64,
     /// First point of this file, and the point after its last one.
     points: [u64; 2],
-    /// Keys and values: the keys and rows of every factor.
+    /// Number of the part, such as `2/5`; absent for the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    part: Option<String>,
+    /// The last process that added rows to the part; absent for the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    writer: Option<Writer>,
+    /// Keys and values: the keys and rows of every factor of a sweep, the options of another command.
     grid: Value,
     /// Checksum of the record, which only its text has.
     #[serde(default, skip_serializing)]
@@ -40,21 +51,52 @@ pub(super) struct Manifest {
 }
 
 impl Manifest {
-    /// The record of the part `points` of `grid`, which refers to `inputs`.
-    pub(super) fn of(
+    /// The record of a part of the sweep of `grid`, or of all of it, which refers to `inputs`.
+    pub(in super::super) fn of_sweep(
         grid: &Grid,
         inputs: impl Iterator<Item = InputFile>,
-        points: &Range<u64>,
+        shard: Option<Shard>,
     ) -> Self {
         let factor = |factor: &crate::sweep::grid::Factor| serde_json::json!({ "keys": factor.keys, "rows": factor.rows });
         Self {
-            program: "xrsim".into(),
-            version: env!("CARGO_PKG_VERSION").into(),
             grid_sha256: grid.digest(),
             inputs_sha256: inputs.map(|input| (input.name, input.sha256)).collect(),
-            n_points: grid.n_points(),
-            points: [points.start, points.end],
             grid: grid.factors().iter().map(factor).collect(),
+            ..Self::of_points(grid.n_points(), shard)
+        }
+    }
+
+    /// The record of a part of `command`, whose `n_points` results depend on `options` and on inputs, by
+    /// name and SHA-256.
+    pub(in super::super) fn of_part(
+        command: &str,
+        options: Value,
+        inputs: BTreeMap<String, String>,
+        n_points: u64,
+        shard: Shard,
+    ) -> Self {
+        Self {
+            command: Some(command.into()),
+            grid_sha256: Digest::of(options.to_string().as_bytes()).hex(),
+            inputs_sha256: inputs,
+            grid: options,
+            ..Self::of_points(n_points, Some(shard))
+        }
+    }
+
+    fn of_points(n_points: u64, shard: Option<Shard>) -> Self {
+        let points = shard.unwrap_or(Shard::WHOLE).points(n_points);
+        Self {
+            program: "xrsim".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            command: None,
+            grid_sha256: String::new(),
+            inputs_sha256: BTreeMap::new(),
+            n_points,
+            points: [points.start, points.end],
+            part: shard.map(Shard::fraction),
+            writer: shard.map(|_| Writer::of_process()),
+            grid: Value::Null,
             record_sha256: String::new(),
         }
     }
@@ -63,9 +105,9 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// Returns a failure if the file is not the record of a sweep, or if another version of the program
-    /// wrote it.
-    pub(super) fn beside(path: &Path) -> Result<Option<Self>, Failure> {
+    /// Returns a failure if the file is not a record of rows, or if another version of the program wrote
+    /// it.
+    pub(in super::super) fn beside(path: &Path) -> Result<Option<Self>, Failure> {
         let place = place(path);
         if !place.exists() {
             return Ok(None);
@@ -97,7 +139,7 @@ impl Manifest {
     /// # Errors
     ///
     /// Returns a failure if the record was changed.
-    pub(super) fn known_beside(path: &Path) -> Result<Option<Self>, Failure> {
+    pub(in super::super) fn known_beside(path: &Path) -> Result<Option<Self>, Failure> {
         let place = place(path);
         let Ok(source) = Source::read(&place) else { return Ok(None) };
         match record::is_whole(source.text()) {
@@ -109,6 +151,13 @@ impl Manifest {
                 Ok(manifest.filter(is_own))
             }
         }
+    }
+
+    /// SHA-256 of the keys and values, and of all files that were read.
+    pub(in super::super) fn digest(&self) -> String {
+        let mut all = self.grid_sha256.clone();
+        self.inputs_sha256.values().for_each(|hash| all.push_str(hash));
+        Digest::of(all.as_bytes()).hex()
     }
 
     /// Writes the record beside the file at `path`.
@@ -125,7 +174,7 @@ impl Manifest {
     /// # Errors
     ///
     /// Returns a failure if the record cannot be written.
-    pub(super) fn stage_beside(&self, path: &Path) -> Result<Complete, Failure> {
+    pub(in super::super) fn stage_beside(&self, path: &Path) -> Result<Complete, Failure> {
         let place = place(path);
         let record = serde_json::to_value(self).expect("strings and numbers serialise");
         let text = record::sealed(output::object(record));
@@ -135,8 +184,8 @@ impl Manifest {
         file.complete()
     }
 
-    /// First line of the file of rows.
-    pub(super) fn header(&self) -> String {
+    /// First line of the rows of a sweep.
+    pub(in super::super) fn header(&self) -> String {
         let factors = self.grid.as_array().into_iter().flatten();
         let keys = factors.flat_map(|factor| factor["keys"].as_array().into_iter().flatten());
         let keys: Vec<_> = keys.filter_map(Value::as_str).collect();
@@ -144,13 +193,19 @@ impl Manifest {
     }
 
     /// Difference between `earlier` and this record, in words; `None` if there is none.
-    pub(super) fn difference(&self, earlier: &Self) -> Option<String> {
+    pub(in super::super) fn difference(&self, earlier: &Self) -> Option<String> {
         if self.grid_sha256 != earlier.grid_sha256 {
-            return Some("the keys or values of the sweep have changed".into());
+            return Some(match &self.command {
+                None => "the keys or values of the sweep have changed".into(),
+                Some(_) => "the options have changed".into(),
+            });
         }
         if self.points != earlier.points {
             let [first, end] = earlier.points;
-            return Some(format!("it holds another part of the sweep, points {first} to {end}"));
+            return Some(format!(
+                "it holds another part of the {}, points {first} to {end}",
+                self.command()
+            ));
         }
         let hashes = |manifest: &Self| {
             let mut hashes: Vec<_> = manifest.inputs_sha256.values().cloned().collect();
@@ -169,19 +224,48 @@ impl Manifest {
         Some(format!("{name} has changed"))
     }
 
-    /// Number of points of the whole sweep.
-    pub(super) fn n_points(&self) -> u64 {
+    /// Name of the command.
+    pub(in super::super) fn command(&self) -> &str {
+        self.command.as_deref().unwrap_or("sweep")
+    }
+
+    /// Kind of place that the command writes to.
+    pub(super) fn output(&self) -> &'static str {
+        if self.command.is_none() { "file" } else { "folder" }
+    }
+
+    /// The command that wrote the rows, in words.
+    pub(super) fn origin(&self) -> String {
+        match &self.part {
+            Some(part) => format!("the command that began it, with --shard {part},"),
+            None => "the command that began it".into(),
+        }
+    }
+
+    /// Whether the record names the process that writes.
+    pub(super) fn has_writer(&self) -> bool {
+        self.writer.is_some()
+    }
+
+    /// Everything that the result of a point depends on, as text.
+    pub(super) fn identity(&self) -> String {
+        let hashes: Vec<_> = self.inputs_sha256.values().map(String::as_str).collect();
+        format!("{} {} {}", self.command(), self.grid_sha256, hashes.join(" "))
+    }
+
+    /// Number of points of the whole.
+    pub(in super::super) fn n_points(&self) -> u64 {
         self.n_points
     }
 
     /// Points of the file.
-    pub(super) fn points(&self) -> Range<u64> {
+    pub(in super::super) fn points(&self) -> Range<u64> {
         self.points[0]..self.points[1]
     }
 
     /// The record of all points.
-    pub(super) fn of_whole(&self) -> Self {
-        Self { points: [0, self.n_points], ..self.clone() }
+    pub(in super::super) fn of_whole(&self) -> Self {
+        Self { points: [0, self.n_points], part: None, writer: None, ..self.clone() }
     }
 }
 
@@ -193,7 +277,7 @@ fn refusal(place: &Path, reason: &str) -> Failure {
 }
 
 /// `FILE.csv.json` of `FILE.csv`.
-pub(crate) fn place(path: &Path) -> PathBuf {
+pub(in super::super) fn place(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".json");
     name.into()

@@ -1,5 +1,7 @@
 //! `xrsim map`: the best mapping of every layer of networks on an accelerator.
 
+mod parts;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -15,11 +17,14 @@ use crate::mapper::{
 };
 use crate::model::Network;
 use crate::report::mapping::MappingReport;
+use crate::sweep::grid::Shard;
 
+use super::cluster::ClusterOptions;
 use super::message::{Failure, with_hints};
 use super::options::{Format, LayerOptions};
 use super::places::Places;
 use super::progress::Progress;
+use super::sweep::shard;
 use super::{cost, output, table_style};
 
 /// Find the best mapping of every layer of a network on an accelerator, and say how far from the optimum it
@@ -33,10 +38,18 @@ use super::{cost, output, table_style};
     xrsim map --network KD --layer conv2 --objective edp --levels 1..2 --out kd.yaml\n  \
     xrsim cost --network KD --dataflow kd.yaml --pes 4096    the cost of the mappings in a file\n  \
     xrsim map --network DE --dataflow WS --flexibility tiles --gap 1\n  \
-    xrsim map --network mine.yaml --mapspace ws_like --format csv\n\n\
+    xrsim map --network mine.yaml --mapspace ws_like --format csv\n  \
+    xrsim map --network DE --shard 2/5 --out part2           the second of five parts\n\n\
+    A part (--shard) has the searches of some layers. The same command with --join for each part, in place of --shard, \
+    gives the results of one command without parts.\n\n\
+    Exit status: 0 done, 1 a layer has no legal mapping, 2 bad input, 75 another process is writing to the same \
+    folder (try later).\n\n\
     docs/explanation/mapper.md describes mapspaces, bounds and the search."
 )]
 pub(super) struct MapArgs {
+    // The first field, which sees all arguments: the others take theirs away.
+    #[command(flatten)]
+    pub cluster: ClusterOptions,
     #[command(flatten)]
     pub layers: LayerOptions,
     /// Number of PEs (processing elements).
@@ -73,13 +86,24 @@ pub(super) struct MapArgs {
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
-    /// Write the mappings of one network as a dataflow that `cost` and systems take.
-    #[arg(long, value_name = "FILE.yaml")]
+    /// Write the mappings of one network as a dataflow that `cost` and systems take; with --shard, the
+    /// folder of the part.
+    #[arg(long, value_name = "FILE.yaml|DIR")]
     pub out: Option<PathBuf>,
+    /// Make the I-th of N equal parts of the searches only, into the folder of --out.
+    #[arg(long, value_name = "I/N", value_parser = shard, conflicts_with = "join")]
+    pub shard: Option<Shard>,
+    /// Folder of a part (--shard) whose results are taken; repeat for each. The result is that of a command without
+    /// parts.
+    #[arg(long, value_name = "DIR")]
+    pub join: Vec<PathBuf>,
+    /// Begin the part again, whatever is in the folder.
+    #[arg(long, requires = "shard")]
+    pub restart: bool,
     /// Write the table of mappings that comes with the program into this folder: all networks, or those of
     /// --network, on the accelerators of the styles A to M at 4,096 and 8,192 PEs.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["layer", "dataflow", "pes", "platform",
-        "flexibility", "mapspace", "levels", "sizes", "objective", "effort", "gap", "no_rule", "format", "out"])]
+        "flexibility", "mapspace", "levels", "sizes", "objective", "effort", "gap", "no_rule", "format", "out", "shard", "join"])]
     pub table: Option<PathBuf>,
 }
 
@@ -120,21 +144,42 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.table {
         return table(args, folder);
     }
+    parts::refuse_undivided(args)?;
     let (mapper, networks, catalog) = with_hints(|notes| inputs(args, notes))?;
     if let Some(layer) = &args.layers.layer {
         cost::refuse_unknown_layer(layer, &networks)?;
+    }
+    if args.cluster.is_asked() {
+        return parts::hand_over(args, &mapper, &networks, &catalog);
+    }
+    if let Some((shard, folder)) = args.shard.zip(args.out.as_deref()) {
+        let files = parts::files(folder);
+        Places::default().reading(catalog.opened()).writing(&files).check()?;
+        return parts::make(args, (shard, folder), &mapper, &networks, &catalog);
     }
     if args.out.is_some() && (networks.len() != 1 || mapper.goal == Goal::Pareto) {
         let message = "--out takes one --network, and one mapping of every layer";
         return Err(Failure::Argument(message.into()));
     }
-    Places::default().reading(catalog.opened()).writing(&args.out).check()?;
+    let of_parts = args.join.iter().flat_map(|folder| parts::files(folder));
+    Places::default().reading(catalog.opened()).reading(of_parts).writing(&args.out).check()?;
+    let first = match args.join.is_empty() {
+        true => None,
+        false => Some(parts::join(args, &mapper, &networks, &catalog)?),
+    };
     let progress = Progress::counting("layers");
     let saver = Saver::new(Arc::clone(&mapper.store));
-    let mapped = mapper.map(&networks, args.layers.layer.as_deref(), &|done, total| {
+    let only = args.layers.layer.as_deref();
+    let note = |done: usize, total: usize| {
         progress.set_of(done, total);
         saver.save();
-    });
+    };
+    let mapped = match &first {
+        None => mapper.map(&networks, only, &note),
+        Some(first) => mapper.map_after(&networks, only, first, &note).ok_or_else(|| {
+            Failure::Argument("a row of the parts has no mapping of its layer".into())
+        })?,
+    };
     progress.finish();
     if let Some(path) = &args.out {
         write(path, mapped.first().and_then(|network| network.dataflow.as_ref()))?;

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Makes the figures of the manual, with `xrsim` of the path, in the folder that is the first argument.
+set -eu
+out=$(mkdir -p "$1" && cd "$1" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# docs/tutorials/headset-day.md
+xrsim cost --network PD --dataflow WS --dataflow OS --platform headset --pes 2048 --roofline roofs.svg --quiet > table
+mv roofs.svg "$out/roofline-pd-headset.svg"
+
+# docs/tutorials/sweep.md
+cat > bandwidth.yaml <<'END'
+sweep:
+  name: bandwidth
+  grid:
+    scenario: AR_gaming
+    platform: headset
+    system: [A, J]
+    pes: 1024..8192 step x2
+    hardware.dram_bandwidth_bytes_per_cycle: [32, 64]
+END
+xrsim sweep bandwidth.yaml --quiet
+xrsim plot bandwidth.csv --kind pareto --x area_mm2 --y score --out front.svg > table
+xrsim plot bandwidth.csv --kind heatmap --x pes --y hardware.dram_bandwidth_bytes_per_cycle --where system=J --out map.svg > table
+mv front.svg "$out/sweep-front.svg"
+mv map.svg "$out/sweep-map.svg"
+
+# docs/tutorials/mlperf.md
+xrsim mlperf inference --task image_classification_heavy --load server --system A --curve 12 --out served --quiet > table
+mv served/image_classification_heavy/server/curve.svg "$out/mlperf-curve.svg"
+
+# docs/tutorials/system-search.md
+xrsim search --accelerators 1..2 --step 2048 --objective score_executed_mean,area_mm2 --out found --quiet > table
+mv found/front.svg "$out/search-front.svg"
+
+# README.md, docs/tutorials/paper.md
+xrsim reproduce --figure 5 --semantics mlsys2023 --out study --quiet > table
+mv study/figure5_mlsys2023.svg "$out"

@@ -1,0 +1,188 @@
+//! Parts of a command on a cluster: the job script, its submission, an estimate before, and the state after.
+//!
+//! Slurm is the engine. A script makes every part by the command itself, with `--shard`, as a task that may be
+//! killed at any time; a second job joins the parts. Nothing here schedules, watches or restarts.
+
+mod estimate;
+mod script;
+mod status;
+mod submit;
+mod words;
+
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+
+use super::message::{Failure, say, warn};
+use super::output;
+
+pub(super) use estimate::{Estimate, Shares};
+pub(super) use status::status;
+
+/// Number of parts of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Count {
+    /// Parts of about half an hour.
+    Auto,
+    Parts(NonZeroU64),
+}
+
+/// Most parts of a job: the largest index of an array that Slurm has by default, and some more sites allow.
+const MAX_PARTS: u64 = 10_000;
+
+fn count(text: &str) -> Result<Count, String> {
+    match text.trim() {
+        "auto" => Ok(Count::Auto),
+        text => {
+            let parts =
+                text.parse().ok().filter(|&parts| parts <= MAX_PARTS).and_then(NonZeroU64::new);
+            parts.map(Count::Parts).ok_or_else(|| {
+                format!("allowed is a number of parts from 1 to {MAX_PARTS}, or `auto`")
+            })
+        }
+    }
+}
+
+/// Options of a command that can be made in parts on a cluster.
+#[derive(Debug, Args)]
+struct Definition {
+    /// Print points, time and parts without making anything: some points are timed on this machine.
+    #[arg(long, display_order = 900)]
+    dry_run: bool,
+    /// Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
+    /// limits; `auto` makes parts of about half an hour. Options for sbatch follow after `--`.
+    #[arg(long, value_name = "N|auto", value_parser = count, conflicts_with = "shard", display_order = 901)]
+    sbatch: Option<Count>,
+    /// Submit the script of --sbatch, and a job that joins the parts.
+    #[arg(long, requires = "sbatch", display_order = 902)]
+    submit: bool,
+    /// Options for sbatch, such as `-- --partition=long --mem=2G`.
+    #[arg(last = true, value_name = "SBATCH OPTION", requires = "sbatch", display_order = 903)]
+    sbatch_options: Vec<String>,
+}
+
+/// The options of a cluster, and all arguments of the command. It has to be the first field of the arguments of a
+/// command: fields take their values out of the matches, one after another.
+#[derive(Debug, Clone)]
+pub(crate) struct ClusterOptions {
+    pub dry_run: bool,
+    sbatch: Option<Count>,
+    submit: bool,
+    sbatch_options: Vec<String>,
+    matches: ArgMatches,
+}
+
+impl Args for ClusterOptions {
+    fn augment_args(command: Command) -> Command {
+        Definition::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Definition::augment_args_for_update(command)
+    }
+}
+
+impl FromArgMatches for ClusterOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let Definition { dry_run, sbatch, submit, sbatch_options } =
+            Definition::from_arg_matches(matches)?;
+        Ok(Self { dry_run, sbatch, submit, sbatch_options, matches: matches.clone() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl ClusterOptions {
+    /// Whether the command only describes what it would do, or hands it over.
+    pub(super) fn is_asked(&self) -> bool {
+        self.dry_run || self.sbatch.is_some()
+    }
+}
+
+/// Output of a part, and how parts are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A file of rows; `xrsim merge` joins them.
+    File,
+    /// A folder; the command itself joins them, with `--join`.
+    Folder,
+}
+
+/// A command that can be made in parts.
+#[derive(Debug)]
+pub(super) struct Job<'a> {
+    /// Name of the command.
+    pub command: &'static str,
+    /// One thing that is made, in the plural: `points`, `systems`.
+    pub things: &'static str,
+    pub n_things: u64,
+    pub form: Form,
+    /// File or folder of the result; empty if none was given.
+    pub out: &'a Path,
+    /// File of the inputs for people, if there is one.
+    pub spec: Option<&'a str>,
+    /// SHA-256 of all inputs.
+    pub digest: String,
+}
+
+impl Job<'_> {
+    /// Folder of the parts.
+    fn folder(&self) -> PathBuf {
+        let mut name = self.stem();
+        name.push_str(".parts");
+        self.out.with_file_name(name)
+    }
+
+    /// Name of the result without its extension.
+    fn stem(&self) -> String {
+        let name = match self.form {
+            Form::File => self.out.file_stem(),
+            Form::Folder => self.out.file_name(),
+        };
+        name.map_or_else(|| self.command.into(), |name| name.to_string_lossy().into_owned())
+    }
+}
+
+/// Prints the estimate, or the script of the job, or submits it.
+///
+/// # Errors
+///
+/// Returns a failure for names that a script cannot have, and if sbatch is absent or refuses the job.
+pub(super) fn hand_over(
+    job: &Job<'_>,
+    options: &ClusterOptions,
+    estimate: impl FnOnce() -> Result<Estimate, Failure>,
+) -> Result<(), Failure> {
+    if options.sbatch.is_some() && job.out.as_os_str().is_empty() {
+        return Err(Failure::Argument("--sbatch takes --out: parts are written beside it".into()));
+    }
+    let parts = match options.sbatch {
+        None => return output::print_text(&estimate()?.text(job)),
+        Some(Count::Parts(parts)) => parts.get(),
+        Some(Count::Auto) => {
+            let estimate = estimate()?;
+            say(format_args!("{}", estimate.text(job).trim_end()));
+            estimate.parts()
+        }
+    };
+    if parts > job.n_things {
+        warn(format_args!(
+            "{parts} parts, but {} {}: some parts are empty",
+            job.n_things, job.things
+        ));
+    }
+    let scripts = script::Scripts::of(job, options, parts)?;
+    if options.submit {
+        return submit::submit(job, &scripts);
+    }
+    output::print(&scripts.array)
+}
+
+/// Whether an argument belongs to the options above.
+fn is_own(id: &Arg) -> bool {
+    ["dry_run", "sbatch", "submit", "sbatch_options"].contains(&id.get_id().as_str())
+}

@@ -1,0 +1,44 @@
+//! Words of a command line, again from its arguments.
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use super::super::message::Failure;
+
+/// Words of the arguments that were given to `command`, without those that `leaves_out` names. Paths and
+/// names stand as they were given.
+///
+/// # Errors
+///
+/// Returns a failure for a word that is not text.
+pub(super) fn words(
+    command: &Command,
+    matches: &ArgMatches,
+    leaves_out: impl Fn(&Arg) -> bool,
+) -> Result<Vec<String>, Failure> {
+    let mut given: Vec<(usize, Vec<String>)> = Vec::new();
+    for argument in command.get_arguments().filter(|it| !leaves_out(it)) {
+        let id = argument.get_id().as_str();
+        if !matches!(matches.try_contains_id(id), Ok(true))
+            || matches.value_source(id) != Some(ValueSource::CommandLine)
+        {
+            continue;
+        }
+        let option = argument.get_long().map(|name| format!("--{name}"));
+        let indices = matches.indices_of(id).into_iter().flatten();
+        if let ArgAction::SetTrue | ArgAction::SetFalse | ArgAction::Count = argument.get_action() {
+            given.extend(indices.zip(option).map(|(index, word)| (index, vec![word])));
+            continue;
+        }
+        let values = matches.get_raw(id).into_iter().flatten();
+        for (index, value) in indices.zip(values) {
+            let value = value.to_str().ok_or_else(|| {
+                Failure::Argument(format!("`{}` is not text", value.to_string_lossy()))
+            })?;
+            let words = option.iter().cloned().chain([value.to_string()]);
+            given.push((index, words.collect()));
+        }
+    }
+    given.sort_by_key(|(index, _)| *index);
+    Ok(given.into_iter().flat_map(|(_, words)| words).collect())
+}

@@ -1,0 +1,199 @@
+//! Rows that are written while further ones are made, so that a process that is killed loses those of some
+//! seconds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::super::message::Failure;
+
+/// Time between two times that rows reach the file.
+const FLUSH_EVERY: Duration = Duration::from_secs(1);
+
+/// Longest time that a row waits for those of earlier points. Then it is written before them; the rows are
+/// put in order in the end.
+const HOLD: Duration = Duration::from_secs(10);
+
+/// Destination of results, such as a file of rows.
+pub(in super::super) trait Sink<T>: Send {
+    /// Takes a result by its index.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if it cannot be written.
+    fn take(&mut self, index: usize, result: T) -> Result<(), Failure>;
+
+    /// Hands everything so far to the system.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if it cannot be written.
+    fn flush(&mut self) -> Result<(), Failure>;
+}
+
+/// Lets `make` make results, and passes them to `sink`: in order, but for results that would wait long for
+/// earlier ones. `make` delivers each with its index, on any thread and in any order, and should end when a
+/// delivery breaks.
+///
+/// # Errors
+///
+/// The first failure of `sink`, which gets nothing after it.
+pub(in super::super) fn as_made<T: Send>(
+    sink: &mut impl Sink<T>,
+    make: impl FnOnce(&(dyn Fn(usize, T) -> ControlFlow<()> + Sync)),
+) -> Result<(), Failure> {
+    let state = Mutex::new(State::of(sink));
+    let (stop, stopped) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let shared = &state;
+        let tick = move || {
+            while stopped.recv_timeout(FLUSH_EVERY) == Err(RecvTimeoutError::Timeout) {
+                lock(shared).tick(HOLD);
+            }
+        };
+        // Without a further thread, rows reach the file at the end of the block.
+        let ticker = thread::Builder::new().name("rows".into()).spawn_scoped(scope, tick);
+        make(&|index, result| lock(shared).deliver(index, result));
+        drop((stop, ticker));
+    });
+    state.into_inner().unwrap_or_else(PoisonError::into_inner).end()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct State<'s, T, S> {
+    sink: &'s mut S,
+    /// The first result that the sink does not have.
+    next: usize,
+    /// Results after it that the sink does not have.
+    held: BTreeMap<usize, T>,
+    /// Instant at which the first of them came.
+    since: Instant,
+    /// Results after it that the sink has.
+    early: BTreeSet<usize>,
+    failure: Option<Failure>,
+}
+
+impl<'s, T, S: Sink<T>> State<'s, T, S> {
+    fn of(sink: &'s mut S) -> Self {
+        let (held, early) = (BTreeMap::new(), BTreeSet::new());
+        Self { sink, next: 0, held, since: Instant::now(), early, failure: None }
+    }
+
+    fn deliver(&mut self, index: usize, result: T) -> ControlFlow<()> {
+        if self.held.is_empty() {
+            self.since = Instant::now();
+        }
+        self.held.insert(index, result);
+        loop {
+            if let Some(result) = self.held.remove(&self.next) {
+                self.pass(self.next, result);
+            } else if !self.early.remove(&self.next) {
+                break;
+            }
+            self.next += 1;
+        }
+        match self.failure {
+            None => ControlFlow::Continue(()),
+            Some(_) => ControlFlow::Break(()),
+        }
+    }
+
+    fn pass(&mut self, index: usize, result: T) {
+        if self.failure.is_none() {
+            self.failure = self.sink.take(index, result).err();
+        }
+    }
+
+    /// Flushes, after the results that wait for `hold` or longer.
+    fn tick(&mut self, hold: Duration) {
+        if self.since.elapsed() >= hold {
+            self.pass_held();
+        }
+        if self.failure.is_none() {
+            self.failure = self.sink.flush().err();
+        }
+    }
+
+    fn pass_held(&mut self) {
+        for (index, result) in std::mem::take(&mut self.held) {
+            self.pass(index, result);
+            self.early.insert(index);
+        }
+    }
+
+    fn end(mut self) -> Result<(), Failure> {
+        self.pass_held();
+        self.failure.map_or_else(|| self.sink.flush(), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Results in the order in which they came, and the numbers of them that flushes saw.
+    #[derive(Default)]
+    struct Taken(Vec<usize>, Vec<usize>);
+
+    impl Sink<()> for Taken {
+        fn take(&mut self, index: usize, (): ()) -> Result<(), Failure> {
+            match index {
+                99 => Err(Failure::Output("full".into())),
+                _ => Ok(self.0.push(index)),
+            }
+        }
+
+        fn flush(&mut self) -> Result<(), Failure> {
+            self.1.push(self.0.len());
+            Ok(())
+        }
+    }
+
+    const LONG: Duration = Duration::from_secs(3600);
+
+    #[test]
+    fn results_go_on_in_order_unless_they_would_wait_long() {
+        let mut taken = Taken::default();
+        let mut state = State::of(&mut taken);
+        for index in [1, 2, 0, 4, 5] {
+            assert!(state.deliver(index, ()).is_continue());
+        }
+        state.tick(LONG);
+        assert_eq!(state.sink.0, [0, 1, 2]);
+        state.tick(Duration::ZERO);
+        assert_eq!(state.sink.0, [0, 1, 2, 4, 5]);
+        for index in [7, 3, 6] {
+            assert!(state.deliver(index, ()).is_continue());
+        }
+        assert!(state.end().is_ok());
+        assert_eq!(taken.0, [0, 1, 2, 4, 5, 3, 6, 7]);
+        assert_eq!(taken.1, [3, 5, 8]);
+    }
+
+    #[test]
+    fn a_sink_that_fails_ends_the_work() {
+        let mut taken = Taken::default();
+        let failed = as_made(&mut taken, |deliver| {
+            let broken = (0..200).find(|index| deliver(*index, ()).is_break());
+            assert_eq!(broken, Some(99));
+        });
+        assert_eq!(failed.map_err(|it| it.reason()), Err("full".into()));
+        assert_eq!(taken.0.len(), 99);
+    }
+
+    #[test]
+    fn results_of_a_block_that_ends_early_are_kept() {
+        let mut taken = Taken::default();
+        let done = as_made(&mut taken, |deliver| {
+            let _ = deliver(3, ());
+        });
+        assert!(done.is_ok());
+        assert_eq!(taken.0, [3]);
+    }
+}

@@ -124,6 +124,11 @@ const UNSAYABLE: &[(&str, &str)] = &[
 
 /// Whether the schema refuses a text as the reader does, with these messages, or cannot say the reason.
 fn agrees(text: &str, messages: &[String]) -> bool {
+    // Hostile files are not for editors.
+    const MOST: usize = 1 << 16;
+    if text.len() > MOST {
+        return true;
+    }
     let Some(file) = File::of("", text) else { return true };
     let is_unsayable = |message: &String| UNSAYABLE.iter().any(|(part, _)| message.contains(part));
     !is_valid(&file.tree) || messages.iter().all(is_unsayable)

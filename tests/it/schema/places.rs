@@ -42,6 +42,14 @@ impl Places {
         places
     }
 
+    /// The mappings among the values of a place.
+    pub fn objects(&self, pointer: &str) -> Vec<&Found> {
+        let all = self.found.get(pointer).into_iter().flat_map(BTreeMap::values);
+        let is_mapping =
+            |found: &&Found| matches!(self.tree(found).at(&found.path), Tree::Mapping(_));
+        all.filter(is_mapping).collect()
+    }
+
     /// The tree of the file of a value.
     pub fn tree(&self, found: &Found) -> Tree {
         self.files[found.file].tree.clone()

@@ -47,6 +47,7 @@ mod policies;
 mod properties;
 mod report;
 mod reproduce;
+mod schema;
 mod search;
 mod segments;
 mod sensitivity;

@@ -110,10 +110,28 @@ impl Form {
         bare
     }
 
-    /// These values or those of `others`, under the same description.
-    pub(crate) fn alternatively(self, others: impl IntoIterator<Item = Self>) -> Self {
+    /// These values, also as a text of the pattern if they are numbers.
+    pub(crate) fn or_text(mut self, pattern: &str) -> Self {
+        let mut names = types(&self.keywords);
+        if !names.iter().any(|name| ["number", "integer"].contains(name)) {
+            return self;
+        }
+        if !names.contains(&"string") {
+            names.push("string");
+        }
+        let names = Value::from(names);
+        let pattern = match self.keywords.get("pattern").and_then(Value::as_str) {
+            Some(own) => format!("{own}|{pattern}"),
+            None => pattern.into(),
+        };
+        self.keywords.insert("type".into(), names);
+        self.with("pattern", pattern)
+    }
+
+    /// These values or a list of them, under the same description.
+    pub(crate) fn or_list(self) -> Self {
+        let all = any_of([self.bare(), list(self.bare())]);
         let default = self.keywords.get("default").cloned();
-        let all = any_of(std::iter::once(self.bare()).chain(others));
         let form = Self { keywords: all.keywords, ..self };
         match default {
             Some(value) => form.or(value),
@@ -145,8 +163,10 @@ impl Form {
             return String::new();
         }
         let mut text = self.meaning.clone();
-        if !self.allowed.is_empty() {
-            text += &format!(": {}", self.allowed);
+        match (&*self.allowed, text.contains(':')) {
+            ("", _) => {}
+            (allowed, false) => text += &format!(": {allowed}"),
+            (allowed, true) => text += &format!(". Allowed is {allowed}"),
         }
         text.push('.');
         match self.keywords.get("default") {
@@ -244,12 +264,59 @@ pub(crate) fn exactly(n: usize, item: Form, allowed: &str) -> Form {
 }
 
 /// A value of any of these forms.
+///
+/// Forms of different types become one schema, since a keyword such as `minimum` holds for its type alone. Editors
+/// explain and refuse such a value better than one of several schemas.
 pub(crate) fn any_of(forms: impl IntoIterator<Item = Form>) -> Form {
-    let forms: Vec<_> = forms.into_iter().collect();
-    let words: Vec<_> = forms.iter().map(|form| form.allowed.clone()).collect();
-    let words: Vec<_> = words.into_iter().filter(|it| !it.is_empty()).collect();
-    let values: Vec<_> = forms.into_iter().map(Form::into_value).collect();
-    Form::of(json!({ "anyOf": values }), words.join(", or "))
+    let mut words = Vec::new();
+    let mut options: Vec<Map<String, Value>> = Vec::new();
+    for form in forms {
+        words.push(form.allowed);
+        let inner = match form.keywords.get("anyOf") {
+            Some(Value::Array(inner)) => {
+                inner.iter().filter_map(Value::as_object).cloned().collect()
+            }
+            _ => vec![form.keywords],
+        };
+        for option in inner {
+            match options.iter_mut().find(|known| have_different_types(known, &option)) {
+                Some(known) => join(known, option),
+                None => options.push(option),
+            }
+        }
+    }
+    words.retain(|it| !it.is_empty());
+    let keywords = match &options[..] {
+        [_] => Value::Object(options.remove(0)),
+        _ => json!({ "anyOf": options }),
+    };
+    Form::of(keywords, words.join(", or "))
+}
+
+/// Types of a schema; none if it can be of any.
+fn types(schema: &Map<String, Value>) -> Vec<&str> {
+    match schema.get("type") {
+        Some(Value::String(one)) => vec![one],
+        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether no value can meet both schemas, by its type alone, and no keyword means different things in them.
+fn have_different_types(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+    let (own, others) = (types(one), types(other));
+    let is_number = |name: &&str| ["number", "integer"].contains(name);
+    let both_numbers = own.iter().any(is_number) && others.iter().any(is_number);
+    let differ = !own.is_empty() && !others.is_empty() && !own.iter().any(|it| others.contains(it));
+    differ && !both_numbers && other.keys().all(|word| word == "type" || !one.contains_key(word))
+}
+
+/// Adds the keywords and types of `other`, whose types are different.
+fn join(schema: &mut Map<String, Value>, other: Map<String, Value>) {
+    let types = [types(schema), types(&other)].concat();
+    let types = Value::from(types);
+    schema.extend(other);
+    schema.insert("type".into(), types);
 }
 
 /// One value, or a list of them.

@@ -68,7 +68,6 @@ fn definitions(kind: Kind) -> Map<String, Value> {
 pub(crate) fn schema(kind: Kind, words: &Words) -> Value {
     let mut schema = json!({
         "$schema": DRAFT,
-        "title": format!("xrsim: {kind}"),
         "type": "object",
         "required": [kind.key()],
         "additionalProperties": false,
@@ -91,7 +90,7 @@ pub(crate) fn schema_of_all(words: &Words) -> Value {
     }
     json!({
         "$schema": DRAFT,
-        "title": "xrsim: an input file",
+        "description": "An input file of xrsim, which its only top-level key names",
         "type": "object",
         "minProperties": 1,
         "maxProperties": 1,

@@ -61,7 +61,7 @@ pub(super) fn network() -> Form {
                 .remark("With `incomplete`, shapes between layers are not checked."),
         ),
         optional("parameters", parameters()),
-        optional("bits", bits().remark("They hold for layers that have none of their own.")),
+        optional("bits", bits(width).remark("They hold for layers that have none of their own.")),
         required("layers", layers().says("Layers in the order of execution")),
     ])
     .says("Network: layers in the order of execution, its task and its quality goal")
@@ -137,8 +137,12 @@ fn parameters() -> Form {
         .remark("Layers name them in expressions, such as `2*regions + 1`.")
 }
 
-fn bits() -> Form {
-    let width = || expression(whole(1..=Bits::MAX));
+fn width() -> Form {
+    whole(1..=Bits::MAX)
+}
+
+/// Widths, each as `width` says.
+fn bits(width: impl Fn() -> Form) -> Form {
     object([
         optional("weights", width().says("Width of weights [bit]")),
         optional("activations", width().says("Width of inputs and outputs [bit]")),
@@ -209,7 +213,7 @@ fn common() -> Vec<Key> {
             "shared",
             flag().or(false).says("Whether its weights are those of a layer before, or fixed"),
         ),
-        optional("bits", bits()),
+        optional("bits", bits(|| expression(width()))),
         optional(
             "reads",
             one_or_list(view())

@@ -66,12 +66,7 @@ fn settings(known: &[(&'static str, Form)], values: impl Fn(Form) -> Form) -> Fo
 
 /// A value, a range of numbers, or a list of such.
 fn grid_values(form: Form) -> Form {
-    let range = Form::of(json!({"type": "string", "pattern": RANGE}), "");
-    // A parameter of the value before, as in `[edf, dream:alpha=1, beta=2]`.
-    let parameter = Form::of(json!({"type": "string", "pattern": r"^\s*[A-Za-z0-9_]+\s*="}), "");
-    let item = any_of([form.bare(), range.clone(), parameter]);
-    let several = list(item).allowed("");
-    form.alternatively([range, several])
+    form.or_text(RANGE).or_list()
 }
 
 pub(super) fn search(words: &Words) -> Form {

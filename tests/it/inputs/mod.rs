@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 use xrsim::config::{Catalog, ConfigError, Edition, Kind};
 
+use crate::schema;
+
 /// Messages of `xrsim check` for a file with these bytes, without the path.
 fn messages(bytes: &[u8]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
@@ -31,7 +33,9 @@ fn without_path(error: &ConfigError, path: &Path) -> Vec<String> {
 
 fn check(text: &str, expected: &[&str]) {
     let start: String = text.chars().take(400).collect();
-    assert_eq!(messages(text.as_bytes()), expected, "{start}");
+    let found = messages(text.as_bytes());
+    assert_eq!(found, expected, "{start}");
+    schema::check_refusal(text, &found);
 }
 
 #[test]

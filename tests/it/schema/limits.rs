@@ -6,11 +6,13 @@ use super::places::{Found, Places};
 use super::tree::Tree;
 use super::{OF_ALL, read};
 
-/// Values of settings are those of the table of keys, whose own test holds its ranges.
-const SETTINGS: [&str; 4] = [
+/// Values of settings are those of the table of keys, whose own test holds its ranges. Layers have the defaults of
+/// parameters, and refuse them.
+const SETTINGS: [&str; 5] = [
     "/definitions/sweep/properties/grid/",
     "/definitions/sweep/properties/points/",
     "/definitions/search/properties/settings/",
+    "/definitions/network/properties/parameters/",
     "/definitions/search/properties/space/properties/",
 ];
 
@@ -19,16 +21,17 @@ fn takes(places: &Places, found: &Found, text: &str) -> bool {
     let mut tree = places.tree(found);
     *tree.at(&found.path) = Tree::Scalar(text.into(), false);
     let messages = read(places.files[found.file].kind, &tree.text());
-    let refusals = [format!("found `{text}`"), format!("`{text}`: expected")];
+    let refusals =
+        [format!("found `{text}`"), format!("`{text}`: expected"), format!("`{text}` is no name")];
     !messages.iter().any(|message| refusals.iter().any(|part| message.contains(part)))
 }
 
-/// A number outside of a range, as text. Readers round rates and clocks to steps, of which the least value has several.
+/// A number outside of a range, as text. Readers round rates and clocks to multiples of their least value.
 fn beyond(limit: f64, is_whole: bool, sign: f64) -> String {
     match is_whole {
         true => format!("{}", limit + sign),
         false if limit == 0.0 => format!("{}", sign * 1e-6),
-        false => format!("{}", limit + sign * limit.abs() * 0.1),
+        false => format!("{}", limit + sign * limit.abs() * 0.6),
     }
 }
 

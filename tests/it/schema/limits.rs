@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::places::{Found, Places};
+use super::places::{ALL, Found, Places};
 use super::tree::Tree;
 use super::{OF_ALL, read};
 
@@ -37,7 +37,7 @@ fn beyond(limit: f64, is_whole: bool, sign: f64) -> String {
 
 #[test]
 fn readers_take_exactly_the_numbers_and_words_of_the_schema() {
-    let places = Places::all();
+    let places = &*ALL;
     let (mut n_ranges, mut n_words) = (0, 0);
     let mut wrong = Vec::new();
     for (pointer, found) in &places.found {
@@ -54,11 +54,11 @@ fn readers_take_exactly_the_numbers_and_words_of_the_schema() {
                 let Some(limit) = schema.get(word).and_then(Value::as_f64) else { continue };
                 n_ranges += 1;
                 let inside = format!("{limit}");
-                if !takes(&places, found, &inside) {
+                if !takes(places, found, &inside) {
                     wrong.push(format!("{pointer}: {inside} is refused"));
                 }
                 let outside = beyond(limit, is_whole, sign);
-                if takes(&places, found, &outside) {
+                if takes(places, found, &outside) {
                     wrong.push(format!("{pointer}: {outside} is taken"));
                 }
             }
@@ -66,7 +66,7 @@ fn readers_take_exactly_the_numbers_and_words_of_the_schema() {
                 let Some(limit) = schema.get(word).and_then(Value::as_f64) else { continue };
                 n_ranges += 1;
                 let [at, inside] = [limit.to_string(), beyond(limit, false, sign)];
-                if takes(&places, found, &at) || !takes(&places, found, &inside) {
+                if takes(places, found, &at) || !takes(places, found, &inside) {
                     wrong.push(format!("{pointer}: {limit} is no limit"));
                 }
             }
@@ -74,7 +74,7 @@ fn readers_take_exactly_the_numbers_and_words_of_the_schema() {
         for word in schema["enum"].as_array().into_iter().flatten() {
             n_words += 1;
             let word = word.as_str().expect("a word");
-            if !takes(&places, found, word) {
+            if !takes(places, found, word) {
                 wrong.push(format!("{pointer}: `{word}` is refused"));
             }
         }

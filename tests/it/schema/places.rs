@@ -1,6 +1,7 @@
 //! Places of a schema beside the values of files that they describe.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
@@ -24,9 +25,11 @@ pub struct Places {
     pub found: BTreeMap<String, BTreeMap<BTreeSet<String>, Found>>,
 }
 
+/// Places of the schema in all accepted files.
+pub static ALL: LazyLock<Places> = LazyLock::new(Places::all);
+
 impl Places {
-    /// Places of the schema in all accepted files.
-    pub fn all() -> Self {
+    fn all() -> Self {
         let further = FURTHER.iter().map(ToString::to_string).chain(layers());
         let further = further.map(|text| File::of("places.rs", &text).expect("a file"));
         let written = corpus::written().into_iter().chain(corpus::shipped()).chain(further);

@@ -40,7 +40,11 @@ fn words() -> Words {
 
 /// Values of a key of experiments.
 fn setting(key: &Key) -> Form {
-    let mut meaning = key.help.to_string();
+    // After a colon, the help of such a key says what its values are.
+    let mut meaning = match (key.allowed, key.help.split_once(':')) {
+        (Allowed::Text(_), Some((before, _))) => before.to_string(),
+        _ => key.help.to_string(),
+    };
     if let Some(first) = meaning.get_mut(..1) {
         first.make_ascii_uppercase();
     }

@@ -1,6 +1,9 @@
 //! The part of JSON Schema (draft 7) that the schemas of the program use. Any other keyword is an error, so that none is
 //! overlooked. `boon` and `jsonschema` would add a half to one minute of compilation for 64 and 80 packages.
 
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex};
+
 use regex::Regex;
 use serde_json::{Map, Value};
 
@@ -120,8 +123,15 @@ fn is_for(word: &str, name: &str, key: &str) -> bool {
 }
 
 fn matches(pattern: &Value, text: &str) -> bool {
+    static COMPILED: LazyLock<Mutex<HashMap<String, Regex>>> = LazyLock::new(Mutex::default);
     let pattern = pattern.as_str().expect("a pattern");
-    Regex::new(pattern).unwrap_or_else(|error| panic!("{error}")).is_match(text)
+    let mut compiled = COMPILED.lock().expect("no test panics while it holds this");
+    let regex = compiled
+        .entry(pattern.into())
+        .or_insert_with(|| Regex::new(pattern).expect("the pattern is one"));
+    let regex = regex.clone();
+    drop(compiled);
+    regex.is_match(text)
 }
 
 fn is_of(kind: &str, value: &Value) -> bool {

@@ -1,6 +1,7 @@
 //! Places of a schema beside the values of files that they describe.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
@@ -15,6 +16,8 @@ pub struct Found {
     pub file: usize,
     /// Path of the value.
     pub path: Vec<Step>,
+    /// Whether it is a mapping.
+    pub is_mapping: bool,
 }
 
 /// Files without a problem, the smallest first, and for each place of the schema (a JSON pointer) the first values of
@@ -24,9 +27,11 @@ pub struct Places {
     pub found: BTreeMap<String, BTreeMap<BTreeSet<String>, Found>>,
 }
 
+/// Places of the schema in all accepted files.
+pub static ALL: LazyLock<Places> = LazyLock::new(Places::all);
+
 impl Places {
-    /// Places of the schema in all accepted files.
-    pub fn all() -> Self {
+    fn all() -> Self {
         let further = FURTHER.iter().map(ToString::to_string).chain(layers());
         let further = further.map(|text| File::of("places.rs", &text).expect("a file"));
         let written = corpus::written().into_iter().chain(corpus::shipped()).chain(further);
@@ -45,9 +50,7 @@ impl Places {
     /// The mappings among the values of a place.
     pub fn objects(&self, pointer: &str) -> Vec<&Found> {
         let all = self.found.get(pointer).into_iter().flat_map(BTreeMap::values);
-        let is_mapping =
-            |found: &&Found| matches!(self.tree(found).at(&found.path), Tree::Mapping(_));
-        all.filter(is_mapping).collect()
+        all.filter(|found| found.is_mapping).collect()
     }
 
     /// The tree of the file of a value.
@@ -181,7 +184,9 @@ impl Walk<'_> {
             _ => BTreeSet::new(),
         };
         let here = self.found.entry(pointer.into()).or_default();
-        here.entry(keys).or_insert(Found { file: self.file, path: path.clone() });
+        let is_mapping = matches!(tree, Tree::Mapping(_));
+        let found = || Found { file: self.file, path: path.clone(), is_mapping };
+        here.entry(keys).or_insert_with(found);
         match tree {
             Tree::Scalar(..) => {}
             Tree::List(items) => {

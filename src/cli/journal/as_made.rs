@@ -145,7 +145,10 @@ mod tests {
         fn take(&mut self, index: usize, (): ()) -> Result<(), Failure> {
             match index {
                 99 => Err(Failure::Output("full".into())),
-                _ => Ok(self.0.push(index)),
+                _ => {
+                    self.0.push(index);
+                    Ok(())
+                }
             }
         }
 

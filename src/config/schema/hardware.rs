@@ -184,7 +184,7 @@ const RESOURCES: [&str; 4] = [
 
 fn resources_required() -> Vec<Key> {
     let required = |key: Key| {
-        let is_required = RESOURCES.contains(&&*key.name());
+        let is_required = RESOURCES.contains(&key.name());
         key.required_if(is_required)
     };
     resources().into_iter().map(required).collect()

@@ -146,6 +146,7 @@ fn command<A: Args + 'static>(
     run: fn(&A) -> Result<(), Failure>,
 ) -> CommandEntry {
     let run = move |matches: &ArgMatches| {
+        cluster::note(matches);
         let args = A::from_arg_matches(matches).expect("the parser checked the arguments");
         run(&args)
     };

@@ -9,6 +9,7 @@ mod bounds;
 mod citations;
 mod classical;
 mod cli;
+mod cluster;
 mod compare;
 mod contracts;
 mod cost_model;

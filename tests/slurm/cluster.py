@@ -73,6 +73,8 @@ class Cluster:
         self.folder = pathlib.Path(folder)
         self.n_nodes = n_nodes
         self.processes = {}
+        #: Jobs whose wait after a requeue is not cut short.
+        self.patient = set()
 
     def __enter__(self):
         install(PACKAGES, PROGRAMS)

@@ -12,13 +12,14 @@ mod words;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, Args};
 
 use super::message::{Failure, say, warn};
 use super::output;
 
 pub(super) use estimate::{Estimate, Shares};
 pub(super) use status::status;
+pub(super) use words::note;
 
 /// Number of parts of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,54 +47,20 @@ fn count(text: &str) -> Result<Count, String> {
 
 /// Options of a command that can be made in parts on a cluster.
 #[derive(Debug, Args)]
-struct Definition {
+pub(crate) struct ClusterOptions {
     /// Print points, time and parts without making anything: some points are timed on this machine.
-    #[arg(long, display_order = 900)]
-    dry_run: bool,
+    #[arg(long)]
+    pub dry_run: bool,
     /// Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
     /// limits; `auto` makes parts of about half an hour. Options for sbatch follow after `--`.
-    #[arg(long, value_name = "N|auto", value_parser = count, conflicts_with = "shard", display_order = 901)]
+    #[arg(long, value_name = "N|auto", value_parser = count, conflicts_with = "shard")]
     sbatch: Option<Count>,
     /// Submit the script of --sbatch, and a job that joins the parts.
-    #[arg(long, requires = "sbatch", display_order = 902)]
+    #[arg(long, requires = "sbatch")]
     submit: bool,
     /// Options for sbatch, such as `-- --partition=long --mem=2G`.
-    #[arg(last = true, value_name = "SBATCH OPTION", requires = "sbatch", display_order = 903)]
+    #[arg(last = true, value_name = "SBATCH OPTION", requires = "sbatch")]
     sbatch_options: Vec<String>,
-}
-
-/// The options of a cluster, and all arguments of the command. It has to be the first field of the arguments of a
-/// command: fields take their values out of the matches, one after another.
-#[derive(Debug, Clone)]
-pub(crate) struct ClusterOptions {
-    pub dry_run: bool,
-    sbatch: Option<Count>,
-    submit: bool,
-    sbatch_options: Vec<String>,
-    matches: ArgMatches,
-}
-
-impl Args for ClusterOptions {
-    fn augment_args(command: Command) -> Command {
-        Definition::augment_args(command)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Definition::augment_args_for_update(command)
-    }
-}
-
-impl FromArgMatches for ClusterOptions {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let Definition { dry_run, sbatch, submit, sbatch_options } =
-            Definition::from_arg_matches(matches)?;
-        Ok(Self { dry_run, sbatch, submit, sbatch_options, matches: matches.clone() })
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
 }
 
 impl ClusterOptions {

@@ -30,7 +30,7 @@ impl Scripts {
     ///
     /// Returns a failure for a word that a script cannot have.
     pub(super) fn of(job: &Job<'_>, options: &ClusterOptions, parts: u64) -> Result<Self, Failure> {
-        let texts = Texts::of(job, options)?;
+        let texts = Texts::of(job)?;
         let sbatch = directives(&options.sbatch_options)?;
         Ok(Self {
             array: array(job, &texts, &sbatch, parts)?,
@@ -54,23 +54,23 @@ struct Texts {
 }
 
 impl Texts {
-    fn of(job: &Job<'_>, options: &ClusterOptions) -> Result<Self, Failure> {
+    fn of(job: &Job<'_>) -> Result<Self, Failure> {
         let program = std::env::args().next().unwrap_or_else(|| "xrsim".into());
         let mut definition = super::super::program();
         definition.build();
         let command = definition.find_subcommand(job.command).expect("it is being run");
         let is_of_part =
             |it: &Arg| is_own(it) || ["out", "restart"].contains(&it.get_id().as_str());
-        let words = words(command, &options.matches, is_of_part)?;
+        let words = words(command, is_of_part)?;
         let words = [program.clone(), job.command.into()].into_iter().chain(words);
         let (folder, out) = (path(&job.folder())?, path(job.out)?);
+        let prefix = quoted(&format!("{folder}/{}", job.stem()))?;
         let log = quoted_for_sbatch(&folder.replace('%', "%%"))?;
-        let prefix = format!("{folder}/{}", job.stem());
         Ok(Self {
             command: words.map(|word| quoted(&word)).collect::<Result<Vec<_>, _>>()?.join(" "),
             program: quoted(&program)?,
             folder: quoted(&folder)?,
-            prefix: quoted(&prefix)?,
+            prefix,
             out: quoted(&out)?,
             log,
         })

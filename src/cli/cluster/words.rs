@@ -1,9 +1,21 @@
 //! Words of a command line, again from its arguments.
 
+use std::cell::RefCell;
+
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::super::message::Failure;
+
+thread_local! {
+    /// Arguments of the command that runs on this thread.
+    static GIVEN: RefCell<Option<ArgMatches>> = const { RefCell::new(None) };
+}
+
+/// Notes the arguments of the command that is about to run on this thread: parts repeat them.
+pub(in super::super) fn note(matches: &ArgMatches) {
+    GIVEN.set(Some(matches.clone()));
+}
 
 /// Words of the arguments that were given to `command`, without those that `leaves_out` names. Paths and
 /// names stand as they were given.
@@ -13,10 +25,10 @@ use super::super::message::Failure;
 /// Returns a failure for a word that is not text.
 pub(super) fn words(
     command: &Command,
-    matches: &ArgMatches,
     leaves_out: impl Fn(&Arg) -> bool,
 ) -> Result<Vec<String>, Failure> {
     let mut given: Vec<(usize, Vec<String>)> = Vec::new();
+    let matches = GIVEN.with_borrow(|it| it.clone().expect("the command runs on this thread"));
     for argument in command.get_arguments().filter(|it| !leaves_out(it)) {
         let id = argument.get_id().as_str();
         if !matches!(matches.try_contains_id(id), Ok(true))

@@ -53,9 +53,6 @@ use super::{output, table_style};
     Exit status: 0 done, 1 some runs failed, 2 bad input, 75 another process is writing to the same folder (try later)."
 )]
 pub(super) struct CompareArgs {
-    // The first field, which sees all arguments: the others take theirs away.
-    #[command(flatten)]
-    pub cluster: ClusterOptions,
     #[command(flatten)]
     pub options: RunOptions,
     /// Scheduler, with its parameters; repeat for each.
@@ -109,6 +106,8 @@ pub(super) struct CompareArgs {
     pub restart: bool,
     #[command(flatten)]
     pub pictures: PictureOptions,
+    #[command(flatten)]
+    pub cluster: ClusterOptions,
 }
 
 /// Format of the printed results.

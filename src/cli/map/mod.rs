@@ -47,9 +47,6 @@ use super::{cost, output, table_style};
     docs/explanation/mapper.md describes mapspaces, bounds and the search."
 )]
 pub(super) struct MapArgs {
-    // The first field, which sees all arguments: the others take theirs away.
-    #[command(flatten)]
-    pub cluster: ClusterOptions,
     #[command(flatten)]
     pub layers: LayerOptions,
     /// Number of PEs (processing elements).
@@ -105,6 +102,8 @@ pub(super) struct MapArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["layer", "dataflow", "pes", "platform",
         "flexibility", "mapspace", "levels", "sizes", "objective", "effort", "gap", "no_rule", "format", "out", "shard", "join"])]
     pub table: Option<PathBuf>,
+    #[command(flatten)]
+    pub cluster: ClusterOptions,
 }
 
 /// Largest number of levels that are chosen freely: more make too many lists of clusters.

@@ -28,9 +28,6 @@ use super::super::sweep::shard;
     writing to the same folder (try later)."
 )]
 pub(crate) struct SearchArgs {
-    // The first field, which sees all arguments: the others take theirs away.
-    #[command(flatten)]
-    pub cluster: ClusterOptions,
     /// Search: a file, or the name of one that comes with the program. Options replace what it says.
     #[arg(value_name = "SEARCH|FILE")]
     pub spec: Option<String>,
@@ -101,6 +98,8 @@ pub(crate) struct SearchArgs {
     /// Begin again, whatever the journal in the folder has.
     #[arg(long, requires = "out")]
     pub restart: bool,
+    #[command(flatten)]
+    pub cluster: ClusterOptions,
 }
 
 impl SearchArgs {

@@ -27,9 +27,6 @@ use super::super::experiment::AxisOptions;
     --set score.k_per_ms=5,15 --out mine.csv"
 )]
 pub(crate) struct SweepArgs {
-    // The first field, which sees all arguments: the others take theirs away.
-    #[command(flatten)]
-    pub cluster: ClusterOptions,
     /// Sweep: a file, or the name of one that comes with the program.
     #[arg(value_name = "SWEEP|FILE", conflicts_with_all = conflicting())]
     pub spec: Option<String>,
@@ -51,6 +48,8 @@ pub(crate) struct SweepArgs {
     /// Begin the file again, whatever is in it.
     #[arg(long)]
     pub restart: bool,
+    #[command(flatten)]
+    pub cluster: ClusterOptions,
 }
 
 /// Names of the options that a sweep file takes the place of.

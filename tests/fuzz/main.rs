@@ -19,8 +19,8 @@ static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 /// Largest memory of the whole test \[byte\]. Further allocations fail.
 const MAX_MEMORY: usize = 1 << 30;
 
-/// Executions of a kind.
-const EXECUTIONS: u64 = 300;
+/// Executions of a kind; few without optimisation, which makes them five times as slow.
+const EXECUTIONS: u64 = if cfg!(debug_assertions) { 60 } else { 300 };
 
 /// Findings that are printed.
 const MAX_PRINTED: usize = 20;

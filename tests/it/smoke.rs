@@ -110,7 +110,9 @@ fn the_examples_of_the_descriptions_load() {
     let mut n_examples = 0;
     for name in FOLDERS {
         let text = std::fs::read_to_string(root().join(name).join("README.md")).unwrap();
-        let blocks = text.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+        // The name of a file may follow: "```yaml file=mine.yaml".
+        let blocks = text.split("```yaml").skip(1).filter_map(|rest| rest.split_once('\n'));
+        let blocks = blocks.map(|(_, block)| block.split("```").next().unwrap());
         // A block that is indented continues the one before.
         for block in blocks.filter(|block| !block.starts_with(' ')) {
             std::fs::write(&path, block).unwrap();

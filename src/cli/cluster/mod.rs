@@ -64,6 +64,11 @@ pub(crate) struct ClusterOptions {
 }
 
 impl ClusterOptions {
+    /// Whether a job of parts is printed or submitted.
+    pub(super) fn has_parts(&self) -> bool {
+        self.sbatch.is_some() && !self.dry_run
+    }
+
     /// Whether the command only describes what it would do, or hands it over.
     pub(super) fn is_asked(&self) -> bool {
         self.dry_run || self.sbatch.is_some()
@@ -124,11 +129,14 @@ pub(super) fn hand_over(
     options: &ClusterOptions,
     estimate: impl FnOnce() -> Result<Estimate, Failure>,
 ) -> Result<(), Failure> {
+    if options.dry_run {
+        return output::print_text(&estimate()?.text(job));
+    }
     if options.sbatch.is_some() && job.out.as_os_str().is_empty() {
         return Err(Failure::Argument("--sbatch takes --out: parts are written beside it".into()));
     }
     let parts = match options.sbatch {
-        None => return output::print_text(&estimate()?.text(job)),
+        None => return Ok(()),
         Some(Count::Parts(parts)) => parts.get(),
         Some(Count::Auto) => {
             let estimate = estimate()?;

@@ -55,7 +55,10 @@ struct Texts {
 
 impl Texts {
     fn of(job: &Job<'_>) -> Result<Self, Failure> {
-        let program = std::env::args().next().unwrap_or_else(|| "xrsim".into());
+        let program = match std::env::args_os().next() {
+            Some(program) => path(std::path::Path::new(&program))?,
+            None => "xrsim".into(),
+        };
         let mut definition = super::super::program();
         definition.build();
         let command = definition.find_subcommand(job.command).expect("it is being run");
@@ -216,7 +219,9 @@ fn join(job: &Job<'_>, texts: &Texts, sbatch: &[String], parts: u64) -> Result<S
         "#!/bin/bash\n#SBATCH --job-name={}-join\n#SBATCH --cpus-per-task=1\n#SBATCH --output=\"{log}/join.log\"\n",
         job_name(job)
     );
-    let is_of_array = |line: &&String| line.starts_with("--array") || line.starts_with("-a");
+    // Options of the array alone: what it is, where it writes, and the signal that its script waits for.
+    let of_array = ["--ar", "-a", "--signal", "--output", "-o", "--error", "-e"];
+    let is_of_array = |line: &&String| of_array.iter().any(|option| line.starts_with(option));
     for line in sbatch.iter().filter(|line| !is_of_array(line)) {
         let _ = writeln!(text, "#SBATCH {line}");
     }

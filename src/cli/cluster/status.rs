@@ -157,12 +157,16 @@ fn found(folder: &Path) -> Result<Vec<Part>, Failure> {
         number,
         count,
     };
-    Ok((1..=count.min(super::MAX_PARTS)).map(part).collect())
+    if count > super::MAX_PARTS {
+        let most = super::MAX_PARTS;
+        return refuse(format!("{shown}: {count} parts, of which at most {most} can be told"));
+    }
+    Ok((1..=count).map(part).collect())
 }
 
 /// The job of a folder in which no task has begun, by the script that was submitted.
 fn submitted(folder: &Path) -> Option<((String, u64), bool)> {
-    let text = fs::read_to_string(folder.join(super::submit::ARRAY)).ok()?;
+    let text = read_record(&folder.join(super::submit::ARRAY))?;
     let part = text.lines().find_map(|line| line.strip_prefix("part="))?;
     let path = shlex::split(part)?.pop()?.replace("$SLURM_ARRAY_TASK_ID", "1");
     let name = Path::new(&path).file_name()?.to_str()?;
@@ -231,9 +235,9 @@ impl State {
             return state;
         }
         let times = files.iter().filter_map(|it| it.metadata().ok()?.modified().ok());
-        state.age = times.max().and_then(|it| now.duration_since(it).ok());
-        state.stage = match files.iter().find(is_record).map(fs::read_to_string) {
-            Some(Ok(text)) => match record::is_whole(&text) {
+        state.age = times.max().map(|it| now.duration_since(it).unwrap_or_default());
+        state.stage = match files.iter().find(is_record).map(|path| read_record(path)) {
+            Some(Some(text)) => match record::is_whole(&text) {
                 Some(false) => Stage::Bad("its record was changed after it was written".into()),
                 _ => Stage::Done,
             },
@@ -244,8 +248,11 @@ impl State {
     }
 
     fn of_rows(part: &Part, rows: &Path, now: SystemTime) -> Self {
-        let Ok(text) = fs::read_to_string(super::super::sweep::record_of(rows)) else {
-            return Self::bad("its record is absent");
+        if rows.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+            return Self::waiting();
+        }
+        let Some(text) = read_record(&super::super::sweep::record_of(rows)) else {
+            return Self::bad("its record is absent or no record");
         };
         let record: Value = serde_json::from_str(&text).unwrap_or_default();
         if record::is_whole(&text) != Some(true) || record["program"] != "xrsim" {
@@ -255,6 +262,9 @@ impl State {
         let (Some(first), Some(end)) = (first, end) else {
             return Self::bad("its record has no points");
         };
+        if end < first {
+            return Self::bad("its record has no points");
+        }
         let Ok(metadata) = rows.metadata() else { return Self::waiting() };
         let last = match last_row(rows) {
             Ok(last) => last,
@@ -265,11 +275,12 @@ impl State {
         }
         let done = last.map_or(0, |last| last + 1 - first);
         let (modified, created) = (metadata.modified().ok(), metadata.created().ok());
-        let age = modified.and_then(|it| now.duration_since(it).ok());
+        // The clock of a file server may be ahead.
+        let age = modified.map(|it| now.duration_since(it).unwrap_or_default());
         let taken = modified.zip(created).and_then(|(to, from)| to.duration_since(from).ok());
         let rate = taken.filter(|it| *it > Duration::from_millis(100) && done > 0);
         let stage = match age {
-            _ if done == end - first => Stage::Done,
+            _ if done == end - first && is_complete(rows, done) => Stage::Done,
             Some(age) if age <= SILENCE => Stage::Writing,
             _ => Stage::Stopped,
         };
@@ -287,12 +298,41 @@ impl State {
     }
 }
 
+/// Largest record \[byte\]; one of 100,000 values has some megabytes.
+const MAX_RECORD: u64 = 64 << 20;
+
+/// Text of a record; `None` if it cannot be read, or is too large for one.
+fn read_record(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let n_bytes = File::open(path).ok()?.take(MAX_RECORD).read_to_string(&mut text).ok()?;
+    ((n_bytes as u64) < MAX_RECORD).then_some(text)
+}
+
 /// Host and job of a record, in words.
 fn writer(record: &Value) -> String {
     let text = |key: &str| record[key].as_str().map(crate::text::in_line);
     let host = text("host").map_or_else(String::new, |host| format!(" on {host}"));
     let job = text("slurm_job").map_or_else(String::new, |job| format!(" (job {job})"));
     host + &job
+}
+
+/// Whether a file has a first line and this many rows. Rows may come out of order, so that the last one alone does not
+/// tell.
+fn is_complete(path: &Path, n_rows: u64) -> bool {
+    let count = || -> io::Result<u64> {
+        let (mut file, mut buffer, mut n_lines) = (File::open(path)?, vec![0; 1 << 16], 0);
+        loop {
+            let n_bytes = file.read(&mut buffer)?;
+            if n_bytes == 0 {
+                return Ok(n_lines);
+            }
+            n_lines += buffer[..n_bytes].iter().filter(|byte| **byte == b'\n').count() as u64;
+        }
+    };
+    n_rows == 0 || count().is_ok_and(|n_lines| n_lines > n_rows)
 }
 
 /// Point of the last whole row of a file; `None` if there is none yet.
@@ -311,7 +351,12 @@ fn last_row(path: &Path) -> Result<Option<u64>, String> {
         file.read_exact(&mut tail)?;
         Ok((head, tail))
     };
-    let (head, mut tail) = read().map_err(|error| error.to_string())?;
+    let (head, mut tail) = match read() {
+        Ok(read) => read,
+        // The file is being begun again.
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
     let Some(header) = head.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
     let header = &head[..=header];
     // A row that is being written has no end yet.
@@ -350,9 +395,9 @@ fn line(label: String, state: &State) -> Vec<String> {
 /// The line of all parts. Points of parts that have not begun are those of the mean part.
 fn sum(states: &[State]) -> Vec<String> {
     let known: Vec<u64> = states.iter().filter_map(|it| it.points).collect();
-    let mean = known.iter().sum::<u64>() as f64 / known.len().max(1) as f64;
+    let mean = known.iter().map(|&n| n as f64).sum::<f64>() / known.len().max(1) as f64;
     let points = (mean * states.len() as f64).round() as u64;
-    let done: u64 = states.iter().map(|it| it.done).sum();
+    let done = states.iter().fold(0u64, |sum, it| sum.saturating_add(it.done));
     let writing = states.iter().filter(|it| it.stage == Stage::Writing);
     let rate: f64 = writing.filter_map(|it| it.rate).sum();
     let n_done = states.iter().filter(|it| it.stage == Stage::Done).count();

@@ -74,7 +74,11 @@ fn sbatch(options: &[&str], script: &Path) -> Result<String, Failure> {
             _ => Failure::Argument(words),
         });
     }
-    // `JOB`, or `JOB;CLUSTER`.
+    // `JOB`, or `JOB;CLUSTER`, after what a site may have to say.
     let text = shown(&stdout);
-    Ok(text.split(';').next().unwrap_or_default().to_string())
+    let job = text.lines().next_back().and_then(|line| line.split(';').next()).unwrap_or_default();
+    match !job.is_empty() && job.bytes().all(|it| it.is_ascii_digit()) {
+        true => Ok(job.into()),
+        false => Err(Failure::Argument(format!("sbatch prints no number of a job: {text}"))),
+    }
 }

@@ -47,8 +47,10 @@ pub(super) fn words(
             let value = value.to_str().ok_or_else(|| {
                 Failure::Argument(format!("`{}` is not text", value.to_string_lossy()))
             })?;
-            let words = option.iter().cloned().chain([value.to_string()]);
-            given.push((index, words.collect()));
+            // In one word, as a value may begin with a dash.
+            let word =
+                option.as_ref().map_or_else(|| value.into(), |name| format!("{name}={value}"));
+            given.push((index, vec![word]));
         }
     }
     given.sort_by_key(|(index, _)| *index);

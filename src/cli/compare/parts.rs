@@ -35,10 +35,14 @@ const BLOCK: u64 = 512;
 ///
 /// Returns a failure that says why, and what to do.
 pub(super) fn refuse_undivided(args: &CompareArgs) -> Result<(), Failure> {
-    if args.shard.is_none() && args.join.is_empty() {
+    let has_parts = args.cluster.has_parts();
+    if args.shard.is_none() && args.join.is_empty() && !has_parts {
         return Ok(());
     }
     let refuse = |message: &str| Err(Failure::Argument(message.into()));
+    if has_parts && !args.join.is_empty() {
+        return refuse("--join is for the end: the job of --sbatch joins its parts itself");
+    }
     if args.half_width.is_some() {
         return refuse(
             "--half-width decides by all replications so far how many follow, which a part does not know; give \

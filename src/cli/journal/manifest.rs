@@ -212,8 +212,13 @@ impl Manifest {
             hashes.sort();
             hashes
         };
-        // Compares contents, because the same file may have another path on another machine.
-        if hashes(self) == hashes(earlier) {
+        // The same file may have another path on another machine; then contents alone are compared.
+        let has_same_names = self.inputs_sha256.keys().eq(earlier.inputs_sha256.keys());
+        let is_same = match has_same_names {
+            true => self.inputs_sha256 == earlier.inputs_sha256,
+            false => hashes(self) == hashes(earlier),
+        };
+        if is_same {
             return None;
         }
         let changed = self

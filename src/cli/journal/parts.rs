@@ -123,7 +123,14 @@ fn refuse_gaps(parts: &[Part], n_points: u64) -> Result<(), Failure> {
         }
         end = points.end;
     }
-    if end < n_points { Err(missing(end, n_points)) } else { Ok(()) }
+    match end {
+        _ if end < n_points => Err(missing(end, n_points)),
+        _ if end > n_points => {
+            let message = format!("a part has points up to {}, of {n_points}", end - 1);
+            Err(Failure::Argument(message))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn missing(first: u64, end: u64) -> Failure {

@@ -100,7 +100,7 @@ pub(super) struct MapArgs {
     /// Write the table of mappings that comes with the program into this folder: all networks, or those of
     /// --network, on the accelerators of the styles A to M at 4,096 and 8,192 PEs.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["layer", "dataflow", "pes", "platform",
-        "flexibility", "mapspace", "levels", "sizes", "objective", "effort", "gap", "no_rule", "format", "out", "shard", "join"])]
+        "flexibility", "mapspace", "levels", "sizes", "objective", "effort", "gap", "no_rule", "format", "out", "shard", "join", "dry_run", "sbatch"])]
     pub table: Option<PathBuf>,
     #[command(flatten)]
     pub cluster: ClusterOptions,
@@ -148,6 +148,10 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
     if let Some(layer) = &args.layers.layer {
         cost::refuse_unknown_layer(layer, &networks)?;
     }
+    let one = "--out takes one --network, and one mapping of every layer";
+    if args.cluster.has_parts() && networks.len() != 1 {
+        return Err(Failure::Argument(one.into()));
+    }
     if args.cluster.is_asked() {
         return parts::hand_over(args, &mapper, &networks, &catalog);
     }
@@ -157,8 +161,7 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
         return parts::make(args, (shard, folder), &mapper, &networks, &catalog);
     }
     if args.out.is_some() && (networks.len() != 1 || mapper.goal == Goal::Pareto) {
-        let message = "--out takes one --network, and one mapping of every layer";
-        return Err(Failure::Argument(message.into()));
+        return Err(Failure::Argument(one.into()));
     }
     let of_parts = args.join.iter().flat_map(|folder| parts::files(folder));
     Places::default().reading(catalog.opened()).reading(of_parts).writing(&args.out).check()?;

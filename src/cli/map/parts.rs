@@ -30,10 +30,14 @@ const COMMAND: &str = "map";
 ///
 /// Returns a failure that says why, and what to do.
 pub(super) fn refuse_undivided(args: &MapArgs) -> Result<(), Failure> {
-    if args.shard.is_none() && args.join.is_empty() {
+    let has_parts = args.cluster.has_parts();
+    if args.shard.is_none() && args.join.is_empty() && !has_parts {
         return Ok(());
     }
     let refuse = |message: &str| Err(Failure::Argument(message.into()));
+    if has_parts && !args.join.is_empty() {
+        return refuse("--join is for the end: the job of --sbatch joins its parts itself");
+    }
     if args.objective == Goal::Pareto {
         return refuse(
             "a front has no parts; map the layers by themselves, with --layer in place of --shard and --join",

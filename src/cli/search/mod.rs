@@ -209,7 +209,12 @@ fn require_bounds(args: &SearchArgs, prepared: &PreparedSearch) -> Result<(), Fa
         let message = "evolution proves nothing: --require-proof takes method bound or exhaustive";
         return Err(Failure::Argument(message.into()));
     }
-    if args.require_proof && args.shard.is_some() {
+    let has_parts = args.cluster.has_parts();
+    if has_parts && !args.join.is_empty() {
+        let message = "--join is for the end: the job of --sbatch joins its parts itself";
+        return Err(Failure::Argument(message.into()));
+    }
+    if args.require_proof && (args.shard.is_some() || has_parts) {
         let message = "a part proves nothing of the whole space: give --require-proof when the parts are joined";
         return Err(Failure::Argument(message.into()));
     }

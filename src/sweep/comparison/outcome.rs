@@ -79,8 +79,13 @@ fn joined(cells: impl Iterator<Item = String>) -> String {
     })
 }
 
+/// A number that a run can have; a file of rows may have been written by anyone.
+fn number(cell: &str) -> Option<f64> {
+    cell.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
 fn numbers(list: &str) -> Option<Vec<f64>> {
-    list.split(' ').map(|cell| cell.parse().ok()).collect()
+    list.split(' ').map(number).collect()
 }
 
 /// A weighted sum and its weight: the sum alone if the weight is 1, `-` if there is none.
@@ -95,8 +100,8 @@ fn mean((sum, weight): (f64, f64)) -> String {
 fn sum(cell: &str) -> Option<(f64, f64)> {
     match cell.split_once(':') {
         None if cell == "-" => Some((0.0, 0.0)),
-        None => Some((cell.parse().ok()?, 1.0)),
-        Some((sum, weight)) => Some((sum.parse().ok()?, weight.parse().ok()?)),
+        None => Some((number(cell)?, 1.0)),
+        Some((sum, weight)) => Some((number(sum)?, number(weight)?)),
     }
 }
 

@@ -176,7 +176,7 @@ impl Job {
             let codes =
                 writers.each_mut().map(|it| it.wait().expect("it can be waited for").code());
             let are_told =
-                codes.contains(&Some(0)) && codes.iter().all(|it| [Some(0), Some(2)].contains(it));
+                codes.contains(&Some(0)) && codes.iter().all(|it| [Some(0), Some(75)].contains(it));
             world.hold(are_told, || format!("two writers of {} end with {codes:?}", self.name));
             let files = world.files(self.name);
             let is_one = self.whole.contains(&files);

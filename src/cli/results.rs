@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::experiment::Prepared;
+use crate::experiment::{Prepared, Run};
 use crate::hardware::Accelerator;
 use crate::model::Network;
 use crate::plan::Plan;
@@ -184,9 +184,7 @@ impl<'p> Results<'p> {
         let taken = match result {
             Ok(result) => self.take_feasible(plan, &label, &result),
             Err(error) => {
-                let mut object = json::label(&label);
-                object.insert("reason".into(), json!(error.to_string()));
-                self.infeasible.push(Value::Object(object));
+                self.infeasible.push(infeasible(&label, &error));
                 self.n_failed += usize::from(error.is_failure());
                 self.rows.refuse(plan, &label, &error);
                 Ok(())
@@ -267,12 +265,7 @@ impl<'p> Results<'p> {
         let (n_runs, n_failed) = (*n_runs, *n_failed);
         let all_infeasible = infeasible.len() == n_runs;
         let record = folder.is_some() || self.format == Format::Json;
-        let record = record.then(|| {
-            let mut record = provenance();
-            record.insert("n_runs".into(), json!(n_runs));
-            record.insert("infeasible".into(), json!(infeasible));
-            record
-        });
+        let record = record.then(|| complete(provenance(), n_runs, infeasible.clone()));
         if let (Some(folder), Some(record), false) = (self.folder.take(), &record, all_infeasible) {
             folder.finish(record.clone())?;
         }
@@ -371,6 +364,43 @@ impl<'p> Results<'p> {
         say(format_args!("{} in {seconds:.1} s", counted(self.n_runs, "run")));
         Ok(())
     }
+}
+
+/// Writes the files of `runs` into `folder`, with their record.
+///
+/// # Errors
+///
+/// Returns a failure if a file cannot be written, or if no run was feasible.
+pub(super) fn save(folder: &Path, runs: &[Run], record: Map<String, Value>) -> Result<(), Failure> {
+    if runs.iter().all(|run| run.result.is_err()) {
+        return Err(Failure::Argument("no run was feasible".into()));
+    }
+    let mut files = Folder::create(folder)?;
+    for run in runs {
+        if let Ok(result) = &run.result {
+            let taken = files.take(&run.plan, &run.label(), result);
+            taken.map_err(|error| Failure::writing(&folder.display(), &error))?;
+        }
+    }
+    files.finish(record)
+}
+
+/// Entry of a record for a run that has no score.
+pub(super) fn infeasible(label: &RunLabel<'_>, error: &RunError) -> Value {
+    let mut object = json::label(label);
+    object.insert("reason".into(), json!(error.to_string()));
+    Value::Object(object)
+}
+
+/// The record of runs that were made.
+pub(super) fn complete(
+    mut record: Map<String, Value>,
+    n_runs: usize,
+    infeasible: Vec<Value>,
+) -> Map<String, Value> {
+    record.insert("n_runs".into(), json!(n_runs));
+    record.insert("infeasible".into(), json!(infeasible));
+    record
 }
 
 /// Whether two runs without a score differ only in their replication.

@@ -206,9 +206,15 @@ class Cluster:
         return len(run("sinfo", "-h", "-N", "-p", "main", "-t", "idle", "-o", "%N").split())
 
     def jobs(self):
-        """Jobs in the queue: state, node, reason and number of restarts by `ARRAY_TASK`."""
+        """Jobs in the queue: state, node and reason by `ARRAY_TASK`."""
         lines = run("squeue", "-h", "-r", "-o", "%i|%T|%N|%r").splitlines()
         return {line.split("|")[0]: line.split("|")[1:] for line in lines}
+
+    def restarts(self, name):
+        """Number of times that a job, also one that has ended, was put back into the queue."""
+        fields = run("scontrol", "show", "job", "-o", name).split()
+        counts = [field.removeprefix("Restarts=") for field in fields if field.startswith("Restarts=")]
+        return int(counts[0]) if counts else 0
 
     def wait(self, seconds, what, condition):
         """Waits until the condition holds, and returns its value."""

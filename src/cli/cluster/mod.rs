@@ -45,15 +45,28 @@ fn count(text: &str) -> Result<Count, String> {
     }
 }
 
+/// Program and inputs that a script was made for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Origin {
+    version: String,
+    /// SHA-256 of all inputs.
+    digest: String,
+}
+
+fn origin(text: &str) -> Result<Origin, &'static str> {
+    let (version, digest) = text.split_once(':').ok_or("expected VERSION:SHA256")?;
+    Ok(Origin { version: version.into(), digest: digest.into() })
+}
+
 /// Options of a command that can be made in parts on a cluster.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ClusterOptions {
     /// Print points, time and parts without making anything: some points are timed on this machine.
     #[arg(long)]
     pub dry_run: bool,
     /// Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
     /// limits; `auto` makes parts of about half an hour. Options for sbatch follow after `--`.
-    #[arg(long, value_name = "N|auto", value_parser = count, conflicts_with = "shard")]
+    #[arg(long, value_name = "N|auto", value_parser = count, conflicts_with_all = ["shard", "restart"])]
     sbatch: Option<Count>,
     /// Submit the script of --sbatch, and a job that joins the parts.
     #[arg(long, requires = "sbatch")]
@@ -61,6 +74,9 @@ pub(crate) struct ClusterOptions {
     /// Options for sbatch, such as `-- --partition=long --mem=2G`.
     #[arg(last = true, value_name = "SBATCH OPTION", requires = "sbatch")]
     sbatch_options: Vec<String>,
+    /// Version of the program and SHA-256 of the inputs that a script was made for.
+    #[arg(long, hide = true, value_name = "VERSION:SHA256", value_parser = origin, conflicts_with = "sbatch")]
+    expect: Option<Origin>,
 }
 
 impl ClusterOptions {
@@ -73,6 +89,30 @@ impl ClusterOptions {
     pub(super) fn is_asked(&self) -> bool {
         self.dry_run || self.sbatch.is_some()
     }
+
+    /// Refuses to make or join a part of a job that was made by another version, or for inputs of another SHA-256
+    /// than `digest`, while its tasks waited.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure that names both.
+    pub(super) fn refuse_changed(&self, digest: impl FnOnce() -> String) -> Result<(), Failure> {
+        let Some(Origin { version, digest: expected }) = &self.expect else { return Ok(()) };
+        let own = env!("CARGO_PKG_VERSION");
+        let difference = match digest() {
+            _ if *version != own => {
+                format!("it was made by xrsim {version}; this is {own}, whose numbers may differ")
+            }
+            found if found != *expected => format!(
+                "an input or an option has changed since then: their SHA-256 is {found}, and was {expected}"
+            ),
+            _ => return Ok(()),
+        };
+        Err(Failure::Argument(format!(
+            "not of the job that --sbatch made: {difference}; take the earlier ones, or make the job again with \
+             another --out"
+        )))
+    }
 }
 
 /// Output of a part, and how parts are joined.
@@ -80,8 +120,8 @@ impl ClusterOptions {
 pub(super) enum Form {
     /// A file of rows; `xrsim merge` joins them.
     File,
-    /// A folder; the command itself joins them, with `--join`.
-    Folder,
+    /// A folder with this file of rows; the command itself joins them, with `--join`.
+    Folder(&'static str),
 }
 
 /// A command that can be made in parts.
@@ -106,16 +146,29 @@ impl Job<'_> {
     fn folder(&self) -> PathBuf {
         let mut name = self.stem();
         name.push_str(".parts");
-        self.out.with_file_name(name)
+        not_an_option(self.out.with_file_name(name))
+    }
+
+    /// File or folder of the result.
+    fn result(&self) -> PathBuf {
+        not_an_option(self.out.into())
     }
 
     /// Name of the result without its extension.
     fn stem(&self) -> String {
         let name = match self.form {
             Form::File => self.out.file_stem(),
-            Form::Folder => self.out.file_name(),
+            Form::Folder(_) => self.out.file_name(),
         };
         name.map_or_else(|| self.command.into(), |name| name.to_string_lossy().into_owned())
+    }
+}
+
+/// A path that no command takes for an option.
+fn not_an_option(path: PathBuf) -> PathBuf {
+    match path.as_os_str().as_encoded_bytes().first() {
+        Some(b'-') => Path::new(".").join(path),
+        _ => path,
     }
 }
 
@@ -159,5 +212,5 @@ pub(super) fn hand_over(
 
 /// Whether an argument belongs to the options above.
 fn is_own(id: &Arg) -> bool {
-    ["dry_run", "sbatch", "submit", "sbatch_options"].contains(&id.get_id().as_str())
+    ["dry_run", "sbatch", "submit", "sbatch_options", "expect"].contains(&id.get_id().as_str())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -13,14 +13,16 @@ use serde_json::Value;
 use crate::report::rows::RowCheck;
 use crate::report::table::{new_table, render};
 
+use super::super::journal::Pulse;
 use super::super::message::Failure;
-use super::super::{output, record, table_style};
+use super::super::{output, record, search, table_style};
 
 /// Say how far the parts of a sweep, search, comparison or mapping are, by their files.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "It asks neither Slurm nor the tasks, and takes no lock: `squeue` tells of the queue. A part whose rows are older than \
-    two minutes is `stopped`: its task waits to begin again, or is lost.\n\n\
+    after_help = "It asks neither Slurm nor the tasks, and takes no lock: `squeue` tells of the queue. A process that makes a part \
+    marks its file every 30 s, however long a row takes. A part without a mark for two minutes is `stopped`: its task \
+    waits to begin again, or is lost.\n\n\
     Exit status: 0 all parts are done, 1 not yet, 2 a part is damaged or of another command.\n\n\
     Example:\n  xrsim status mine.parts"
 )]
@@ -30,11 +32,11 @@ pub(crate) struct StatusArgs {
     folder: PathBuf,
 }
 
-/// Age of the last row from which a part counts as stopped. Rows are written at least every 30 s.
-const SILENCE: Duration = Duration::from_secs(120);
+/// Age of the last sign of life from which a part counts as stopped.
+const SILENCE: Duration = Duration::from_secs(4 * Pulse::EVERY.as_secs());
 
 /// Names of the columns.
-const HEADER: [&str; 6] = ["part", "points", "done", "rows/s", "last row", "state"];
+const HEADER: [&str; 6] = ["part", "points", "done", "rows/s", "last sign", "state"];
 
 /// Bytes at the end of a file in which its last row is looked for; rows have some hundreds.
 const TAIL: u64 = 1 << 20;
@@ -179,9 +181,9 @@ fn submitted(folder: &Path) -> Option<((String, u64), bool)> {
 enum Stage {
     /// Nothing is there yet.
     Waiting,
-    /// Rows came within the last two minutes.
+    /// A sign of life came within the last two minutes.
     Writing,
-    /// They did not.
+    /// None did, or the process ended before its part was done.
     Stopped,
     Done,
     /// Damaged, or of another command, in words.
@@ -221,30 +223,34 @@ impl State {
         }
         match part.rows() {
             Some(rows) => Self::of_rows(part, &rows, now),
-            None => Self::of_folder(&part.path, now),
+            None => Self::of_folder(part, now),
         }
     }
 
-    /// State of a folder without rows, such as that of a search: it is done when its record is there.
-    fn of_folder(folder: &Path, now: SystemTime) -> Self {
-        let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-        let files: Vec<_> = entries.map(|it| it.path()).collect();
-        let is_record = |path: &&PathBuf| path.extension().is_some_and(|it| it == "json");
-        let mut state = Self::waiting();
-        if files.is_empty() {
-            return state;
+    /// State of a folder without rows, such as that of a search: it is done when its record is there, unless that
+    /// of a search that was interrupted.
+    fn of_folder(part: &Part, now: SystemTime) -> Self {
+        let entries = fs::read_dir(&part.path).into_iter().flatten().filter_map(Result::ok);
+        let times = entries.filter_map(|it| it.metadata().ok()?.modified().ok());
+        let Some(last) = times.max() else { return Self::waiting() };
+        let age = now.duration_since(last).unwrap_or_default();
+        let identity = identity_of_search(part);
+        let state = |stage| Self { stage, age: Some(age), identity, ..Self::waiting() };
+        let by_age = if age <= SILENCE { Stage::Writing } else { Stage::Stopped };
+        let place = part.path.join(search::RECORD);
+        let Some(text) = read_record(&place) else { return state(by_age) };
+        if record::is_whole(&text) != Some(true) {
+            return state(Stage::Bad("its record was changed after it was written".into()));
         }
-        let times = files.iter().filter_map(|it| it.metadata().ok()?.modified().ok());
-        state.age = times.max().map(|it| now.duration_since(it).unwrap_or_default());
-        state.stage = match files.iter().find(is_record).map(|path| read_record(path)) {
-            Some(Some(text)) => match record::is_whole(&text) {
-                Some(false) => Stage::Bad("its record was changed after it was written".into()),
-                _ => Stage::Done,
-            },
-            _ if state.age.is_some_and(|age| age <= SILENCE) => Stage::Writing,
-            _ => Stage::Stopped,
+        let record: Value = serde_json::from_str(&text).unwrap_or_default();
+        let writer = writer(&record["writer"]);
+        let stage = match record[search::INTERRUPTED] == true {
+            false => Stage::Done,
+            // A search that goes on has marked its journal after the record was written.
+            true if modified(&part.path.join(search::JOURNAL)) > modified(&place) => by_age,
+            true => Stage::Stopped,
         };
-        state
+        Self { writer, ..state(stage) }
     }
 
     fn of_rows(part: &Part, rows: &Path, now: SystemTime) -> Self {
@@ -296,6 +302,24 @@ impl State {
             identity: Some(format!("{} {}", identity.join(" "), part.count)),
         }
     }
+}
+
+/// Everything that parts of one search have in common, by the first line of the journal of a part; `None` before it
+/// is written.
+fn identity_of_search(part: &Part) -> Option<String> {
+    let mut line = String::new();
+    let journal = File::open(part.path.join(search::JOURNAL)).ok()?;
+    BufReader::new(journal).take(MAX_LINE).read_line(&mut line).ok()?;
+    let is_whole = line.starts_with(search::FIRST_WORDS) && line.ends_with('\n');
+    is_whole.then(|| format!("{line}{}", part.count))
+}
+
+/// Longest first line of a journal \[byte\].
+const MAX_LINE: u64 = 1 << 12;
+
+/// Instant at which a file was written last.
+fn modified(path: &Path) -> Option<SystemTime> {
+    path.metadata().and_then(|it| it.modified()).ok()
 }
 
 /// Largest record \[byte\]; one of 100,000 values has some megabytes.

@@ -88,6 +88,22 @@ fn item(point: u64, args: &CompareArgs) -> (usize, u64) {
     ((point / args.replications) as usize, point % args.replications)
 }
 
+/// The record of a part.
+fn manifest(
+    args: &CompareArgs,
+    prepared: &Prepared,
+    inputs: &Map<String, Value>,
+    shard: Shard,
+) -> Manifest {
+    let n_points = n_points(args, prepared);
+    Manifest::of_part(COMMAND, options(args), hashes(inputs), n_points, shard)
+}
+
+/// Number of replications of all configurations.
+fn n_points(args: &CompareArgs, prepared: &Prepared) -> u64 {
+    (prepared.n_runs() as u64).saturating_mul(args.replications)
+}
+
 /// Estimates the comparison, or prints or submits the job of its parts.
 ///
 /// # Errors
@@ -100,16 +116,15 @@ pub(super) fn hand_over(
     triggers: Triggers,
     inputs: &Map<String, Value>,
 ) -> Result<(), Failure> {
-    let n_points = (prepared.n_runs() as u64).saturating_mul(args.replications);
+    let n_points = n_points(args, prepared);
     let job = Job {
         command: COMMAND,
         things: "replications",
         n_things: n_points,
-        form: Form::Folder,
+        form: Form::Folder(PartRows::NAME),
         out: args.out.as_deref().unwrap_or(Path::new("")),
         spec: None,
-        digest: Manifest::of_part(COMMAND, options(args), hashes(inputs), n_points, Shard::WHOLE)
-            .digest(),
+        digest: manifest(args, prepared, inputs, Shard::WHOLE).digest(),
     };
     cluster::hand_over(&job, &args.cluster, || {
         let comparison = prepared.compare(policies, triggers)?;
@@ -134,8 +149,8 @@ pub(super) fn make(
     triggers: Triggers,
     inputs: &Map<String, Value>,
 ) -> Result<(), Failure> {
-    let n_points = (prepared.n_runs() as u64).saturating_mul(args.replications);
-    let manifest = Manifest::of_part(COMMAND, options(args), hashes(inputs), n_points, shard);
+    let manifest = manifest(args, prepared, inputs, shard);
+    args.cluster.refuse_changed(|| manifest.digest())?;
     let rows = PartRows::open(folder, args.restart, manifest)?;
     let to_make = rows.to_make();
     let is_run = |at: usize| {
@@ -216,10 +231,10 @@ pub(super) fn join(
     triggers: Triggers,
     inputs: &Map<String, Value>,
 ) -> Result<Comparison, Failure> {
+    let own = manifest(args, prepared, inputs, Shard::WHOLE);
+    args.cluster.refuse_changed(|| own.digest())?;
     let files: Vec<_> = args.join.iter().map(|folder| PartRows::path(folder)).collect();
     let parts = Parts::read(COMMAND, &files)?;
-    let n_points = (prepared.n_runs() as u64).saturating_mul(args.replications);
-    let own = Manifest::of_part(COMMAND, options(args), hashes(inputs), n_points, Shard::WHOLE);
     if let Some(difference) = own.of_whole().difference(parts.whole()) {
         return Err(Failure::Argument(format!(
             "{} is the part of another comparison: {difference}; give the options of the parts with --join",

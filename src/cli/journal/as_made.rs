@@ -3,10 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
+use std::panic;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use crate::cancel;
 
 use super::super::message::Failure;
 
@@ -41,25 +44,32 @@ pub(in super::super) trait Sink<T>: Send {
 /// # Errors
 ///
 /// The first failure of `sink`, which gets nothing after it.
+///
+/// # Panics
+///
+/// Unwinds if the work is cancelled, after everything that was delivered has reached the sink.
 pub(in super::super) fn as_made<T: Send>(
     sink: &mut impl Sink<T>,
     make: impl FnOnce(&(dyn Fn(usize, T) -> ControlFlow<()> + Sync)),
 ) -> Result<(), Failure> {
     let state = Mutex::new(State::of(sink));
     let (stop, stopped) = mpsc::channel::<()>();
-    thread::scope(|scope| {
+    let made = thread::scope(|scope| {
         let shared = &state;
         let tick = move || {
             while stopped.recv_timeout(FLUSH_EVERY) == Err(RecvTimeoutError::Timeout) {
-                lock(shared).tick(HOLD);
+                lock(shared).tick(Instant::now(), HOLD);
             }
         };
         // Without a further thread, rows reach the file at the end of the block.
         let ticker = thread::Builder::new().name("rows".into()).spawn_scoped(scope, tick);
-        make(&|index, result| lock(shared).deliver(index, result));
+        let deliver = |index, result| lock(shared).deliver(index, result, Instant::now());
+        let made = cancel::catch(|| make(&deliver));
         drop((stop, ticker));
+        made
     });
-    state.into_inner().unwrap_or_else(PoisonError::into_inner).end()
+    state.into_inner().unwrap_or_else(PoisonError::into_inner).end()?;
+    made.map_err(|cancelled| panic::resume_unwind(Box::new(cancelled)))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -70,10 +80,8 @@ struct State<'s, T, S> {
     sink: &'s mut S,
     /// The first result that the sink does not have.
     next: usize,
-    /// Results after it that the sink does not have.
-    held: BTreeMap<usize, T>,
-    /// Instant at which the first of them came.
-    since: Instant,
+    /// Results after it that the sink does not have, with the instant at which each came.
+    held: BTreeMap<usize, (Instant, T)>,
     /// Results after it that the sink has.
     early: BTreeSet<usize>,
     failure: Option<Failure>,
@@ -82,16 +90,13 @@ struct State<'s, T, S> {
 impl<'s, T, S: Sink<T>> State<'s, T, S> {
     fn of(sink: &'s mut S) -> Self {
         let (held, early) = (BTreeMap::new(), BTreeSet::new());
-        Self { sink, next: 0, held, since: Instant::now(), early, failure: None }
+        Self { sink, next: 0, held, early, failure: None }
     }
 
-    fn deliver(&mut self, index: usize, result: T) -> ControlFlow<()> {
-        if self.held.is_empty() {
-            self.since = Instant::now();
-        }
-        self.held.insert(index, result);
+    fn deliver(&mut self, index: usize, result: T, now: Instant) -> ControlFlow<()> {
+        self.held.insert(index, (now, result));
         loop {
-            if let Some(result) = self.held.remove(&self.next) {
+            if let Some((_, result)) = self.held.remove(&self.next) {
                 self.pass(self.next, result);
             } else if !self.early.remove(&self.next) {
                 break;
@@ -111,24 +116,27 @@ impl<'s, T, S: Sink<T>> State<'s, T, S> {
     }
 
     /// Flushes, after the results that wait for `hold` or longer.
-    fn tick(&mut self, hold: Duration) {
-        if self.since.elapsed() >= hold {
-            self.pass_held();
-        }
+    fn tick(&mut self, now: Instant, hold: Duration) {
+        self.pass_held(|since| now.saturating_duration_since(since) >= hold);
         if self.failure.is_none() {
             self.failure = self.sink.flush().err();
         }
     }
 
-    fn pass_held(&mut self) {
-        for (index, result) in std::mem::take(&mut self.held) {
-            self.pass(index, result);
-            self.early.insert(index);
+    /// Passes the results that wait since an instant that `is_due` takes.
+    fn pass_held(&mut self, is_due: impl Fn(Instant) -> bool) {
+        for (index, (since, result)) in std::mem::take(&mut self.held) {
+            if is_due(since) {
+                self.pass(index, result);
+                self.early.insert(index);
+            } else {
+                self.held.insert(index, (since, result));
+            }
         }
     }
 
     fn end(mut self) -> Result<(), Failure> {
-        self.pass_held();
+        self.pass_held(|_| true);
         self.failure.map_or_else(|| self.sink.flush(), Err)
     }
 }
@@ -161,22 +169,53 @@ mod tests {
     const LONG: Duration = Duration::from_secs(3600);
 
     #[test]
+    fn a_result_waits_for_its_own_time_only() {
+        let mut taken = Taken::default();
+        let mut state = State::of(&mut taken);
+        let (start, hold) = (Instant::now(), Duration::from_secs(10));
+        let after = |seconds| start + Duration::from_secs(seconds);
+        // 1 comes first, and 3 when 1 has waited for nine seconds.
+        for (index, at) in [(1, 0), (3, 9), (0, 9)] {
+            assert!(state.deliver(index, (), after(at)).is_continue());
+        }
+        state.tick(after(18), hold);
+        assert_eq!(state.sink.0, [0, 1]);
+        assert!(state.deliver(5, (), after(18)).is_continue());
+        state.tick(after(19), hold);
+        assert_eq!(state.sink.0, [0, 1, 3]);
+    }
+
+    #[test]
     fn results_go_on_in_order_unless_they_would_wait_long() {
         let mut taken = Taken::default();
         let mut state = State::of(&mut taken);
+        let now = Instant::now();
         for index in [1, 2, 0, 4, 5] {
-            assert!(state.deliver(index, ()).is_continue());
+            assert!(state.deliver(index, (), now).is_continue());
         }
-        state.tick(LONG);
+        state.tick(now, LONG);
         assert_eq!(state.sink.0, [0, 1, 2]);
-        state.tick(Duration::ZERO);
+        state.tick(now, Duration::ZERO);
         assert_eq!(state.sink.0, [0, 1, 2, 4, 5]);
         for index in [7, 3, 6] {
-            assert!(state.deliver(index, ()).is_continue());
+            assert!(state.deliver(index, (), now).is_continue());
         }
         assert!(state.end().is_ok());
         assert_eq!(taken.0, [0, 1, 2, 4, 5, 3, 6, 7]);
         assert_eq!(taken.1, [3, 5, 8]);
+    }
+
+    #[test]
+    fn results_of_work_that_is_cancelled_are_kept() {
+        let mut taken = Taken::default();
+        let cancelled = cancel::catch(|| {
+            as_made(&mut taken, |deliver| {
+                let _ = deliver(1, ());
+                panic::resume_unwind(Box::new(cancel::Cancelled));
+            })
+        });
+        assert!(cancelled.is_err());
+        assert_eq!((taken.0, taken.1), (vec![1], vec![1]));
     }
 
     #[test]

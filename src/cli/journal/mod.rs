@@ -8,6 +8,7 @@
 mod as_made;
 mod manifest;
 mod parts;
+mod pulse;
 mod rows;
 
 use std::fs::File;
@@ -24,6 +25,7 @@ use super::output::OutputFile;
 pub(super) use as_made::{Sink, as_made};
 pub(super) use manifest::{Manifest, place};
 pub(super) use parts::Parts;
+pub(super) use pulse::Pulse;
 pub(super) use rows::{PartRows, each_result};
 
 /// Maximum number of attempts to open a file that other processes replace in the meantime.
@@ -189,6 +191,8 @@ pub(super) struct Opened {
     pub out: BufWriter<File>,
     /// Rows that are in the file already.
     pub found: Found,
+    /// Sign of life in the file.
+    pub pulse: Pulse,
 }
 
 /// Opens the file at `path`, which has rows of `manifest` below `header`, for this process alone. Rows are
@@ -213,6 +217,7 @@ pub(super) fn resume(
         false => known(path, &file, header, manifest, id)?,
     };
     let failure = |error: io::Error| Failure::writing(&path.display(), &error);
+    let pulse = Pulse::of(&file);
     let out = if found.is_nothing() {
         file.set_len(0).map_err(failure)?;
         manifest.write_beside(path)?;
@@ -224,7 +229,7 @@ pub(super) fn resume(
         continue_after(file, &found)
     };
     note_damage(path, &found);
-    Ok(Opened { out: out.map_err(failure)?, found })
+    Ok(Opened { out: out.map_err(failure)?, found, pulse })
 }
 
 /// Rows that `file`, at `path`, has of `manifest`.

@@ -11,10 +11,7 @@ use crate::report::rows::{MAX_ROW, RowCheck};
 use super::super::message::{Failure, say};
 use super::super::output;
 use super::manifest::Manifest;
-use super::{Opened, Order, resume};
-
-/// Name of the file of rows.
-const NAME: &str = "part.csv";
+use super::{Opened, Order, Pulse, resume};
 
 /// First line of the file: the point, its identity, its result as text, and the check of the row.
 const HEADER: &str = "point,id,result,check\n";
@@ -25,15 +22,20 @@ pub(in super::super) struct PartRows {
     manifest: Manifest,
     check: RowCheck,
     out: BufWriter<File>,
+    /// Lives as long as the rows are made.
+    _pulse: Pulse,
     order: Order,
     n_held: u64,
     to_make: Vec<Range<u64>>,
 }
 
 impl PartRows {
+    /// Name of the file of rows.
+    pub(in super::super) const NAME: &'static str = "part.csv";
+
     /// Path of the rows in `folder`.
     pub(in super::super) fn path(folder: &Path) -> PathBuf {
-        folder.join(NAME)
+        folder.join(Self::NAME)
     }
 
     /// Opens the rows in `folder`, which is made if it does not exist.
@@ -49,11 +51,12 @@ impl PartRows {
         output::create_folder(folder)?;
         let path = Self::path(folder);
         let id = |point| id(&manifest, point);
-        let Opened { out, found } = resume(&path, restart, &manifest, HEADER, id)?;
+        let Opened { out, found, pulse } = resume(&path, restart, &manifest, HEADER, id)?;
         Ok(Self {
             path,
             check: RowCheck::below(HEADER.as_bytes()),
             out,
+            _pulse: pulse,
             order: Order::of(&found),
             n_held: found.n_rows(),
             to_make: found.missing(&manifest.points()),

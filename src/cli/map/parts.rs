@@ -89,7 +89,7 @@ pub(super) fn hand_over(
         command: COMMAND,
         things: "searches of layers",
         n_things: n_searches as u64,
-        form: Form::Folder,
+        form: Form::Folder(PartRows::NAME),
         out: args.out.as_deref().unwrap_or(Path::new("")),
         spec: None,
         digest: manifest(args, catalog, n_searches, Shard::WHOLE).digest(),
@@ -117,6 +117,7 @@ pub(super) fn make(
 ) -> Result<(), Failure> {
     let only = args.layers.layer.as_deref();
     let manifest = manifest(args, catalog, mapper.n_first_searches(networks, only), shard);
+    args.cluster.refuse_changed(|| manifest.digest())?;
     let rows = PartRows::open(folder, args.restart, manifest)?;
     let searches: Vec<u64> = rows.to_make().into_iter().flatten().collect();
     let progress = Progress::counting("layers");
@@ -161,10 +162,11 @@ pub(super) fn join(
     networks: &[Arc<Network>],
     catalog: &Catalog,
 ) -> Result<Vec<String>, Failure> {
-    let files: Vec<_> = args.join.iter().map(|folder| PartRows::path(folder)).collect();
-    let parts = Parts::read(COMMAND, &files)?;
     let n_searches = mapper.n_first_searches(networks, args.layers.layer.as_deref());
     let own = manifest(args, catalog, n_searches, Shard::WHOLE);
+    args.cluster.refuse_changed(|| own.digest())?;
+    let files: Vec<_> = args.join.iter().map(|folder| PartRows::path(folder)).collect();
+    let parts = Parts::read(COMMAND, &files)?;
     if let Some(difference) = own.of_whole().difference(parts.whole()) {
         return Err(Failure::Argument(format!(
             "{} is the part of another search: {difference}; give the options of the parts with --join",

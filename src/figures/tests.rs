@@ -153,8 +153,10 @@ fn every_chart_is_well_formed_svg_with_title_and_description() {
 
 #[test]
 fn the_same_data_give_the_same_bytes() {
-    for (first, second) in charts(VALUE).iter().zip(charts(VALUE)) {
-        for &format in Format::ALL {
+    for (at, (first, second)) in charts(VALUE).iter().zip(charts(VALUE)).enumerate() {
+        // Without optimisation, pixels take most of the time.
+        let is_drawn = |format| !cfg!(debug_assertions) || at < 3 || format != Format::Png;
+        for &format in Format::ALL.iter().filter(|&&format| is_drawn(format)) {
             assert_eq!(render(&**first, format), render(&*second, format));
         }
     }

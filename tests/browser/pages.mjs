@@ -76,7 +76,10 @@ export class Pages {
 
   /** The page of the file of a sweep. */
   sweep() {
-    this.xrsimPrints("sweep", "pe_scaling", "-o", "sweep.csv");
+    // Dataflows as they are written take no search.
+    const spec = this.xrsimPrints("show", "pe_scaling").replace("  grid:\n", "  grid:\n    flexibility: [none]\n");
+    writeFileSync(join(this.folder, "sweep.yaml"), spec);
+    this.xrsimPrints("sweep", "sweep.yaml", "-o", "sweep.csv");
     this.xrsimPrints("report", "sweep.csv", "-o", "sweep.html");
     return join(this.folder, "sweep.html");
   }

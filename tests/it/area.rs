@@ -361,7 +361,9 @@ fn device_columns(runs: &Runs) -> Vec<[String; 5]> {
 
 #[test]
 fn runs_have_area_leakage_and_power_beside_their_scores() {
-    let experiment = || Experiment::new().scenario("VR_gaming").system("K").pes(4096);
+    // Dataflows as they are written take no search.
+    let usual = Experiment::new().scenario("VR_gaming").system("K").pes(4096);
+    let experiment = || usual.clone().set("flexibility", "none");
     let runs = experiment().run().unwrap();
     let (plan, result) = (&runs[0].plan, runs[0].result().unwrap());
     let device = result.device(plan);
@@ -403,8 +405,9 @@ fn runs_have_area_leakage_and_power_beside_their_scores() {
 #[test]
 fn idle_pes_of_a_share_are_reported() {
     // 17/32 of 4,096 PEs are 2,176: 8 clusters of 256 and 128 idle PEs. 15/32 are 1,920: 7 and 128.
-    let runs =
-        Experiment::new().scenario("VR_gaming").system("WS:15 + WS:17").pes(4096).run().unwrap();
+    let experiment = Experiment::new().scenario("VR_gaming").system("WS:15 + WS:17").pes(4096);
+    // Dataflows as they are written take no search.
+    let runs = experiment.set("flexibility", "none").run().unwrap();
     assert_eq!(device_columns(&runs)[0][1], "256");
 }
 

@@ -461,10 +461,9 @@ fn the_largest_network_is_read() {
     }
     let folder = tempfile::tempdir().unwrap();
     let file = write(&folder, "large.yaml", &text);
-    let network = Catalog::new().network(&file).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(network.operators().len(), Network::MAX_LAYERS);
+    assert!(output(&["check", &file]).contains("network, no problems"));
     let more = text + "    - fc: {k: 1, c: 8}\n";
     let file = write(&folder, "larger.yaml", &more);
-    let error = Catalog::new().network(&file).unwrap_err().to_string();
+    let error = stderr(&xrsim(&["check", &file]).assert().code(1));
     assert!(error.contains("50001 layers; a network has at most 50000"), "{error}");
 }

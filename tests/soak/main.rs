@@ -8,7 +8,7 @@
 //! cargo test --release --test soak -- --kills 1000 --damages 2000 --disks 300 --writers 200
 //! ```
 //!
-//! `--seed N` gives other moments and bytes, `--binary FILE` another program.
+//! `--seed N` gives other moments and bytes, `--binary FILE` another program, as `XRSIM_PROGRAM` does.
 
 mod faults;
 mod folders;
@@ -42,7 +42,8 @@ struct Plan {
 impl Plan {
     /// A plan of a few seconds, or the plan of the arguments; `None` if they select other tests.
     fn of_arguments() -> Result<Option<Self>, String> {
-        let binary = env!("CARGO_BIN_EXE_xrsim").to_string();
+        let built = || env!("CARGO_BIN_EXE_xrsim").to_string();
+        let binary = std::env::var("XRSIM_PROGRAM").unwrap_or_else(|_| built());
         let mut plan = Self { kills: 12, damages: 24, disks: 6, writers: 4, seed: 1, binary };
         let arguments = Arguments::parse(std::env::args().skip(1), &OPTIONS)?;
         if !arguments.runs(NAME) {

@@ -502,11 +502,12 @@ impl Random {
 /// Reads `bytes` cut off at every 97th byte, of long files at fewer, and with changed bytes.
 fn damage(bytes: &[u8]) {
     // The time of all cuts grows with the square of the length.
-    for end in (0..bytes.len()).step_by(97.max(bytes.len() / 32)) {
+    let (n_cuts, n_damages) = if cfg!(debug_assertions) { (12, 6) } else { (32, 16) };
+    for end in (0..bytes.len()).step_by(97.max(bytes.len() / n_cuts)) {
         let _ = parse(&bytes[..end]);
     }
     let mut random = Random(bytes.len() as u64);
-    for _ in 0..16 {
+    for _ in 0..n_damages {
         let mut changed = bytes.to_vec();
         for _ in 0..=random.below(8) {
             let at = random.below(changed.len());

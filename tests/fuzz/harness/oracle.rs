@@ -52,7 +52,7 @@ const ROUNDING: f64 = 1e-12;
 
 /// Calls the command line and checks the conditions that hold for every call.
 pub fn call(arguments: &[&str]) -> Result<Called, String> {
-    let (status, written) = cli::call(arguments);
+    let cli::Called { status, written, .. } = cli::call(arguments, None);
     let utf8 = |bytes: Vec<u8>| {
         String::from_utf8(bytes).map_err(|_| format!("{arguments:?} wrote what is no UTF-8 text"))
     };

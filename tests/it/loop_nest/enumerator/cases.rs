@@ -247,6 +247,10 @@ impl Case {
     }
 }
 
+/// Random cases of a test, where the user does not set their number: fewer without optimisation, which makes
+/// them ten times as slow.
+pub const N_CASES: u64 = if cfg!(debug_assertions) { 800 } else { 2000 };
+
 /// Legal cases without an off-chip level, with their seeds. Environment variables set their number and the
 /// first seed.
 pub fn cases() -> impl Iterator<Item = (u64, Case)> {
@@ -263,7 +267,7 @@ fn cases_of(place: Place) -> impl Iterator<Item = (u64, Case)> {
         let text = std::env::var(name).ok();
         text.map_or(default, |text| text.parse().expect("the variable is a number"))
     };
-    let count = number("XRSIM_CASES", 2000);
+    let count = number("XRSIM_CASES", N_CASES);
     let seeds = number("XRSIM_FIRST", 0)..;
     let legal = seeds.filter_map(move |seed| Some((seed, Case::new(seed, place)?)));
     legal.take(count as usize)

@@ -1,8 +1,8 @@
 //! Properties of the loop-nest cost model that hold for every layer, mapping and machine.
 //!
 //! Every case of the enumeration is checked in three forms: unchanged, enlarged beyond what can be
-//! enumerated, and enlarged with a spatial loop on every level. A test also fails if fewer than 500 cases
-//! are of its kind, or if its change makes a difference in fewer than 500 cases.
+//! enumerated, and enlarged with a spatial loop on every level. A test also fails if fewer cases than
+//! a quarter of those of a form are of its kind, or if its change makes a difference in fewer.
 //! `XRSIM_CASES=40000 cargo test --release --test it loop_nest::invariants` checks 120,000 cases.
 //!
 //! Invariants are numbered as in section 8 of docs/explanation/cost-model-loop-nest.md.

@@ -6,7 +6,7 @@ use xrsim::cost::loop_nest::{
     evaluate,
 };
 
-use crate::loop_nest::enumerator::cases::{Case, cases};
+use crate::loop_nest::enumerator::cases::{Case, N_CASES, cases};
 
 /// Every case with its name: unchanged, enlarged, and enlarged with a spatial loop on every level. All are
 /// without fill, which follows from the arrangement of units on levels and hides under nothing.
@@ -30,10 +30,10 @@ pub fn of_kind(kind: &str, is: impl Fn(&Case) -> bool) -> Vec<(String, Case)> {
     cases
 }
 
-/// Panics if `what` was seen in fewer than 500 cases, unless the user set the number of cases.
+/// Panics if `what` was seen in less than a quarter of the cases of a form, unless the user set the number of cases.
 pub fn assert_enough(what: &str, seen: usize) {
     let is_full_run = std::env::var_os("XRSIM_CASES").is_none();
-    assert!(seen >= 500 || !is_full_run, "{what}: only {seen} cases");
+    assert!(seen >= N_CASES as usize / 4 || !is_full_run, "{what}: only {seen} cases");
 }
 
 /// The loops of a case on a layer whose axes are longer by factors from 1 to 4, with three times the units

@@ -53,7 +53,11 @@ fn version(root: &Path) -> String {
     }
 }
 
-/// The commit of the repository in `root` and its date; `None` in sources without a repository.
+/// What the program is made of, besides its folders of data.
+const SOURCES: [&str; 4] = ["src", "build.rs", "Cargo.toml", "Cargo.lock"];
+
+/// The commit of the repository in `root` and its date, and whether sources of the program differ from it; `None` in
+/// sources without a repository.
 fn commit(root: &Path) -> Option<String> {
     if !root.join(".git").exists() {
         return None;
@@ -65,7 +69,14 @@ fn commit(root: &Path) -> Option<String> {
             println!("cargo::rerun-if-changed={}", path.display());
         }
     }
-    git(root, &["log", "-1", "--format=%h %cs", "--abbrev=10"])
+    let commit = git(root, &["log", "-1", "--format=%h %cs", "--abbrev=10"])?;
+    let mut status = vec!["status", "--porcelain", "--"];
+    status.extend(FOLDERS.iter().chain(&SOURCES));
+    status.push(MAPPINGS);
+    // Folders of data are watched anyway.
+    SOURCES.iter().for_each(|path| println!("cargo::rerun-if-changed={path}"));
+    let changed = if git(root, &status).is_some() { ", changed" } else { "" };
+    Some(commit + changed)
 }
 
 /// What a command of git prints; `None` if it fails.

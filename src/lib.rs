@@ -84,7 +84,9 @@ pub mod statistics;
 
 pub mod text;
 
-// Checksums, names that changed, and columns of results.
+// Cancellation, checksums, names that changed, and columns of results.
+pub mod cancel;
+
 mod digest;
 
 mod renamed;

@@ -18,8 +18,9 @@ const SAVE_EVERY: Duration = Duration::from_secs(1);
 /// Keeps the choices of this process in the folder of the user, unless `is_off`. New ones are written from
 /// time to time, so that a command that is interrupted loses few.
 pub(super) fn open(is_off: bool) {
-    let Some(folder) = folder().filter(|_| !is_off) else { return };
-    Store::of_process().keep_in(folder);
+    if is_off || !keep() {
+        return;
+    }
     let save_often = || loop {
         thread::sleep(SAVE_EVERY);
         // The end of the command tells of a folder that cannot be written to.
@@ -27,6 +28,14 @@ pub(super) fn open(is_off: bool) {
     };
     // Without a further thread, choices are written at the end only.
     let _ = thread::Builder::new().name("choices".into()).spawn(save_often);
+}
+
+/// Keeps the choices of this process in the folder of the user. Returns whether there is one.
+pub(super) fn keep() -> bool {
+    let folder = folder();
+    let is_kept = folder.is_some();
+    folder.into_iter().for_each(|folder| Store::of_process().keep_in(folder));
+    is_kept
 }
 
 /// Writes new choices. A folder that cannot be written to is no failure of a command.

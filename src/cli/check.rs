@@ -28,8 +28,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
     let mut catalog = Catalog::new();
     let (mut n_bad, mut printed) = (0, Ok(()));
     for path in &args.files {
-        let kind = catalog.check(path).map_err(Failure::from);
-        match kind.and_then(|kind| Ok((kind, check_further(kind, path, &mut catalog)?))) {
+        match one(path, &mut catalog) {
             Ok((kind, remark)) => {
                 let remark = remark.map_or(String::new(), |remark| format!("; {remark}"));
                 let line = format!("{}: {kind}, no problems{remark}\n", path.display());
@@ -46,6 +45,16 @@ pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
         0 => Ok(()),
         _ => Err(Failure::Check(format!("{n_bad} of {} files have problems", args.files.len()))),
     })
+}
+
+/// Checks one file. Returns its kind, and a remark on what is left unchecked.
+///
+/// # Errors
+///
+/// [`Failure`] with every problem of the file.
+pub(super) fn one(path: &Path, catalog: &mut Catalog) -> Result<(Kind, Option<String>), Failure> {
+    let kind = catalog.check(path)?;
+    Ok((kind, check_further(kind, path, catalog)?))
 }
 
 /// Checks the keys of a sweep, or whether hardware can run any network. Returns a remark on what is

@@ -32,7 +32,7 @@ struct Listing {
 }
 
 /// Header and rows of a table of text.
-type Table = (Vec<&'static str>, Vec<Vec<String>>);
+pub type Table = (Vec<&'static str>, Vec<Vec<String>>);
 
 /// Every list, in the order of the help text.
 const LISTINGS: &[Listing] = &[
@@ -107,11 +107,21 @@ fn listings() -> PossibleValuesParser {
 ///
 /// Returns a failure if standard output cannot be written.
 pub(super) fn run(args: &ListArgs) -> Result<(), Failure> {
-    let listing = LISTINGS.iter().find(|it| it.name == args.what);
-    let listing = listing.expect("the argument parser takes names of lists only");
-    let tables = (listing.tables)()?;
+    let tables = tables(&args.what)?;
     let texts: Vec<_> = tables.into_iter().map(|(header, rows)| render(&header, rows)).collect();
     output::print_text(&texts.join("\n"))
+}
+
+/// Tables of the list called `name`.
+///
+/// # Errors
+///
+/// Returns a failure if there is no such list.
+pub(super) fn tables(name: &str) -> Result<Vec<Table>, Failure> {
+    match LISTINGS.iter().find(|it| it.name == name) {
+        Some(listing) => (listing.tables)(),
+        None => Err(super::unknown("list", name, LISTINGS.iter().map(|it| it.name))),
+    }
 }
 
 fn one(table: Table) -> Vec<Table> {

@@ -13,11 +13,13 @@ use crate::text;
 
 use super::colour;
 use super::console::{self, Stream};
+use super::interrupt;
 use super::progress::out_of_the_way;
 
 /// Reason for which a command failed.
 #[derive(Debug)]
-pub(super) enum Failure {
+#[non_exhaustive]
+pub enum Failure {
     /// An input file is invalid: exit status 2.
     Input(Box<ConfigError>),
     /// An argument is invalid: exit status 2.
@@ -28,6 +30,8 @@ pub(super) enum Failure {
     Output(String),
     /// Another process writes to the same place, so that the command may succeed later: exit status 75.
     Busy(String),
+    /// The user, or a system that ends jobs, interrupted the command: exit status 130 or 143.
+    Interrupted(String),
     /// The reader of standard output closed it. There is no message, and the exit status is 0.
     BrokenPipe,
 }
@@ -51,13 +55,14 @@ impl Failure {
     }
 
     /// Returns the message in one line.
-    pub(super) fn reason(&self) -> String {
+    pub fn reason(&self) -> String {
         let reason = match self {
             Self::Input(error) => error.to_string(),
             Self::Argument(message)
             | Self::Check(message)
             | Self::Output(message)
-            | Self::Busy(message) => message.clone(),
+            | Self::Busy(message)
+            | Self::Interrupted(message) => message.clone(),
             Self::BrokenPipe => "standard output is closed".into(),
         };
         reason.replace(text::is_unfit_in_line, " ")
@@ -77,6 +82,10 @@ impl Failure {
             Self::Busy(message) => {
                 print(format_args!("error: {message}"));
                 return BUSY;
+            }
+            Self::Interrupted(message) => {
+                print(format_args!("interrupted: {message}"));
+                return interrupt::status();
             }
             Self::BrokenPipe => return 0,
         }

@@ -4,6 +4,7 @@
 mod area;
 mod assumed;
 mod cache;
+mod call;
 mod check;
 mod cluster;
 mod colour;
@@ -50,23 +51,31 @@ mod writer;
 use std::error::Error;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 use std::{panic, thread};
 
 use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches as _};
 
+use crate::cancel;
 use crate::config::{ConfigError, nearest};
 use crate::text;
 
 use colour::table_style;
 use console::Stream;
-use message::Failure;
 use progress::Progress;
 
+pub use call::{
+    Called, CommandOption, RequestedRuns, about, call, check, lists, open_cache, options,
+    save_cache,
+};
 pub use console::Written;
+pub use list::Table as Listed;
+pub use message::Failure;
+pub use progress::Observer;
 
 /// Stack of the thread that a command runs on \[byte\]. Input is nested at most a few dozen levels deep,
 /// which takes less than a hundredth of it.
-const STACK: usize = 8 << 20;
+pub const STACK: usize = 8 << 20;
 
 /// Simulate real-time multi-network XR workloads on DNN accelerators (XRBench).
 #[derive(Debug, Args)]
@@ -79,7 +88,7 @@ const STACK: usize = 8 << 20;
         xrsim run --semantics mlsys2023 --out results  the numbers of the published artifact, as CSV\n  \
         xrsim cost --network KD --dataflow WS --pes 1024\n  \
         xrsim list scenarios\n\n\
-        Exit status: 0 done, 1 a check failed, 2 bad input, 75 another process is writing to the same place (try later)."
+        Exit status: 0 done, 1 a check failed, 2 bad input, 75 another process is writing to the same place (try later), 130 or 143 interrupted."
 )]
 struct Global {
     /// When to use colours and bold type. With `auto` this depends on the terminal and on NO_COLOR,
@@ -186,30 +195,33 @@ pub fn parse<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> R
 }
 
 /// Parses the arguments of the process, runs the command and returns the exit status: 0 done,
-/// 1 a check failed, 2 bad input, 75 another process is writing to the same place.
+/// 1 a check failed, 2 bad input, 75 another process is writing to the same place, 130 or 143 interrupted.
 pub fn run() -> ExitCode {
-    ExitCode::from(on_own_stack(|| match program().try_get_matches() {
+    ExitCode::from(run_words(std::env::args_os().collect()))
+}
+
+/// Runs the command that `words`, the first of which is the name of the program, describe, as [`run`] does. Returns
+/// the exit status.
+pub fn run_words(words: Vec<OsString>) -> u8 {
+    on_own_stack(|| match program().try_get_matches_from(words) {
         Ok(matches) => {
             let Global { color, no_cache, .. } = global(&matches);
             colour::choose(color);
             cache::open(no_cache);
-            let status = status_of(dispatch(&matches, threads::start));
+            interrupt::listen();
+            let status = status_of(interruptible(|| dispatch(&matches, threads::start)));
             cache::save();
             status
         }
         Err(error) => refuse(&error),
-    }))
+    })
 }
 
-/// Runs the command that `arguments`, without the name of the program, describe. Returns the exit status
-/// and the text for standard output and standard error.
-pub fn call(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> (u8, Written) {
-    let program_name = OsString::from("xrsim");
-    let words = std::iter::once(program_name).chain(arguments.into_iter().map(Into::into));
-    console::captured(|| match program().try_get_matches_from(words) {
-        Ok(matches) => status_of(dispatch(&matches, || Ok(()))),
-        Err(error) => refuse(&error),
-    })
+/// Runs `command`, which an interruption ends.
+fn interruptible(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    let message = "what was complete is kept";
+    cancel::catch(command)
+        .unwrap_or_else(|cancel::Cancelled| Err(Failure::Interrupted(message.into())))
 }
 
 fn global(matches: &ArgMatches) -> Global {
@@ -261,12 +273,19 @@ fn status_of(result: Result<(), Failure>) -> u8 {
 
 /// Runs `command` on a thread with its own stack, so that the process may have a small one (`ulimit -s`).
 /// If no thread can be started, it runs on the thread of the process.
-fn on_own_stack(command: fn() -> u8) -> u8 {
+fn on_own_stack(command: impl FnOnce() -> u8 + Send) -> u8 {
     let name = thread::current().name().unwrap_or("main").to_string();
-    match thread::Builder::new().name(name).stack_size(STACK).spawn(command) {
-        Ok(thread) => thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)),
-        Err(_) => command(),
-    }
+    let command = Mutex::new(Some(command));
+    let once = || {
+        let command = command.lock().unwrap_or_else(PoisonError::into_inner).take();
+        command.expect("it is run once")()
+    };
+    thread::scope(|scope| {
+        match thread::Builder::new().name(name).stack_size(STACK).spawn_scoped(scope, once) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)),
+            Err(_) => once(),
+        }
+    })
 }
 
 /// Makes a failure of an argument that the library refuses.

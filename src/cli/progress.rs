@@ -1,7 +1,8 @@
 //! Progress of a command on a terminal, shown after one second: a bar, or a message.
 
+use std::cell::RefCell;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -29,11 +30,35 @@ fn style(template: &str) -> ProgressStyle {
 /// The current bar; there is at most one. Output hides it for a moment.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
+/// Takes the number of things that are done, and of all; 0 if that is not known.
+pub type Observer = Arc<dyn Fn(u64, u64) + Send + Sync>;
+
+thread_local! {
+    /// Observer of the command of this thread.
+    static OBSERVER: RefCell<Option<Observer>> = const { RefCell::new(None) };
+}
+
+/// Runs `command`, whose progress `observer` gets.
+pub(super) fn observed<T>(observer: Option<Observer>, command: impl FnOnce() -> T) -> T {
+    /// Ends the observation, also if the command is cancelled.
+    struct Observation;
+    impl Drop for Observation {
+        fn drop(&mut self) {
+            OBSERVER.take();
+        }
+    }
+    OBSERVER.set(observer);
+    let _observation = Observation;
+    command()
+}
+
 /// A bar on standard error with rate and remaining time, shown on terminals only.
 pub(super) struct Progress {
     bar: ProgressBar,
     /// Template of the bar from the first finished run on.
     of_runs: Mutex<Option<&'static str>>,
+    /// Caller in this process that is told of every step.
+    observer: Option<Observer>,
     /// The thread that waits before it shows the bar, and the channel that ends its wait.
     watch: Option<(Sender<()>, JoinHandle<()>)>,
 }
@@ -66,6 +91,7 @@ impl Progress {
     pub(super) fn set_of(&self, done: usize, total: usize) {
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);
+        self.tell(done as u64);
     }
 
     /// Shows messages that change, and the elapsed time.
@@ -92,7 +118,8 @@ impl Progress {
         bar.set_style(style(template));
         let is_shown = Stream::Err.is_terminal() && !colour::is_dumb() && !console::is_quiet();
         let watch = is_shown.then(|| watch(&bar));
-        Self { bar, of_runs: Mutex::default(), watch: watch.flatten() }
+        let observer = OBSERVER.with_borrow(Clone::clone);
+        Self { bar, of_runs: Mutex::default(), observer, watch: watch.flatten() }
     }
 
     /// Sets the number of runs that are done.
@@ -103,6 +130,13 @@ impl Progress {
             self.bar.reset_eta();
         }
         self.bar.set_position(done);
+        self.tell(done);
+    }
+
+    fn tell(&self, done: u64) {
+        if let Some(observer) = &self.observer {
+            observer(done, self.bar.length().unwrap_or(0));
+        }
     }
 
     /// Removes the bar.

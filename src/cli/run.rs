@@ -111,6 +111,21 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     results.finish(trace, || provenance(args, n_replications, &prepared, inputs))
 }
 
+/// Reads and checks the runs of `args`. Returns them with the record that makes them repeatable.
+///
+/// # Errors
+///
+/// Returns a failure for bad input.
+pub(super) fn read(args: &RunArgs) -> Result<(Prepared, Map<String, Value>), Failure> {
+    let scheduler = args.scheduler.0.as_deref();
+    let experiment = args.options.experiment(args.scheduler.0.as_ref())?;
+    let n = args.replications.unwrap_or(1);
+    let prepared = prepare(&experiment.replications(n))?;
+    let inputs = programs::sha256_of_inputs(prepared.inputs(), scheduler)?;
+    let record = provenance(args, n, &prepared, inputs);
+    Ok((prepared, record))
+}
+
 /// The record that makes the runs repeatable.
 fn provenance(
     args: &RunArgs,

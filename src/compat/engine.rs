@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use crate::cancel::Steps;
 use crate::ids::{AccelId, ModelId, RequestId};
 
 use super::lower::{Inputs, Model};
@@ -61,12 +62,14 @@ pub(super) struct Execution {
 /// Replays `inputs` with the draws of `srand(seed)`.
 pub(super) fn replay(inputs: &Inputs, seed: u32) -> History {
     let mut run = Run::new(inputs, seed);
+    let mut steps = Steps::default();
     while run.frames_remain() || (inputs.without.early_end && run.is_busy()) {
         run.inject();
         run.retire();
         run.drop_expired();
         run.dispatch_ready();
         run.advance();
+        steps.step();
     }
     run.history
 }

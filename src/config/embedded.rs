@@ -44,6 +44,11 @@ static ALL: LazyLock<Vec<Embedded>> = LazyLock::new(|| {
     FILES.iter().filter_map(file).collect()
 });
 
+/// Whether there is an embedded file at this path.
+pub(super) fn is_file(path: &str) -> bool {
+    FILES.iter().any(|(known, _)| *known == path)
+}
+
 /// The embedded files of `kind`, in order of path.
 pub(super) fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Embedded> {
     ALL.iter().filter(move |file| file.kind == kind)

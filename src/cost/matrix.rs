@@ -351,7 +351,7 @@ impl<'a> Execution<'a> {
 
     /// Time of `layer`.
     #[inline]
-    pub(crate) fn layer_time(self, layer: u32) -> SimSpan {
+    pub fn layer_time(self, layer: u32) -> SimSpan {
         self.time_of(layer..layer + 1)
     }
 

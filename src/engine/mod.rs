@@ -52,7 +52,9 @@ mod segments;
 mod session;
 mod state;
 mod step;
+mod stepwise;
 
+use crate::cancel;
 use crate::cost::CostTable;
 use crate::load::RequestStream;
 use crate::plan::Plan;
@@ -61,6 +63,7 @@ use crate::trace::Trace;
 
 pub use event::RequestEvent;
 pub use session::{Session, Traced};
+pub use stepwise::{Refused, Stepwise};
 
 /// A finished run.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,5 +88,6 @@ pub struct Run {
 /// [`Scheduler`](crate::schedule::Scheduler).
 pub fn run(plan: &Plan, costs: &CostTable, requests: &RequestStream) -> Result<Run, PolicyFailure> {
     plan.check(costs).expect("the costs are those of the plan");
+    cancel::check();
     step::Engine::new(plan, costs, requests, true)?.play_all()
 }

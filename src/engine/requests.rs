@@ -131,6 +131,16 @@ impl<'a> Requests<'a> {
         }
     }
 
+    /// Records of the requests of the load.
+    pub(super) fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// Record of a request of the load.
+    pub(super) fn record(&self, id: RequestId) -> &Record {
+        &self.records[id.index()]
+    }
+
     /// Requests whose results `id` needs.
     pub(super) fn upstream(&self, id: RequestId) -> &'a [RequestId] {
         if self.is_submitted(id) { &[] } else { self.load.upstream(id) }

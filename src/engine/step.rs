@@ -1,13 +1,14 @@
 //! One instant of a run.
 
+use crate::cancel::Steps;
 use crate::cost::CostTable;
 use crate::ids::{AccelId, RequestId, WorkId};
 use crate::load::{Request, RequestStream};
 use crate::plan::{DeadlineMiss, EngineSettings, Plan};
 use crate::schedule::{
-    Decision, Dispatch, Job, Policy, PolicyFailure, Preemption, Scheduler, Setup,
+    Decision, Dispatch, Job, Policy, PolicyFailure, Preemption, Scheduler, Setup, View,
 };
-use crate::trace::{Attempt, DropReason, Outcome, Segment, Trace};
+use crate::trace::{Attempt, DropReason, Outcome, Record, Segment, Trace};
 use crate::units::{Millijoules, SimTime};
 
 use super::Run;
@@ -93,7 +94,9 @@ impl<'a> Engine<'a> {
 
     /// Plays until no event is left.
     pub(super) fn play_all(mut self) -> Result<Run, PolicyFailure> {
+        let mut steps = Steps::default();
         while let Some(now) = self.next_instant() {
+            steps.step();
             self.step(now)?;
         }
         Ok(self.into_run())
@@ -131,12 +134,56 @@ impl<'a> Engine<'a> {
 
     /// Plays all events at `now`.
     pub(super) fn step(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
+        self.begin(now);
+        self.dispatch_ready(now)?;
+        self.settle(now);
+        Ok(())
+    }
+
+    /// Plays the events at `now` before the decisions.
+    #[inline]
+    pub(super) fn begin(&mut self, now: SimTime) {
         self.complete_finished(now);
         self.admit_arrivals(now);
         self.drop_expired(now);
-        self.dispatch_ready(now)?;
+    }
+
+    /// Ends the instant `now` after the last decision.
+    #[inline]
+    pub(super) fn settle(&mut self, now: SimTime) {
         self.effects.settle(&mut *self.scheduler, &mut self.completions, now);
-        Ok(())
+    }
+
+    /// View for the next decision at `now`; `None` if there is nothing to decide.
+    #[inline]
+    pub(super) fn view(&self, now: SimTime) -> Option<View<'_>> {
+        self.state.view(now, self.costs)
+    }
+
+    /// Starts a segment at `now`, as a scheduler decided.
+    #[inline]
+    pub(super) fn dispatch(&mut self, dispatch: &Dispatch, now: SimTime) {
+        let job = self.take_shown(dispatch.request);
+        self.start(job, dispatch, now);
+    }
+
+    /// Gives up a ready request at `now`, as a scheduler decided.
+    #[inline]
+    pub(super) fn drop_ready(&mut self, request: RequestId, now: SimTime) {
+        self.take_shown(request);
+        self.give_up(request, DropReason::Scheduler, now);
+        self.notify_dependants(now);
+    }
+
+    /// Records of the requests of the load.
+    pub(super) fn records(&self) -> &[Record] {
+        self.requests.records()
+    }
+
+    /// Outcome of a request of the load; `None` before its end.
+    pub(super) fn outcome(&self, request: RequestId) -> Option<&Record> {
+        matches!(self.requests.stage(request), Stage::Executed | Stage::Cancelled)
+            .then(|| self.requests.record(request))
     }
 
     /// Makes accelerators idle whose segment has ended. After the last segment of a request its
@@ -274,15 +321,8 @@ impl<'a> Engine<'a> {
     fn dispatch_ready(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
         while let Some(view) = self.state.view(now, self.costs) {
             match self.scheduler.decide(&view) {
-                Decision::Dispatch(dispatch) => {
-                    let job = self.take_shown(dispatch.request);
-                    self.start(job, &dispatch, now);
-                }
-                Decision::Drop(request) => {
-                    self.take_shown(request);
-                    self.give_up(request, DropReason::Scheduler, now);
-                    self.notify_dependants(now);
-                }
+                Decision::Dispatch(dispatch) => self.dispatch(&dispatch, now),
+                Decision::Drop(request) => self.drop_ready(request, now),
                 Decision::Wait => return Ok(()),
                 Decision::Fail(breakdown) => return Err(breakdown.of(self.policy.label())),
             }

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::cancel::Steps;
 use crate::config::{Catalog, Hardware, Notes, Suite};
 use crate::dataflow::Dataflow;
 use crate::hardware::{Flexibility, System};
@@ -403,13 +404,14 @@ impl Experiment {
             return Err(ExperimentError::TooManyRuns { n_runs });
         }
         let mut settings = settings.clone();
-        let mut plans = Vec::new();
+        let (mut plans, mut steps) = (Vec::new(), Steps::default());
         for scenario in &scenarios {
             for system in &systems {
                 for scheduler in schedulers {
                     settings.scheduler = scheduler.clone();
                     for replication in replications.clone() {
                         settings.load.replication = replication;
+                        steps.step();
                         let plan = settings.plan(scenario, system);
                         let is_once = self.is_once_if_exact && !plan.drawn().any();
                         plans.push(plan);

@@ -116,6 +116,12 @@ impl NamedCostModel {
         })
     }
 
+    /// Whether the model is one of the program, and not a table or a model of the caller's.
+    #[cfg(feature = "cli")]
+    pub(super) fn is_built_in(&self) -> bool {
+        self.table.is_none() && cost::ALL.iter().any(|entry| entry.name == self.name)
+    }
+
     /// Whether `other` is the same cost model.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let file = |it: &Self| it.table.as_ref().map(|table| table.file.clone());

@@ -32,6 +32,8 @@ mod cost_model;
 mod error;
 mod flexibility;
 mod input;
+#[cfg(feature = "cli")]
+pub(crate) mod kept;
 mod keys;
 mod prepared;
 pub(crate) mod programs;

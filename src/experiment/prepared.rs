@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{Catalog, Edition, InputFile, Notes};
+use crate::cost::CostTable;
 use crate::cost::library::CostLibrary;
 use crate::hardware::System;
 use crate::plan::{Plan, Semantics};
@@ -202,15 +203,58 @@ impl Prepared {
     /// Makes all runs in parallel and keeps every result.
     pub fn run(&self) -> Runs {
         let mut runs = Vec::with_capacity(self.n_runs());
-        let kept = self.run_each(|index, plan, cost_model, result| {
-            let cost_model = cost_model.into();
-            let point = self.points.partition_point(|(_, end)| *end <= index);
-            let varied = Arc::clone(&self.points[point].0);
-            runs.push(Run { plan: plan.clone(), cost_model, varied, result });
+        let made = self.run_each(|index, plan, cost_model, result| {
+            runs.push(self.labelled(index, plan, cost_model, result));
             Ok::<_, std::convert::Infallible>(())
         });
-        let Ok(()) = kept;
-        Runs::new(runs)
+        let Ok(()) = made;
+        Runs::from_iter(runs)
+    }
+
+    /// Makes all runs as [`Prepared::run`] does, with costs that are kept for later runs of the process; `done` gets
+    /// the number of those that are made.
+    #[cfg(feature = "cli")]
+    pub(crate) fn run_noting(&self, mut done: impl FnMut(u64)) -> Runs {
+        let mut runs = Vec::with_capacity(self.n_runs());
+        let mut before = 0;
+        for Group { cost_model, plans, .. } in &self.groups {
+            super::kept::with_library(cost_model, |library| {
+                let model = &*cost_model.model;
+                let made = sweep::run_all_at(library, plans, model, |index, plan, result| {
+                    done((before + index) as u64 + 1);
+                    runs.push(self.labelled(before + index, plan, &cost_model.name, result));
+                    Ok::<_, std::convert::Infallible>(())
+                });
+                let Ok(()) = made;
+            });
+            before += plans.len();
+        }
+        Runs::from_iter(runs)
+    }
+
+    /// The plan of the only run, and its costs; `None` if there are more.
+    #[cfg(feature = "cli")]
+    pub(crate) fn only_run(&self) -> Option<(Plan, Result<Arc<CostTable>, RunError>)> {
+        let [Group { cost_model, plans, .. }] = &self.groups[..] else { return None };
+        let [plan] = &plans[..] else { return None };
+        let costs = super::kept::with_library(cost_model, |library| {
+            library.extend(&*cost_model.model, [(&*plan.scenario, &*plan.system)]);
+            sweep::costs(plan, library)
+        });
+        Some((plan.clone(), costs))
+    }
+
+    /// A run with its label.
+    fn labelled(
+        &self,
+        index: usize,
+        plan: &Plan,
+        cost_model: &str,
+        result: Result<RunResult, RunError>,
+    ) -> Run {
+        let point = self.points.partition_point(|(_, end)| *end <= index);
+        let varied = Arc::clone(&self.points[point].0);
+        Run { plan: plan.clone(), cost_model: cost_model.into(), varied, result }
     }
 
     /// Compares `schedulers` on these runs, whose own scheduler does not count. No replication is made

@@ -38,7 +38,11 @@ pub(crate) fn inputs(text: &str) -> Result<Vec<InputFile>, ExperimentError> {
         let sha256 = Digest::of_file(&path).map_err(unreadable)?.hex();
         Ok(InputFile { name, sha256 })
     };
-    files(text).into_iter().map(input).collect()
+    let given = external::text_of(text).map(|source| InputFile {
+        name: text.trim().into(),
+        sha256: Digest::of(source.as_bytes()).hex(),
+    });
+    files(text).into_iter().map(input).chain(given.map(Ok)).collect()
 }
 
 /// Those files of several schedulers.

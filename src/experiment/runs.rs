@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::figures::{self, Caption, Format, Timeline};
 use crate::plan::Plan;
 use crate::report::RunLabel;
+use crate::report::columns::{Columns, ColumnsOfRuns};
 use crate::report::csv::{Table, beside_label};
 #[cfg(feature = "figures")]
 use crate::report::timeline::timeline;
@@ -108,10 +109,6 @@ impl Run {
 pub struct Runs(Vec<Run>);
 
 impl Runs {
-    pub(super) fn new(runs: Vec<Run>) -> Self {
-        Self(runs)
-    }
-
     /// Writes `scores.csv` (a row per run), `models.csv` (a row per model of a run) and `inferences.csv`
     /// (a row per request) into `folder`, which is made if it does not exist. Keys that vary have a column
     /// each, after the label of the run. Runs without scores have no rows.
@@ -124,11 +121,53 @@ impl Runs {
         self.write(folder).map_err(|error| ExperimentError::output(folder, &error))
     }
 
+    /// The table of `scores.csv` in columns: a row per run.
+    pub fn scores(&self) -> Columns {
+        self.columns(ColumnsOfRuns::scores, ColumnsOfRuns::run)
+    }
+
+    /// The table of `models.csv` in columns: a row per model of a run.
+    pub fn models(&self) -> Columns {
+        self.columns(ColumnsOfRuns::models, ColumnsOfRuns::models_of)
+    }
+
+    /// The table of `inferences.csv` in columns: a row per request, without `cause` and `segments`, which
+    /// [`Runs::inference_texts`] has.
+    pub fn inferences(&self) -> Columns {
+        self.columns(ColumnsOfRuns::inferences, ColumnsOfRuns::requests_of)
+    }
+
+    /// The columns `cause` and `segments` of `inferences.csv`: a row per request. They take about five times as long as
+    /// all others.
+    pub fn inference_texts(&self) -> Columns {
+        self.columns(ColumnsOfRuns::inference_texts, ColumnsOfRuns::requests_of)
+    }
+
+    fn columns(
+        &self,
+        new: fn(&[&str]) -> ColumnsOfRuns,
+        add: fn(&mut ColumnsOfRuns, &Plan, &RunResult) -> io::Result<()>,
+    ) -> Columns {
+        let keys = self.keys();
+        let mut columns = new(&keys);
+        for run in &self.0 {
+            let Ok(result) = &run.result else { continue };
+            columns.start_run(&run.label(), keys.iter().filter_map(|key| run.varied(key)));
+            add(&mut columns, &run.plan, result).expect("memory takes every row");
+        }
+        columns.finish()
+    }
+
+    /// Keys that vary and have a column of their own.
+    fn keys(&self) -> Vec<&str> {
+        let keys = self.0.first().map_or(&[][..], |run| &run.varied);
+        beside_label(keys.iter().map(|(key, _)| &**key)).collect()
+    }
+
     fn write(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         let file = |name: &str| File::create(folder.join(name)).map(BufWriter::new);
-        let keys = self.0.first().map_or(&[][..], |run| &run.varied);
-        let keys: Vec<&str> = beside_label(keys.iter().map(|(key, _)| &**key)).collect();
+        let keys = self.keys();
         let mut scores = Table::scores(file("scores.csv")?, &keys)?;
         let mut models = Table::models(file("models.csv")?, &keys)?;
         let mut inferences = Table::inferences(file("inferences.csv")?, &keys)?;
@@ -144,6 +183,12 @@ impl Runs {
             inferences.inferences_rows(&run.plan, &label, result)?;
         }
         [scores, models, inferences].into_iter().try_for_each(|table| table.finish().map(drop))
+    }
+}
+
+impl FromIterator<Run> for Runs {
+    fn from_iter<I: IntoIterator<Item = Run>>(runs: I) -> Self {
+        Self(runs.into_iter().collect())
     }
 }
 

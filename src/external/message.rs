@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{AccelId, ModelId, RequestId};
+use crate::ids::{AccelId, ModelId};
 use crate::scenario::{ActiveModel, DependencyKind};
 use crate::schedule::{
     AcceleratorState, Activity, Breakdown, Decision, Dispatch, Granularity, History, Job, Setup,
@@ -99,8 +99,8 @@ struct HistoryLine {
     energy_mj: f64,
 }
 
-/// First line that is sent to a policy.
-pub(super) fn setup(setup: &Setup<'_>) -> String {
+/// First line of the protocol, which is sent to a policy.
+pub fn setup_line(setup: &Setup<'_>) -> String {
     let models = || setup.scenario.model_ids();
     let accelerators = || (0..setup.costs.n_accelerators()).map(AccelId::new);
     let costs = setup.costs;
@@ -275,12 +275,11 @@ impl Answer {
     ) -> Result<Decision, String> {
         match self.action {
             Action::Dispatch => {
-                let (request, accelerator) = (self.request(view)?, self.accelerator(view)?);
-                Self::check_offer(view, request, accelerator)?;
-                let dispatch = Dispatch::new(request, accelerator);
-                Ok(dispatch.with_granularity(self.granularity(default)?).into())
+                let accelerator = self.accelerator.ok_or("it names no accelerator");
+                let (request, accelerator) = (self.request()?, accelerator?);
+                dispatch_of(view, request, accelerator, self.granularity(default)?)
             }
-            Action::Drop => Ok(Decision::Drop(self.request(view)?)),
+            Action::Drop => drop_of(view, self.request()?),
             Action::Wait => Ok(Decision::Wait),
             Action::Fail => {
                 Ok(Decision::Fail(Breakdown::new(self.message.as_deref().unwrap_or("gave up"))))
@@ -288,33 +287,8 @@ impl Answer {
         }
     }
 
-    fn request(&self, view: &View<'_>) -> Result<RequestId, String> {
-        let request = self.request.ok_or("it names no request")?;
-        let shown = view.ready.iter().find(|job| job.request.index() == request);
-        shown.map(|job| job.request).ok_or_else(|| format!("request {request} is not ready"))
-    }
-
-    fn accelerator(&self, view: &View<'_>) -> Result<AccelId, String> {
-        let accelerator = self.accelerator.ok_or("it names no accelerator")?;
-        let shown = view.idle.iter().copied().find(|at| at.index() == accelerator);
-        shown.ok_or_else(|| format!("accelerator {accelerator} is not idle"))
-    }
-
-    /// Whether the accelerator can run the request.
-    fn check_offer(
-        view: &View<'_>,
-        request: RequestId,
-        accelerator: AccelId,
-    ) -> Result<(), String> {
-        let job = view.ready.get(request);
-        match job.is_some_and(|job| view.execution(job, accelerator).is_offered()) {
-            true => Ok(()),
-            false => Err(format!(
-                "accelerator {} cannot run request {}",
-                accelerator.index(),
-                request.index()
-            )),
-        }
+    fn request(&self) -> Result<usize, String> {
+        self.request.ok_or_else(|| "it names no request".into())
     }
 
     fn granularity(&self, default: Granularity) -> Result<Granularity, String> {
@@ -329,6 +303,41 @@ impl Answer {
             _ => Err("block_ms belongs to granularity block, and to nothing else".into()),
         }
     }
+}
+
+/// The decision to start request `request` on accelerator `accelerator`, both by their numbers.
+///
+/// # Errors
+///
+/// A message if the view does not allow it.
+pub fn dispatch_of(
+    view: &View<'_>,
+    request: usize,
+    accelerator: usize,
+    granularity: Granularity,
+) -> Result<Decision, String> {
+    let job = ready(view, request)?;
+    let idle = view.idle.iter().copied().find(|at| at.index() == accelerator);
+    let at = idle.ok_or_else(|| format!("accelerator {accelerator} is not idle"))?;
+    match view.execution(job, at).is_offered() {
+        true => Ok(Dispatch::new(job.request, at).with_granularity(granularity).into()),
+        false => Err(format!("accelerator {accelerator} cannot run request {request}")),
+    }
+}
+
+/// The decision to give up request `request`, by its number.
+///
+/// # Errors
+///
+/// A message if the request is not ready.
+pub fn drop_of(view: &View<'_>, request: usize) -> Result<Decision, String> {
+    ready(view, request).map(|job| Decision::Drop(job.request))
+}
+
+/// The ready request of this number.
+fn ready<'v>(view: &View<'v>, request: usize) -> Result<&'v Job, String> {
+    let shown = view.ready.iter().find(|job| job.request.index() == request);
+    shown.ok_or_else(|| format!("request {request} is not ready"))
 }
 
 /// A line as part of a message: printable and of limited length.

@@ -4,6 +4,7 @@
 //! This module does input and output and is therefore not part of [`schedule`](crate::schedule). To an
 //! engine it is a policy like any other. The worst effect of an answer is [`Decision::Fail`].
 
+mod given;
 mod group;
 mod message;
 mod process;
@@ -18,7 +19,10 @@ use crate::schedule::{
 };
 use crate::text::is_unfit_in_line;
 
+pub use given::GivenScheduler;
+pub(crate) use given::text_of;
 use message::Answer;
+pub use message::{dispatch_of, drop_of, setup_line};
 use process::Process;
 
 /// Entry of policies in other processes, without a command.
@@ -51,7 +55,11 @@ const PREFIX: &str = "external:";
 /// [`PolicyError`] as for [`Policy::parse`]; also if the command is empty, has a quote that is not
 /// closed, or contains control characters.
 pub fn policy(text: &str) -> Result<Policy, PolicyError> {
-    let Some(text) = text.trim().strip_prefix(PREFIX) else {
+    let text = text.trim();
+    if let Some(name) = text.strip_prefix(given::PREFIX) {
+        return given::policy(name);
+    }
+    let Some(text) = text.strip_prefix(PREFIX) else {
         return Policy::parse(text);
     };
     if text.contains(is_unfit_in_line) {
@@ -113,7 +121,7 @@ struct External {
 impl External {
     fn start(words: &[String], timeout: Duration, setup: &Setup<'_>) -> Result<Self, Breakdown> {
         let mut process = Process::start(words, timeout)?;
-        process.send(message::setup(setup));
+        process.send(message::setup_line(setup));
         Ok(Self { process, options: setup.options, asked: 0 })
     }
 

@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use crate::cancel;
 use crate::schedule::Breakdown;
 
 use super::group::Group;
@@ -69,6 +70,7 @@ impl Process {
     pub(super) fn receive(&mut self) -> Result<String, Breakdown> {
         let mut left = self.timeout;
         while !left.is_zero() {
+            cancel::check();
             let look = left.min(LOOK);
             left -= look;
             match self.answers.recv_timeout(look) {

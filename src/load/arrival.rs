@@ -1,6 +1,7 @@
 //! Expansion of a scenario into requests: sensor grid, jitter, deadlines, triggers, dependencies by
 //! frame.
 
+use crate::cancel::Steps;
 use crate::ids::{FrameId, ModelId, RequestId};
 use crate::scenario::{ActiveModel, Dependency, DependencyKind, InputStream, Scenario};
 use crate::units::{FrameRate, SimSpan, SimTime};
@@ -140,10 +141,12 @@ impl Coin {
 
 /// Draws whether each request is asked for: all its own coins say so, and so are all the frames it needs.
 fn draw_triggers(grid: &Grid<'_>, settings: &LoadSettings, requests: &mut [Request]) {
+    let mut steps = Steps::default();
     for &id in grid.scenario.topological() {
         for (index, dependency) in grid.scenario.model(id).dependencies.iter().enumerate() {
             let coin = Coin::new(id, index, dependency.kind, settings);
             for frame in 0..grid.n_frames(id) {
+                steps.step();
                 let upstream = requests[grid.upstream(id, frame, dependency)].triggered;
                 requests[grid.place(id, frame)].triggered &= upstream
                     && coin.as_ref().is_none_or(|coin| {
@@ -206,10 +209,12 @@ fn frames(grid: &Grid<'_>, settings: &LoadSettings) -> Vec<Request> {
     let streams = grid.scenario.streams().iter();
     let sensors: Vec<_> = streams.map(|stream| Sensor::new(stream, settings)).collect();
     let mut requests = Vec::with_capacity(grid.n_requests());
+    let mut steps = Steps::default();
     for id in grid.scenario.model_ids() {
         let model = grid.scenario.model(id);
         let inputs: Vec<_> = model.inputs.iter().map(|input| &sensors[input.index()]).collect();
         for frame in 0..grid.n_frames(id) {
+            steps.step();
             let arrival = arrival(model, &inputs, frame as u64);
             let deadline = deadline(model, &inputs, frame as u64, settings);
             requests.push(Request::new(id, FrameId::new(frame), arrival, deadline));
@@ -243,7 +248,9 @@ fn edges(grid: &Grid<'_>, requests: &[Request]) -> Vec<(RequestId, RequestId)> {
         ids[grid.place(request.model, request.frame.index())] = RequestId::new(index);
     }
     let mut edges = Vec::new();
+    let mut steps = Steps::default();
     for (index, request) in requests.iter().enumerate() {
+        steps.step();
         for dependency in &grid.scenario.model(request.model).dependencies {
             let upstream = grid.upstream(request.model, request.frame.index(), dependency);
             edges.push((ids[upstream], RequestId::new(index)));

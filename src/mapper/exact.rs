@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use crate::cancel::Steps;
 use crate::cost::loop_nest::{Axis, Extents, Machine, NocLevel};
 use crate::hardware::Fill;
 
@@ -168,12 +169,14 @@ struct Progress {
     /// Choices of the sizes of the outermost level that were begun or left out, and all of them.
     begun: f64,
     all: f64,
+    steps: Steps,
 }
 
 impl Progress {
     fn new(budget: u64) -> Self {
         let budget = budget as f64;
-        Self { budget, visited: 0.0, estimates_at: ESTIMATE * budget, begun: 0.0, all: 0.0 }
+        let steps = Steps::default();
+        Self { budget, visited: 0.0, estimates_at: ESTIMATE * budget, begun: 0.0, all: 0.0, steps }
     }
 
     /// Counts a look at sizes.
@@ -189,6 +192,7 @@ impl Progress {
     /// Fails when the budget is spent, or when a part of it shows that the whole will be spent long before
     /// the end of the mapspace.
     fn add(&mut self, work: f64) -> Result<(), Unfinished> {
+        self.steps.step();
         self.visited += work;
         if self.visited > self.budget {
             return Err(Unfinished);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::cancel::Steps;
 use crate::cost::loop_nest::Axis;
 
 use super::candidate::{Candidate, N_AXES};
@@ -22,14 +23,15 @@ pub(super) struct Improve<'a> {
     pub incumbent: Incumbent,
     /// Number of evaluated mappings.
     pub evaluated: u64,
+    steps: Steps,
 }
 
 impl<'a> Improve<'a> {
     /// A search that ends at a mapping whose objective is at most `target`. Equal seeds make equal searches.
     pub(super) fn new(problem: &'a Problem<'a>, target: f64, seed: u64) -> Self {
         let random = ChaCha8Rng::seed_from_u64(seed);
-        let incumbent = Incumbent::default();
-        Self { problem, random, sizes: HashMap::new(), target, incumbent, evaluated: 0 }
+        let (incumbent, steps) = (Incumbent::default(), Steps::default());
+        Self { problem, random, sizes: HashMap::new(), target, incumbent, evaluated: 0, steps }
     }
 
     /// Evaluates a mapping that counts even if the mapspace does not have it.
@@ -42,6 +44,7 @@ impl<'a> Improve<'a> {
 
     /// Evaluates a candidate and offers it. `None` if it cannot be counted or is not in the mapspace.
     pub(super) fn offer(&mut self, candidate: &Candidate) -> Option<Score> {
+        self.steps.step();
         self.evaluated += 1;
         if !self.problem.is_stationary(candidate) {
             return None;

@@ -8,17 +8,15 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use crate::ids::{AccelId, RequestId};
 use crate::metrics::DeviceMetrics;
 use crate::plan::Plan;
-use crate::score::{Counted, InferenceScore, Score, Scorecard};
+use crate::score::{InferenceScore, Score, Scorecard};
 use crate::sweep::{RunResult, Scored};
-use crate::trace::{Attempt, Outcome, Record, Segment};
 use crate::units::SimTime;
 
+use super::RunLabel;
+use super::cells::{self, Cells};
 use super::rows::{CHECK, RowCheck};
-use super::why::Why;
-use super::{LabelValue, RunLabel, model_names};
 
 /// Columns at the start of every file.
 pub(super) const LABEL: [&str; RunLabel::NAMES.len()] = RunLabel::NAMES;
@@ -48,7 +46,7 @@ pub(super) const REQUEST: [&str; 11] = [
 ];
 
 /// Columns of `inferences.csv` after the scores of a request.
-const REST: [&str; 3] = ["cause", "segments", "counted"];
+pub(super) const REST: [&str; 3] = ["cause", "segments", "counted"];
 
 /// Names of the scores, counts and energy of runs, and of the metrics of their hardware.
 fn run_results() -> Vec<&'static str> {
@@ -158,8 +156,8 @@ impl<W: Write> Table<W> {
         settings.for_each(|value| self.text(value));
         match result {
             Ok(Scored { scorecard, device }) => {
-                self.score(&scorecard.total);
-                self.device(device);
+                cells::of_score(self, &scorecard.total);
+                cells::of_device(self, device);
                 self.row.push(',');
             }
             Err(reason) => {
@@ -207,10 +205,7 @@ impl<W: Write> Table<W> {
         device: &DeviceMetrics,
     ) -> io::Result<()> {
         self.start_run(label);
-        self.start_row();
-        self.score(&scorecard.total);
-        self.device(device);
-        self.end_row()
+        cells::of_run(self, scorecard, device)
     }
 
     /// Writes the rows of one run of `models.csv`, in the order of the scenario.
@@ -225,17 +220,7 @@ impl<W: Write> Table<W> {
         scorecard: &Scorecard,
     ) -> io::Result<()> {
         self.start_run(label);
-        let names = model_names(&plan.scenario);
-        for ((active, name), model) in
-            plan.scenario.models().iter().zip(names).zip(&scorecard.models)
-        {
-            self.start_row();
-            self.text(name);
-            self.text(active.unit.network.name());
-            self.score(model);
-            self.end_row()?;
-        }
-        Ok(())
+        cells::of_models(self, plan, scorecard)
     }
 
     /// Writes the rows of one run of `inferences.csv`, in order of arrival.
@@ -250,81 +235,22 @@ impl<W: Write> Table<W> {
         result: &RunResult,
     ) -> io::Result<()> {
         self.start_run(label);
-        let names = model_names(&plan.scenario);
-        let why = Why::new(plan, result);
-        let counted = Counted::new(&plan.scenario, plan.warm_up());
-        let requests = result.trace.records().iter().zip(&result.inferences);
-        for (index, (record, score)) in requests.enumerate() {
-            let active = plan.scenario.model(record.model);
-            self.start_row();
-            self.text(names[record.model.index()]);
-            self.text(active.unit.network.name());
-            self.display(record.frame.index());
-            self.time(Some(record.arrival));
-            self.time(Some(record.deadline));
-            self.outcome(plan, record);
-            for column in InferenceScore::SCORES {
-                self.optional(score.as_ref().and_then(|score| column.of(score)));
-            }
-            let id = RequestId::new(index);
-            self.text(&why.short(id).unwrap_or_default());
-            self.text(&segments(plan, result.trace.segments_of(id)));
-            self.text(if counted.counts(record) { "yes" } else { "no" });
-            self.end_row()?;
-        }
-        Ok(())
-    }
-
-    /// Start, end, accelerator, outcome, reason and energy.
-    fn outcome(&mut self, plan: &Plan, record: &Record) {
-        match record.outcome {
-            Outcome::Executed { accelerator, start, end, energy } => {
-                self.time(Some(start));
-                self.time(Some(end));
-                self.text(name_of(plan, accelerator));
-                self.text("executed");
-                self.text(if end > record.deadline { "late" } else { "" });
-                self.number(energy.get());
-            }
-            Outcome::Dropped { at, reason, energy, attempt } => {
-                self.time(attempt.map(|attempt| attempt.start));
-                self.time(Some(at));
-                self.place(plan, attempt);
-                self.text("dropped");
-                self.text(reason.name());
-                self.number(energy.get());
-            }
-            Outcome::NotTriggered => self.row.push_str(",,,not_triggered,,0,"),
-            Outcome::Lost { attempt } => {
-                self.time(attempt.map(|attempt| attempt.start));
-                self.time(None);
-                self.place(plan, attempt);
-                self.text("lost");
-                let running = attempt.is_some();
-                self.text(if running { "running at the end" } else { "waiting at the end" });
-                self.number(0.0);
-            }
-        }
-    }
-
-    /// Accelerator of an attempt; empty without an attempt.
-    fn place(&mut self, plan: &Plan, attempt: Option<Attempt>) {
-        let name = attempt.map(|attempt| name_of(plan, attempt.accelerator));
-        self.text(name.unwrap_or_default());
+        cells::of_requests(self, plan, result)
     }
 
     fn start_run(&mut self, label: &RunLabel<'_>) {
         self.row.clear();
-        for column in RunLabel::COLUMNS {
-            match column.of(label) {
-                LabelValue::Text(text) => self.text(text),
-                LabelValue::Number(number) => self.display(number),
-            }
-        }
+        cells::of_label(self, label);
         self.row.push_str(&self.settings);
         std::mem::swap(&mut self.label, &mut self.row);
     }
 
+    fn display(&mut self, value: impl std::fmt::Display) {
+        write!(self.row, "{value},").expect("writing to a string cannot fail");
+    }
+}
+
+impl<W: Write> Cells for Table<W> {
     fn start_row(&mut self) {
         self.row.clear();
         self.row.push_str(&self.label);
@@ -336,32 +262,18 @@ impl<W: Write> Table<W> {
         self.out.write_all(self.row.as_bytes())
     }
 
-    fn score(&mut self, score: &Score) {
-        Score::columns().for_each(|column| self.optional(column.of(score)));
+    fn whole(&mut self, value: u64) {
+        self.display(value);
     }
 
-    fn device(&mut self, device: &DeviceMetrics) {
-        DeviceMetrics::COLUMNS.iter().for_each(|column| self.optional(column.of(device)));
-    }
-
-    /// A number, or an empty cell.
-    fn optional(&mut self, value: Option<f64>) {
+    /// The shortest text that reads back to the value, or an empty cell.
+    fn number(&mut self, value: Option<f64>) {
         match value {
-            Some(value) => self.number(value),
+            Some(value) if value != 0.0 && value.abs() < SHORT => {
+                write!(self.row, "{value:e},").expect("writing to a string cannot fail");
+            }
+            Some(value) => self.display(value),
             None => self.row.push(','),
-        }
-    }
-
-    fn display(&mut self, value: impl std::fmt::Display) {
-        write!(self.row, "{value},").expect("writing to a string cannot fail");
-    }
-
-    /// The shortest text that reads back to `value`.
-    fn number(&mut self, value: f64) {
-        if value != 0.0 && value.abs() < SHORT {
-            write!(self.row, "{value:e},").expect("writing to a string cannot fail");
-        } else {
-            self.display(value);
         }
     }
 
@@ -385,16 +297,4 @@ impl<W: Write> Table<W> {
             self.row.push(',');
         }
     }
-}
-
-/// Start, end and accelerator of the segments of a request: `0.000000-1.500000 WS-0; 2.000000-2.250000 OS-1`, in ms.
-fn segments(plan: &Plan, segments: &[Segment]) -> String {
-    let ms = |time: SimTime| format!("{}.{:06}", time.ns() / 1_000_000, time.ns() % 1_000_000);
-    let segment =
-        |it: &Segment| format!("{}-{} {}", ms(it.start), ms(it.end), name_of(plan, it.accelerator));
-    segments.iter().map(segment).collect::<Vec<_>>().join("; ")
-}
-
-fn name_of(plan: &Plan, accelerator: AccelId) -> &str {
-    &plan.system.accelerators()[accelerator.index()].name
 }

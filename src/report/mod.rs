@@ -6,6 +6,8 @@
 pub(crate) mod area;
 #[cfg(feature = "cli")]
 pub(crate) mod area_terms;
+mod cells;
+pub mod columns;
 #[cfg(feature = "cli")]
 pub mod comparison;
 #[cfg(feature = "cli")]

@@ -36,7 +36,8 @@ pub enum NeverTriggered {
 }
 
 impl NeverTriggered {
-    fn score(self) -> Option<f64> {
+    /// The score; `None` if the model is in no mean.
+    pub fn score(self) -> Option<f64> {
         match self {
             Self::Excluded => None,
             Self::One => Some(1.0),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::bounds::{Bounds, Migration};
+use crate::cancel;
 use crate::cost::CostModel;
 use crate::cost::library::CostLibrary;
 use crate::load::RequestStream;
@@ -289,6 +290,7 @@ impl<'a> Evaluation<'a> {
     }
 
     fn done(&self, job: &Job, members: &[u32]) -> Done {
+        cancel::check();
         self.attempt(job, members).unwrap_or_else(|error| Done::Failure(error.to_string().into()))
     }
 

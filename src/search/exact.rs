@@ -11,6 +11,8 @@ use std::ops::ControlFlow;
 
 use ordered_float::OrderedFloat;
 
+use crate::cancel;
+
 use super::evaluation::{Job, Task};
 use super::front::covers;
 use super::goal::Question;
@@ -118,6 +120,7 @@ impl Search<'_> {
             hunt.counts.infeasible += 1;
             return;
         }
+        cancel::check();
         if !self.may_keep_limits(hunt, system, None) {
             hunt.counts.constrained += 1;
             return;

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::cancel;
 use crate::compat;
 use crate::cost::CostError;
 use crate::cost::library::CostLibrary;
@@ -127,13 +128,28 @@ pub(crate) fn memory(plans: &[Plan]) -> u64 {
 pub fn run_all<E>(
     plans: &[Plan],
     cost_model: &dyn CostModel,
+    consume: impl FnMut(usize, &Plan, Result<RunResult, RunError>) -> Result<(), E>,
+) -> Result<(), E> {
+    run_all_at(&mut CostLibrary::layers(cost_model), plans, cost_model, consume)
+}
+
+/// Makes all runs as [`run_all`] does, with the costs of `library`, which gets those that it lacks.
+///
+/// # Errors
+///
+/// The first error of `consume`.
+pub(crate) fn run_all_at<E>(
+    library: &mut CostLibrary,
+    plans: &[Plan],
+    cost_model: &dyn CostModel,
     mut consume: impl FnMut(usize, &Plan, Result<RunResult, RunError>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let library = CostLibrary::evaluate(cost_model, pairs(plans));
+    library.extend(cost_model, pairs(plans));
+    let library = &*library;
     let mut done = 0;
     while done < plans.len() {
         let block = &plans[done..done + block_len(&plans[done..])];
-        let results: Vec<_> = block.par_iter().map(|plan| run(plan, &library)).collect();
+        let results: Vec<_> = block.par_iter().map(|plan| run(plan, library)).collect();
         for (index, (plan, result)) in block.iter().zip(results).enumerate() {
             consume(done + index, plan, result)?;
         }
@@ -254,6 +270,7 @@ pub fn run(plan: &Plan, library: &CostLibrary) -> Result<RunResult, RunError> {
 ///
 /// If `costs` are not of the run's scenario and system.
 pub fn run_at_costs(plan: &Plan, costs: Arc<CostTable>) -> Result<RunResult, RunError> {
+    cancel::check();
     match plan.semantics {
         Semantics::Principled => principled(plan, costs),
         Semantics::Mlsys2023 => {
@@ -270,6 +287,7 @@ pub fn run_at_costs(plan: &Plan, costs: Arc<CostTable>) -> Result<RunResult, Run
 
 /// Result of [`run`] without trace and inferences.
 fn scored(plan: &Plan, library: &CostLibrary) -> Result<Scored, RunError> {
+    cancel::check();
     let costs = costs(plan, library)?;
     let (scorecard, trace) = match plan.semantics {
         Semantics::Principled => {

@@ -12,16 +12,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("renamed", &[]),
     ("column", &["renamed"]),
+    ("cancel", &[]),
     ("digest", &[]),
     ("model", &[]),
     ("dataflow", &[]),
     ("hardware", &["units", "model", "dataflow"]),
     ("scenario", &["units", "ids", "model"]),
     ("trace", &["units", "ids"]),
-    ("cost", &["units", "ids", "renamed", "model", "dataflow", "hardware", "scenario"]),
-    ("mapper", &["digest", "model", "dataflow", "hardware", "cost"]),
+    ("cost", &["cancel", "units", "ids", "renamed", "model", "dataflow", "hardware", "scenario"]),
+    ("mapper", &["cancel", "digest", "model", "dataflow", "hardware", "cost"]),
     ("onnx", &["text", "model"]),
-    ("load", &["units", "ids", "scenario"]),
+    ("load", &["cancel", "units", "ids", "scenario"]),
     ("score", &["column", "units", "ids", "scenario", "trace"]),
     ("bounds", &["column", "units", "ids", "scenario", "cost", "load", "score"]),
     (
@@ -40,19 +41,20 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("schedule", &["renamed", "units", "ids", "scenario", "cost", "load", "score"]),
-    ("external", &["text", "renamed", "units", "ids", "scenario", "cost", "schedule"]),
+    ("external", &["cancel", "text", "renamed", "units", "ids", "scenario", "cost", "schedule"]),
     ("plan", &["units", "hardware", "scenario", "cost", "load", "schedule", "score", "trace"]),
     (
         "engine",
         &[
-            "units", "ids", "model", "hardware", "scenario", "cost", "load", "schedule", "plan",
-            "trace",
+            "cancel", "units", "ids", "model", "hardware", "scenario", "cost", "load", "schedule",
+            "plan", "trace",
         ],
     ),
-    ("compat", &["units", "ids", "model", "scenario", "cost", "score", "plan", "trace"]),
+    ("compat", &["cancel", "units", "ids", "model", "scenario", "cost", "score", "plan", "trace"]),
     (
         "mlperf",
         &[
+            "cancel",
             "units",
             "ids",
             "model",
@@ -71,13 +73,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "sweep",
         &[
-            "column", "ids", "hardware", "scenario", "cost", "load", "schedule", "score", "plan",
-            "engine", "compat", "trace", "bounds", "metrics", "units",
+            "cancel", "column", "ids", "hardware", "scenario", "cost", "load", "schedule", "score",
+            "plan", "engine", "compat", "trace", "bounds", "metrics", "units",
         ],
     ),
     (
         "search",
         &[
+            "cancel",
             "bounds",
             "column",
             "cost",
@@ -126,6 +129,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "config",
         &[
+            "digest",
             "renamed",
             "onnx",
             "units",
@@ -144,6 +148,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "experiment",
         &[
+            "cancel",
             "bounds",
             "column",
             "compat",
@@ -214,6 +219,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "cancel",
             "bounds",
             "column",
             "compat",

@@ -233,7 +233,8 @@ pub(super) fn written() -> Result<Vec<File>, Box<dyn Error>> {
             arguments.push(out.to_string_lossy().into_owned());
         }
         arguments.extend(["--quiet", "--no-cache"].map(String::from));
-        let (status, printed) = xrsim::cli::call(&arguments);
+        let xrsim::cli::Called { status, written: printed, .. } =
+            xrsim::cli::call(&arguments, None);
         if status != 0 {
             let message = String::from_utf8_lossy(&printed.err);
             return Err(format!("{} ends with {status}: {message}", arguments.join(" ")).into());

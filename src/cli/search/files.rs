@@ -1,6 +1,7 @@
 //! Files of a search.
 
-use std::io::Write as _;
+use std::fs;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use flate2::Compression;
@@ -16,6 +17,7 @@ use crate::search::Search;
 use crate::text::cell;
 
 use super::super::argument;
+use super::super::interrupt;
 use super::super::message::Failure;
 use super::super::output::OutputSet;
 use super::super::writer::Writer;
@@ -23,6 +25,9 @@ use super::{SearchArgs, journal};
 
 /// Name of the record.
 pub(crate) const RECORD: &str = "search.json";
+
+/// Key of the record of a search that was interrupted before its end; others do not have it.
+pub(crate) const INTERRUPTED: &str = "interrupted";
 
 /// Name of the table of answers.
 pub(crate) const ANSWERS: &str = "answers.csv";
@@ -94,11 +99,29 @@ pub(super) fn write(
         set.bytes("excluded.csv.gz", &excluded(prepared, search, reports)?)?;
     }
     let mut record = record(prepared, reports, identity);
+    if interrupt::is_asked() {
+        record.insert(INTERRUPTED.into(), true.into());
+    }
     if let Some(shard) = args.shard {
         record.insert("part".into(), shard.fraction().into());
         record.insert("writer".into(), json!(Writer::of_process()));
     }
     set.commit(RECORD, record)
+}
+
+/// Removes the record in `folder`, which says that a part is done: it is begun again.
+///
+/// # Errors
+///
+/// Returns a failure if the record is there and cannot be removed.
+pub(super) fn remove_record(folder: &Path) -> Result<(), Failure> {
+    let path = folder.join(RECORD);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Failure::writing(&path.display(), &error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The best system as a file that other commands take.

@@ -8,17 +8,20 @@ use std::path::{Path, PathBuf};
 use crate::report::rows::RowCheck;
 use crate::search::FreshRuns;
 
+use super::super::journal::Pulse;
 use super::super::lock;
 use super::super::message::{Failure, say};
 
 /// Name of the journal in a folder.
-pub(super) const NAME: &str = "journal.csv";
+pub(in super::super) const NAME: &str = "journal.csv";
 
 /// An open journal.
 pub(super) struct Journal {
     path: PathBuf,
     out: BufWriter<File>,
     check: RowCheck,
+    /// Lives as long as runs are made.
+    _pulse: Pulse,
 }
 
 impl Journal {
@@ -51,11 +54,12 @@ impl Journal {
         file.set_len(length).map_err(failure)?;
         let mut file = file;
         file.seek(SeekFrom::End(0)).map_err(failure)?;
+        let pulse = Pulse::of(&file);
         let mut out = BufWriter::with_capacity(1 << 16, file);
         if length == 0 {
             out.write_all(header.as_bytes()).and_then(|()| out.flush()).map_err(failure)?;
         }
-        Ok((Self { path, out, check }, runs))
+        Ok((Self { path, out, check, _pulse: pulse }, runs))
     }
 
     /// Adds runs.
@@ -94,8 +98,11 @@ pub(super) fn joined(folders: &[PathBuf], identity: &str) -> Result<Vec<FreshRun
     Ok(all)
 }
 
+/// First words of a journal; version and identity of the search follow.
+pub(in super::super) const FIRST_WORDS: &str = "xrsim search ";
+
 fn header(identity: &str) -> String {
-    format!("xrsim search {} {identity}\n", env!("CARGO_PKG_VERSION"))
+    format!("{FIRST_WORDS}{} {identity}\n", env!("CARGO_PKG_VERSION"))
 }
 
 /// The runs of a journal, and the length of its whole lines; 0 for an empty file.

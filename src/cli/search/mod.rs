@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::cancel;
 use crate::config::SearchDraft;
 use crate::digest::Digest;
 use crate::experiment::search::PreparedSearch;
@@ -32,7 +33,8 @@ use super::progress::Progress;
 use super::{interrupt, output, table_style};
 use journal::Journal;
 
-pub(super) use files::{ANSWERS, EVALUATED, RECORD};
+pub(super) use files::{ANSWERS, EVALUATED, INTERRUPTED, RECORD};
+pub(super) use journal::{FIRST_WORDS, NAME as JOURNAL};
 pub(super) use options::SearchArgs;
 
 /// Searches and prints the answers.
@@ -60,11 +62,15 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
         .folder(args.out.as_deref(), files::names(&prepared))
         .check()?;
     let identity = identity(draft.source.text(), &prepared);
+    args.cluster.refuse_changed(|| identity.clone())?;
     let mut known = journal::joined(&args.join, &identity)?;
     let mut journal = None;
     if let Some(folder) = &args.out {
         output::create_folder(folder)?;
         let (opened, runs) = Journal::open(folder, &identity, args.restart)?;
+        if args.restart && args.shard.is_some() {
+            files::remove_record(folder)?;
+        }
         known.extend(runs);
         journal = Some(opened);
     }
@@ -81,8 +87,8 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     let loads = Loads::new(&prepared.plans, prepared.draws).map_err(failure)?;
     let n_known = known.len();
     let mut search = costed(&prepared, &loads, &settings, known)?;
-    // Until here an interruption ends the program; mappings that were found are kept.
-    interrupt::listen();
+    // Until here an interruption ends the work at once; mappings that were found are kept.
+    cancel::end_in_order();
     let mut session = Session { prepared: &prepared, journal, started, broken: None };
     session.say_space(&search, &loads, n_known);
     let mut reports = Vec::new();
@@ -170,7 +176,7 @@ fn verdict(args: &SearchArgs, reports: &[AnswerReport]) -> Result<(), Failure> {
             Some(_) => "the same command continues",
             None => "with --out DIR, the same command would continue",
         };
-        return Err(Failure::Check(format!("stopped before the end; {how}")));
+        return Err(Failure::Interrupted(format!("stopped before the end; {how}")));
     }
     let unproven = |report: &&AnswerReport| {
         report.answer.stop != StopReason::Proven || !report.answer.is_exact
@@ -418,7 +424,7 @@ fn hand_over(
         command: "search",
         things: "systems",
         n_things: n_systems,
-        form: Form::Folder,
+        form: Form::Folder(journal::NAME),
         out: args.out.as_deref().unwrap_or(Path::new("")),
         spec: args.spec.as_deref(),
         digest: identity(draft.source.text(), prepared),

@@ -21,7 +21,7 @@ use crate::sweep::grid::{Grid, Shard};
 use crate::sweep::{Scored, Scorer};
 
 use super::cluster::{self, Estimate, Form, Job, Shares};
-use super::journal::{self, Manifest, Opened, Order, Sink, as_made};
+use super::journal::{self, Manifest, Opened, Order, Pulse, Sink, as_made};
 use super::message::{Failure, say, with_hints};
 use super::places::Places;
 use super::progress::Progress;
@@ -48,6 +48,7 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
         .reading(inputs.paths().chain(spec))
         .writing([&path, &journal::place(&path)])
         .check()?;
+    args.cluster.refuse_changed(|| identity(&grid, &inputs))?;
     let mut rows = Rows::open(path, args.restart, &grid, &inputs, args.shard)?;
     let cost_models = inputs.cost_models();
     let mut scorers: Vec<_> = cost_models.iter().map(|it| Scorer::new(&*it.model)).collect();
@@ -71,6 +72,13 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
     rows.finish(&points)
 }
 
+/// SHA-256 of the keys and values, and of all files that points refer to.
+fn identity(grid: &Grid, inputs: &Inputs) -> String {
+    let mut all = grid.digest();
+    inputs.files().for_each(|file| all.push_str(&file.sha256));
+    Digest::of(all.as_bytes()).hex()
+}
+
 /// Estimates the sweep, or prints or submits the job of its parts.
 fn hand_over(
     args: &SweepArgs,
@@ -78,8 +86,6 @@ fn hand_over(
     inputs: &mut Inputs,
     path: &Path,
 ) -> Result<(), Failure> {
-    let mut identity = grid.digest();
-    inputs.files().for_each(|file| identity.push_str(&file.sha256));
     let job = Job {
         command: "sweep",
         things: "points",
@@ -87,7 +93,7 @@ fn hand_over(
         form: Form::File,
         out: path,
         spec: args.spec.as_deref(),
-        digest: Digest::of(identity.as_bytes()).hex(),
+        digest: identity(grid, inputs),
     };
     cluster::hand_over(&job, &args.cluster, || {
         let cost_models = inputs.cost_models();
@@ -176,6 +182,8 @@ struct Rows<'g> {
     /// Keys that have a column after the label.
     settings: Vec<Box<str>>,
     table: Table<BufWriter<File>>,
+    /// Lives as long as the rows are made.
+    _pulse: Pulse,
     /// Number of points that had a row at the start.
     n_held: u64,
     /// Points without a row.
@@ -204,9 +212,10 @@ impl<'g> Rows<'g> {
         let manifest = Manifest::of_sweep(grid, inputs.files(), shard);
         let header = manifest.header();
         let id = |index| grid.point(index).id();
-        let Opened { out, found } = journal::resume(&path, restart, &manifest, &header, id)?;
+        let Opened { out, found, pulse } = journal::resume(&path, restart, &manifest, &header, id)?;
         Ok(Self {
             table: Table::sweep_rows(out, &header),
+            _pulse: pulse,
             n_held: found.n_rows(),
             to_make: found.missing(&manifest.points()),
             order: Order::of(&found),

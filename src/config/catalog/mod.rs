@@ -1,6 +1,7 @@
 //! From names and paths to domain types, each file read and parsed once.
 
 mod read;
+mod shelf;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ use super::onnx;
 use super::suite::Suite;
 use super::yaml::read::printable;
 use super::{ConfigError, Kind, Note, Notes, Parameters, SearchDraft, Source, SweepDraft};
-use super::{formats, mix, nearest, parameters};
+use super::{formats, given, mix, nearest, parameters};
 use crate::renamed::{self, Renamed};
 
 /// Version of scenarios and layer tables, where the published artifact differs from the paper.
@@ -402,6 +403,10 @@ impl Catalog {
         let name = path.display().to_string();
         if let Some(source) = self.used.get(&name) {
             return Ok(Arc::clone(source));
+        }
+        if let Some(given) = given::find(path) {
+            self.used.insert(name, Arc::clone(&given));
+            return Ok(given);
         }
         let source = read(path)?;
         self.used.insert(name, Arc::clone(&source));

@@ -7,7 +7,7 @@ use crate::config::document::{Document, wrong_kind};
 use crate::config::format::{Contents, References};
 use crate::config::network::Model;
 use crate::config::{ConfigError, Kind, Parameters, Problem};
-use crate::config::{formats, nearest, parameters};
+use crate::config::{embedded, formats, nearest, parameters};
 use crate::dataflow::Dataflow;
 use crate::hardware::Technology;
 use crate::model::Network;
@@ -35,7 +35,11 @@ impl Catalog {
         if let Some(contents) = self.contents.get(&key) {
             return Ok(contents.clone());
         }
-        let mut contents = (format.read)(file, kind, self)?;
+        let is_shipped = file.folder.is_none() && file.parameters.is_empty();
+        let mut contents = match is_shipped && embedded::is_file(file.source.name()) {
+            true => self.shelved(file, kind, |apart| (format.read)(file, kind, apart))?,
+            false => (format.read)(file, kind, self)?,
+        };
         if let Contents::Networks(models) = &mut contents {
             models.iter_mut().for_each(|model| self.share_network(model));
         }

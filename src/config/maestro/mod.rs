@@ -185,7 +185,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig {
-            cases: 2_000,
+            cases: if cfg!(debug_assertions) { 500 } else { 2_000 },
             rng_seed: RngSeed::Fixed(2023),
             failure_persistence: None,
             ..ProptestConfig::default()

@@ -244,6 +244,14 @@ impl Node<'_> {
         node
     }
 
+    /// The scalar, in quotes or not; `None` for lists and mappings.
+    fn scalar(&self) -> Option<&str> {
+        match &self.value {
+            Value::Scalar { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
     /// The plain scalar, which may be a number; `None` for quoted text, lists and mappings.
     fn plain(&self) -> Option<&str> {
         match &self.value {
@@ -364,7 +372,8 @@ pub(crate) fn one_of<T: Copy>(
     words: &'static [(&'static str, T)],
 ) -> impl Fn(&Node<'_>, &mut Problems) -> Option<T> {
     move |node, problems| {
-        let word = node.plain().unwrap_or_default();
+        // JSON has words in quotes.
+        let word = node.scalar().unwrap_or_default();
         let found = words.iter().find(|(name, _)| *name == word);
         if found.is_none() {
             let names: Vec<_> = words.iter().map(|(name, _)| format!("`{name}`")).collect();

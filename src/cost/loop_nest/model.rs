@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::cancel;
 use crate::hardware::{Accelerator, LocalBuffers};
 use crate::model::{Network, Operator};
 
@@ -216,6 +217,7 @@ fn for_each_layer<T: Clone>(
     rule: Option<&dyn Choose>,
     extract: impl Fn(&LayerReport) -> T,
 ) -> Result<Vec<T>, Infeasible> {
+    cancel::check();
     let chooser = rule.and_then(|rule| rule.on(accelerator));
     let chooser = chooser.as_deref();
     Ok(PreparedNetwork::new(network, accelerator, chooser)?.each_layer(chooser, extract))

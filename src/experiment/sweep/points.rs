@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::cancel;
 use crate::config::Hardware;
 use crate::plan::Plan;
 use crate::report::RunLabel;
@@ -66,6 +67,7 @@ impl<'g> Candidate<'g> {
     ///
     /// Returns no error for points of the grid that `inputs` were read for.
     pub(crate) fn of(point: Point<'g>, inputs: &mut Inputs) -> Result<Self, ExperimentError> {
+        cancel::check();
         let unknown = || {
             let message = format!("point {} cannot be read", point.index());
             ExperimentError::Conflict(message)

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::cancel;
 use crate::cost::{CostModel, CostTable};
 use crate::engine::{Run, Traced};
 use crate::hardware::System;
@@ -257,6 +258,7 @@ impl TestBed for AcceleratorBed {
     }
 
     fn passes(&self, settings: &EffectiveSettings) -> Result<bool, TestError> {
+        cancel::check();
         let Some(mut queue) = self.single_queue() else {
             let run = self.measure(settings)?;
             return Ok(self.sustains(settings, &run.measurement.performance));

@@ -6,6 +6,7 @@
 
 use thiserror::Error;
 
+use crate::cancel::Steps;
 use crate::units::{SimSpan, SimTime};
 
 use crate::mlperf::settings::{MAX_RATE, SettingsError};
@@ -194,11 +195,14 @@ impl Arrivals {
             return None;
         }
         let mut times = self.times(seed);
-        let mut all: Vec<SimTime> = Vec::new();
-        while all.last().is_none_or(|&last| last < least) || (all.len() as u64) < min_queries {
+        let (mut all, mut steps) = (Vec::new(), Steps::default());
+        while all.last().is_none_or(|&last: &SimTime| last < least)
+            || (all.len() as u64) < min_queries
+        {
             if all.len() == most {
                 return None;
             }
+            steps.step();
             all.extend(times.next());
         }
         Some((all, times.next))

@@ -1,5 +1,6 @@
 //! LoadGen's statistics of a list of latencies: order statistics without interpolation.
 
+use crate::cancel;
 use crate::statistics::{Fraction, percentile_index};
 use crate::units::SimSpan;
 
@@ -45,6 +46,7 @@ impl LatencyStatistics {
         times: usize,
         target: Fraction,
     ) -> Option<Self> {
+        cancel::check();
         latencies.sort_unstable();
         let count = latencies.len().saturating_mul(times);
         let at = |p| Some(latencies[percentile_index(count, p)? / times]);

@@ -1,6 +1,7 @@
 //! Issuing of queries: a schedule against a system under test, in simulated time and without overhead of
 //! the load generator.
 
+use crate::cancel::Steps;
 use crate::mlperf::load::QuerySchedule;
 use crate::mlperf::settings::{EffectiveSettings, LoadScenario};
 use crate::mlperf::sut::{Completions, Sample, SystemUnderTest};
@@ -32,6 +33,7 @@ pub fn run_queries<S: SystemUnderTest + ?Sized>(
             _ => 0,
         }),
         calls: 0,
+        steps: Steps::default(),
     };
     let endings = match settings.scenario {
         LoadScenario::Server => issuer.server(),
@@ -54,6 +56,7 @@ struct Issuer<'a, S: ?Sized> {
     /// Queries issued so far; their completion is filled in at the end.
     queries: Vec<Query>,
     calls: u64,
+    steps: Steps,
 }
 
 impl<S: SystemUnderTest + ?Sized> Issuer<'_, S> {
@@ -80,6 +83,7 @@ impl<S: SystemUnderTest + ?Sized> Issuer<'_, S> {
     /// Calls the system with the samples that were added; returns the instant at which the call returns.
     fn call(&mut self, now: SimTime) -> SimTime {
         self.calls += 1;
+        self.steps.step();
         let returned = self.sut.issue(now, &self.samples, &mut self.completions);
         self.samples.clear();
         returned.max(now)

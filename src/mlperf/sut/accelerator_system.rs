@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use crate::cancel::Steps;
 use crate::engine::{RequestEvent, Run, Session, Traced};
 use crate::ids::{FrameId, RequestId};
 use crate::load::{Request, RequestStream};
@@ -84,6 +85,7 @@ pub(crate) struct AcceleratorSystem<'a> {
     /// Scratch space.
     events: Vec<RequestEvent>,
     failure: Option<PolicyFailure>,
+    steps: Steps,
 }
 
 impl<'a> AcceleratorSystem<'a> {
@@ -106,6 +108,7 @@ impl<'a> AcceleratorSystem<'a> {
             holds_back: tenants.clone().any(Tenant::holds_samples_back),
             events: Vec::new(),
             failure: None,
+            steps: Steps::default(),
         })
     }
 
@@ -183,6 +186,7 @@ impl<'a> AcceleratorSystem<'a> {
             if self.holds_back {
                 self.open_overdue(now);
             }
+            self.steps.step();
             if self.session_next == Some(now) {
                 self.run_instant(now, completions);
             }

@@ -1,0 +1,992 @@
+"""Functions of the package: the commands of the program, with their options.
+
+Written by `generate.py` from the options of the program. Do not edit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from . import _calls
+from ._calls import Given, Number, Progress, Report
+from ._results import Results, run_words
+
+def run(
+    scenario: Given | Sequence[Given] | None = None,
+    system: Given | Sequence[Given] | None = None,
+    pes: Number | Sequence[Number] | None = None,
+    *,
+    semantics: Given | None = None,
+    networks: Given | None = None,
+    cost_model: Given | None = None,
+    platform: Given | None = None,
+    technology: Given | None = None,
+    flexibility: Given | None = None,
+    mapping_objective: Given | None = None,
+    effort: Given | None = None,
+    without: Given | Sequence[Given] | None = None,
+    duration: Number | None = None,
+    seed: Number | None = None,
+    dataflow: Given | Sequence[Given] | None = None,
+    set: dict[str, Any] | None = None,
+    scheduler: Given | None = None,
+    replications: Given | None = None,
+    progress: Progress = None,
+) -> Results:
+    """Run scenarios on systems and print their scores.
+
+    Every scenario runs on every system. Without `scenario`, `system` and `pes`, the whole suite runs.
+
+    Arguments:
+        scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
+            of the suite].
+        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
+            separate them by commas [default: A to M].
+        pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
+            8192].
+        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
+            One of principled, mlsys2023.
+        networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
+            convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
+            of reference, artifact.
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
+            semantics].
+        platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+            or else nvdla_28nm].
+        flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
+            [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
+            tiles, axes, any.
+        mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
+            or least product of both [default: that of the accelerator, system or style, or else cycles]. One of
+            cycles, energy, edp.
+        effort: Work of the search for these choices in one layer: `full` takes seconds where `quick` takes
+            milliseconds, and comes closer to the bound; choices of a full search that are known already count
+            with either [default: quick]. One of quick, full.
+        without: Quirks of the published artifact that runs with mlsys2023 semantics leave out; repeat for several
+            [default: none].
+        duration: Span in which requests arrive [ms] [default: 1000.0].
+        seed: Seed of every random draw.
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
+        set: Any other setting (see `xrsim list settings`); repeat for several.
+        scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
+        replications: Independent replications of every run [default: 30 of each run with random draws; 1 with --out,
+            --trace, `--format csv`, `--format json` or `--semantics mlsys2023`].
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> xrsim.run("AR_gaming", "J", 4096, scheduler=["edf"][0], seed=1)
+    <xrsim.Results 1 run, 0 infeasible>
+    """
+    words = _calls.words_of("run", locals())
+    return run_words(words, _calls.observer(progress, "run"))
+
+
+def compare(
+    scheduler: Given | Sequence[Given] | None = None,
+    *,
+    scenario: Given | Sequence[Given] | None = None,
+    pes: Number | Sequence[Number] | None = None,
+    system: Given | Sequence[Given] | None = None,
+    semantics: Given | None = None,
+    networks: Given | None = None,
+    cost_model: Given | None = None,
+    platform: Given | None = None,
+    technology: Given | None = None,
+    flexibility: Given | None = None,
+    mapping_objective: Given | None = None,
+    effort: Given | None = None,
+    without: Given | Sequence[Given] | None = None,
+    duration: Number | None = None,
+    seed: Number | None = None,
+    dataflow: Given | Sequence[Given] | None = None,
+    set: dict[str, Any] | None = None,
+    replications: Given | None = None,
+    half_width: Given | None = None,
+    by: Given | None = None,
+    pairs: bool = False,
+    enumerate: bool = False,
+    window: Given | None = None,
+    tune: bool = False,
+    steady: bool = False,
+    out: Given | None = None,
+    shard: Given | None = None,
+    join: Given | Sequence[Given] | None = None,
+    restart: bool = False,
+    width: Given | None = None,
+    no_title: bool = False,
+    dry_run: bool = False,
+    sbatch: Given | None = None,
+    submit: bool = False,
+    progress: Progress = None,
+) -> Report:
+    """Compare schedulers on common random numbers, with 95 % confidence intervals.
+
+    Tables: `policies`, `pairs`, `configurations` and `metrics`.
+
+    Arguments:
+        scheduler: Scheduler, with its parameters; repeat for each.
+        scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
+            of the suite].
+        pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
+            8192].
+        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
+            separate them by commas [default: A to M].
+        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
+            One of principled, mlsys2023.
+        networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
+            convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
+            of reference, artifact.
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
+            semantics].
+        platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+            or else nvdla_28nm].
+        flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
+            [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
+            tiles, axes, any.
+        mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
+            or least product of both [default: that of the accelerator, system or style, or else cycles]. One of
+            cycles, energy, edp.
+        effort: Work of the search for these choices in one layer: `full` takes seconds where `quick` takes
+            milliseconds, and comes closer to the bound; choices of a full search that are known already count
+            with either [default: quick]. One of quick, full.
+        without: Quirks of the published artifact that runs with mlsys2023 semantics leave out; repeat for several
+            [default: none].
+        duration: Span in which requests arrive [ms] [default: 1000.0].
+        seed: Seed of every random draw.
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
+        set: Any other setting (see `xrsim list settings`); repeat for several.
+        replications: Independent replications of every configuration.
+        half_width: Replicate until half of the 95 % interval of the mean of every scheduler is at most X (30
+            replications at least, 1000 at most).
+        by: Column to rank by: a score, `missed` or `energy_mj` [default: score, the primary metric, which `run`
+            ranks by too].
+        pairs: Compare all pairs of schedulers, not only each with the best.
+        enumerate: Use every pattern of triggers with its probability instead of draws, where there are few patterns.
+        window: Also bound the score by exact optima of windows of N frames of the first replication, which take up
+            to seconds each; for schedulers with model granularity.
+        tune: Search alpha and beta of every `dream` given, as its authors do, for the least UXCost of the first
+            replication.
+        steady: Steady state instead of a cold start: ten seconds at random sensor phases, with one second of warm-
+            up.
+        out: Folder for policies.csv, pairs.csv, configurations.csv, metrics.csv (of models and chains), LaTeX
+            tables, and the figures of means and of critical differences.
+        shard: Make the I-th of N equal parts of the replications only, into the folder of --out.
+        join: Folder of a part (--shard) whose replications are taken; repeat for each. The result is that of a
+            comparison without parts.
+        restart: Begin the part again, whatever is in the folder.
+        width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
+            per inch, and the title in FIGURE.txt instead of the picture.
+        no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
+        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
+        sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
+            limits; `auto` makes parts of about half an hour. Options for sbatch follow after `--`.
+        submit: Submit the script of --sbatch, and a job that joins the parts.
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> compared = xrsim.compare(["edf", "sjf"], scenario="AR_gaming", system="J", pes=4096, replications=5)
+    >>> compared.policies.n_rows
+    2
+    """
+    return _calls.of_folder("compare", locals())
+
+
+def sweep(
+    spec: Given | Sequence[Given] | None = None,
+    *,
+    scenario: Given | Sequence[Given] | None = None,
+    pes: Number | Sequence[Number] | None = None,
+    system: Given | Sequence[Given] | None = None,
+    semantics: Given | Sequence[Given] | None = None,
+    networks: Given | Sequence[Given] | None = None,
+    cost_model: Given | Sequence[Given] | None = None,
+    platform: Given | Sequence[Given] | None = None,
+    technology: Given | Sequence[Given] | None = None,
+    flexibility: Given | Sequence[Given] | None = None,
+    mapping_objective: Given | Sequence[Given] | None = None,
+    effort: Given | Sequence[Given] | None = None,
+    scheduler: Given | Sequence[Given] | None = None,
+    without: Given | Sequence[Given] | None = None,
+    duration: Number | Sequence[Number] | None = None,
+    seed: Number | Sequence[Number] | None = None,
+    replications: Given | None = None,
+    set: dict[str, Any] | None = None,
+    out: Given | None = None,
+    shard: Given | None = None,
+    restart: bool = False,
+    dry_run: bool = False,
+    sbatch: Given | None = None,
+    submit: bool = False,
+    progress: Progress = None,
+) -> Report:
+    """Make many runs, one row each, in a file that outlives the program.
+
+    The table `points` has a row for each point. With `out`, an interrupted sweep goes on after its last row.
+
+    Arguments:
+        spec: Sweep: a file, or the name of one that comes with the program.
+        scenario: Usage scenario: a name or a file [default: the seven of the suite].
+        pes: PEs of the whole system, for styles [default: 4096, 8192].
+        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file [default: A to M].
+        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
+        networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
+            convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics].
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
+            semantics].
+        platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+            or else nvdla_28nm].
+        flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
+            [default: that of the accelerator, system, style or dataflow, or else tiles].
+        mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
+            or least product of both [default: that of the accelerator, system or style, or else cycles].
+        effort: Work of the search for these choices in one layer: `full` takes seconds where `quick` takes
+            milliseconds, and comes closer to the bound; choices of a full search that are known already count
+            with either [default: quick].
+        scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
+        without: Quirks of the published artifact that runs with mlsys2023 semantics leave out [default: none].
+        duration: Span in which requests arrive [ms] [default: 1000.0].
+        seed: Seed of every random draw.
+        replications: Independent replications of every point.
+        set: Values of any other setting (see `xrsim list settings`); repeat for several settings.
+        out: File of the rows. A record of the inputs is written beside it as FILE.csv.json [default: the name of
+            the sweep's file, ending in .csv, in the working directory].
+        shard: Make the I-th of N equal parts only.
+        restart: Begin the file again, whatever is in it.
+        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
+        sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
+            limits; `auto` makes parts of about half an hour. Options for sbatch follow after `--`.
+        submit: Submit the script of --sbatch, and a job that joins the parts.
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> swept = xrsim.sweep(scenario="AR_gaming", system="J", pes=[1024, 4096])
+    >>> swept.points["pes"].tolist()
+    [1024, 4096]
+    """
+    return _calls.of_rows("sweep", locals())
+
+
+def search(
+    spec: Given | Sequence[Given] | None = None,
+    *,
+    scenario: Given | Sequence[Given] | None = None,
+    dataflow: Given | Sequence[Given] | None = None,
+    accelerators: Given | None = None,
+    pes: Given | None = None,
+    exactly: bool = False,
+    step: Given | None = None,
+    scheduler: Given | Sequence[Given] | None = None,
+    objective: Given | Sequence[Given] | None = None,
+    over: Given | Sequence[Given] | None = None,
+    constraint: Given | Sequence[Given] | None = None,
+    technology: Given | None = None,
+    replications: Given | None = None,
+    set: dict[str, Any] | None = None,
+    method: Given | None = None,
+    stop: Given | Sequence[Given] | None = None,
+    require_proof: bool = False,
+    out: Given | None = None,
+    audit: bool = False,
+    shard: Given | None = None,
+    join: Given | Sequence[Given] | None = None,
+    restart: bool = False,
+    dry_run: bool = False,
+    sbatch: Given | None = None,
+    submit: bool = False,
+    progress: Progress = None,
+) -> Report:
+    """Find the best system of a space, with a proof or with a stated gap.
+
+    Tables: `evaluated`, and further ones that depend on the question.
+
+    Arguments:
+        spec: Search: a file, or the name of one that comes with the program. Options replace what it says.
+        scenario: Scenarios, separated by commas [default: those of the suite].
+        dataflow: Dataflows of accelerators, separated by commas [default: WS,OS,RS].
+        accelerators: Number of accelerators, or a range such as 1..3 [default: 1..2].
+        pes: Most PEs of a system [default: 4096].
+        exactly: Take only systems that have exactly --pes PEs. A larger budget can then be worse.
+        step: PEs of an accelerator are multiples of N [default: 128].
+        scheduler: Scheduler, with its parameters; repeat for each [default: latency-greedy, edf:admission=hopeless,
+            value:admission=hopeless].
+        objective: Quantity to optimise; two or three, separated by commas, for their front [default:
+            score_executed_mean].
+        over: Treatment of several scenarios: mean, min (the worst), or each by itself; several are separated by
+            commas.
+        constraint: Limit of a quantity, such as 'area_mm2<=60'; repeat for several.
+        technology: Technology of areas and leakage.
+        replications: Draws of every scenario in which something is drawn [default: 30].
+        set: Any setting of the runs (see `xrsim list settings`), such as flexibility=none; repeat for several.
+        method: Method: auto, bound, exhaustive or evolve.
+        stop: Rule that ends the search early, such as gap_percent=0.5, minutes=10 or runs=1000000; repeat for
+            several.
+        require_proof: Fail unless the answer is proven to be the optimum.
+        out: Folder of the results: evaluated.csv, the front, the best system as a file, and a journal with which
+            the same command continues.
+        audit: Also write the bound of every system that was excluded, so that a script can check the proof.
+        shard: Search the I-th of N parts of the systems only.
+        join: Folder of a part (--shard) whose runs are taken; repeat for each. The result is that of a search
+            without parts.
+        restart: Begin again, whatever the journal in the folder has.
+        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
+        sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
+            limits; `auto` makes parts of about half an hour. Options for sbatch follow after `--`.
+        submit: Submit the script of --sbatch, and a job that joins the parts.
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> found = xrsim.search(scenario="AR_gaming", dataflow=["WS", "OS"], accelerators=2, pes=1024, step=256,
+    ...     replications=2, set={"flexibility": "none"})
+    >>> "evaluated" in found.tables
+    True
+    """
+    return _calls.of_folder("search", locals())
+
+
+def map(
+    network: Given | Sequence[Given] | None = None,
+    *,
+    networks: Given | None = None,
+    layer: Given | None = None,
+    dataflow: Given | Sequence[Given] | None = None,
+    platform: Given | None = None,
+    pes: Given | None = None,
+    flexibility: Given | None = None,
+    mapspace: Given | None = None,
+    levels: Given | None = None,
+    sizes: Given | None = None,
+    objective: Given | None = None,
+    effort: Given | None = None,
+    gap: Given | None = None,
+    no_rule: Given | Sequence[Given] | None = None,
+    out: Given | None = None,
+    shard: Given | None = None,
+    join: Given | Sequence[Given] | None = None,
+    restart: bool = False,
+    table: Given | None = None,
+    dry_run: bool = False,
+    sbatch: Given | None = None,
+    submit: bool = False,
+    progress: Progress = None,
+) -> Report:
+    """Find the best mapping of every layer of a network on an accelerator, and say how far from the optimum it may be.
+
+    The table `mappings` has a row for each layer and dataflow.
+
+    Arguments:
+        network: Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`);
+            repeat for more [default: all of the suite].
+        networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
+            artifact.
+        layer: This layer of the networks only.
+        dataflow: Dataflow: a name or a file; repeat for more [default: WS, OS, RS].
+        platform: Platform, which has the clock, the memories and the energies.
+        pes: Number of PEs (processing elements).
+        flexibility: Choices: all of a mapping, or only what one --dataflow leaves open: its sizes and orders (`tiles`),
+            or also the axes that are spread (`axes`). One of tiles, axes, any.
+        mapspace: Mapspace to search: a name or a file.
+        levels: Least and largest number of levels of a mapping, with `--flexibility any` [default: 1..3].
+        sizes: Sizes of chunks [default: balanced]. One of divisors, powers, balanced.
+        objective: Objective: least cycles, energy or product of both (`edp`), least energy among mappings within 1 %
+            of the least cycles (`cycles,energy`), or all that nothing is better than in both (`pareto`). One of
+            cycles, energy, edp, cycles,energy, pareto.
+        effort: Work for one layer: as runs do (`quick`), or with exact search (`full`). One of quick, full.
+        gap: End the search of a layer at this distance to the bound [percent].
+        no_rule: Leave out a rule of exact search; repeat for more. One of order-classes, skeleton-bounds, tile-
+            bounds, level-bounds.
+        out: Write the mappings of one network as a dataflow that `cost` and systems take; with --shard, the
+            folder of the part.
+        shard: Make the I-th of N equal parts of the searches only, into the folder of --out.
+        join: Folder of a part (--shard) whose results are taken; repeat for each. The result is that of a command
+            without parts.
+        restart: Begin the part again, whatever is in the folder.
+        table: Write the table of mappings that comes with the program into this folder: all networks, or those of
+            --network, on the accelerators of the styles A to M at 4,096 and 8,192 PEs.
+        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
+        sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
+            limits; `auto` makes parts of about half an hour. Options for sbatch follow after `--`.
+        submit: Submit the script of --sbatch, and a job that joins the parts.
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> xrsim.map("KD", layer="conv2", dataflow="WS", pes=1024, effort="quick").mappings.n_rows
+    1
+    """
+    return _calls.printed("map", "mappings", locals())
+
+
+def cost(
+    network: Given | Sequence[Given] | None = None,
+    *,
+    networks: Given | None = None,
+    layer: Given | None = None,
+    dataflow: Given | Sequence[Given] | None = None,
+    platform: Given | None = None,
+    pes: Given | Sequence[Given] | None = None,
+    noc_bandwidth: Given | Sequence[Given] | None = None,
+    cost_model: Given | Sequence[Given] | None = None,
+    flexibility: Given | None = None,
+    mapping_objective: Given | None = None,
+    effort: Given | None = None,
+    batch: Given | Sequence[Given] | None = None,
+    progress: Progress = None,
+) -> Report:
+    """Compute cycles and energy of every layer of a network on one accelerator or more.
+
+    The table `layers` has a row for each layer.
+
+    Arguments:
+        network: Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`);
+            repeat for more [default: all of the suite].
+        networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
+            artifact.
+        layer: This layer of the networks only.
+        dataflow: Dataflow: a name or a file; repeat for more [default: WS, OS, RS].
+        platform: Platform, which has the clock, the memories and the energies.
+        pes: Number of PEs (processing elements); repeat for more [default: 4096].
+        noc_bandwidth: Bandwidth of every NoC level, outermost first [byte/cycle; default: that of the platform].
+        cost_model: Cost model, or a CSV file of measurements; repeat for more [default: loop-nest].
+        flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
+            [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
+            tiles, axes, any.
+        mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
+            or least product of both [default: that of the accelerator, system or style, or else cycles]. One of
+            cycles, energy, edp.
+        effort: Work of the search for these choices in one layer: `full` takes seconds where `quick` takes
+            milliseconds, and comes closer to the bound; choices of a full search that are known already count
+            with either [default: quick]. One of quick, full.
+        batch: Batch size: print time and energy of the batch, and the split into smaller batches that is fastest;
+            repeat for more.
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> cost = xrsim.cost("KD", dataflow="WS", pes=1024)
+    >>> bool(cost.layers["runtime_cycles"].sum() > 0)
+    True
+    """
+    return _calls.printed("cost", "layers", locals())
+
+
+def area(
+    system: Given | Sequence[Given] | None = None,
+    *,
+    pes: Number | Sequence[Number] | None = None,
+    platform: Given | None = None,
+    technology: Given | None = None,
+    flexibility: Given | None = None,
+    mapping_objective: Given | None = None,
+    dataflow: Given | Sequence[Given] | None = None,
+    set: dict[str, Any] | None = None,
+    sizes: Given | None = None,
+    network: Given | Sequence[Given] | None = None,
+    networks: Given | None = None,
+    progress: Progress = None,
+) -> Report:
+    """Compute the area and power of systems, term by term.
+
+    The table `areas` has the area and the leakage of each system.
+
+    Arguments:
+        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
+            separate them by commas [default: A to M].
+        pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
+            8192].
+        platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+            or else nvdla_28nm].
+        flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
+            [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
+            tiles, axes, any.
+        mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
+            or least product of both [default: that of the accelerator, system or style, or else cycles]. One of
+            cycles, energy, edp.
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
+        set: Any other setting of the hardware, such as hardware.shared_memory_kib; repeat for several.
+        sizes: Sizes of scratchpads and cluster buffers: those that the platform or system declares, or the least
+            that the networks need. A note names the need in any case where memories take most of an area. One
+            of declared, needed.
+        network: Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`);
+            repeat for more [default: all of the suite].
+        networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
+            artifact.
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> xrsim.area("J", pes=4096).areas.n_rows > 0
+    True
+    """
+    return _calls.printed("area", "areas", locals())
+
+
+def mlperf(
+    benchmark: Given | Sequence[Given] | None = None,
+    *,
+    round: Given | None = None,
+    suite: Given | None = None,
+    task: Given | Sequence[Given] | None = None,
+    load: Given | Sequence[Given] | None = None,
+    system: Given | None = None,
+    pes: Given | None = None,
+    platform: Given | None = None,
+    cost_model: Given | None = None,
+    flexibility: Given | None = None,
+    mapping_objective: Given | None = None,
+    effort: Given | None = None,
+    scheduler: Given | None = None,
+    service: Given | None = None,
+    servers: Given | None = None,
+    max_batch: Given | None = None,
+    batch_wait: Number | None = None,
+    qps: Number | None = None,
+    streams: Given | None = None,
+    find_peak: bool = False,
+    min_duration: Number | None = None,
+    min_queries: Given | None = None,
+    tenant: Given | Sequence[Given] | None = None,
+    set: dict[str, Any] | None = None,
+    beside: Given | None = None,
+    seed: Given | None = None,
+    curve: Given | None = None,
+    out: Given | None = None,
+    width: Given | None = None,
+    no_title: bool = False,
+    progress: Progress = None,
+) -> Report:
+    """Predict the results that MLPerf's load generator would measure on a simulated system.
+
+    The table `suite` has a row for each test.
+
+    Arguments:
+        benchmark: Benchmark. One of inference, mobile.
+        round: Round, with its LoadGen version, counts, durations and seeds [default: v0.5 of inference, v3.0 of
+            mobile].
+        suite: Suite with tasks and tests in place of those of the round, see mlperf/README.md; the round is that
+            of the suite by default.
+        task: Task; repeat for several.
+        load: Load: single-stream, multi-stream, server or offline; repeat for several.
+        system: System: a style A..M, or a system file.
+        pes: PEs of the whole system, for styles.
+        platform: Bandwidth and memory of styles [default: paper].
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest].
+        flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
+            [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
+            tiles, axes, any.
+        mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
+            or least product of both [default: that of the accelerator, system or style, or else cycles]. One of
+            cycles, energy, edp.
+        effort: Work of the search for these choices in one layer: `full` takes seconds where `quick` takes
+            milliseconds, and comes closer to the bound; choices of a full search that are known already count
+            with either [default: quick]. One of quick, full.
+        scheduler: Scheduling policy, with its parameters [default: fcfs].
+        service: Servers of a known latency in place of a system: constant:ms=L, batch:ms=A,sample_ms=B (A + B n for
+            n samples), or a table with the columns latency_ms, batch or sample, and task.
+        servers: Number of servers of a --service.
+        max_batch: Largest number of samples of a batch.
+        batch_wait: Longest wait of a sample while its batch is not full (ms).
+        qps: Rate of a server in place of a search for the highest valid rate.
+        streams: Number of streams of multi-stream in place of a search for the largest valid number; from v2.0 on
+            samples of a query in place of 8.
+        find_peak: Search from --qps or --streams on, as LoadGen does; with tenants, for the largest factor of all
+            rates.
+        min_duration: Minimum duration of a test in place of that of the round (s).
+        min_queries: Minimum number of queries of a test in place of that of the round; of samples in offline.
+        tenant: Task with a load of its own, at the same time as all other tenants; repeat for each. Keys: qps,
+            arrivals (poisson or periodic), burst_qps, burst_ms, period_ms, group, bound_ms, percentile,
+            max_batch, batch_wait_ms.
+        set: Parameter of the network of a task, or of a model of --beside; repeat for several.
+        beside: Usage scenario in the background: its frames run on the same system during the test.
+        seed: Seed of the frames of --beside.
+        curve: Measure the latency at N rates below and above the peak of every server test; --out has it as
+            curve.csv and a figure.
+        out: Folder for LoadGen's logs and queries.csv of every test, suite.csv and figures as SVG and PDF.
+        width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
+            per inch, and the title in FIGURE.txt instead of the picture.
+        no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> tested = xrsim.mlperf("inference", task="image_classification_heavy", system="A", load="offline",
+    ...     pes=4096, flexibility="none")
+    >>> tested.suite.n_rows
+    1
+    """
+    return _calls.of_folder("mlperf", locals())
+
+
+def sensitivity(
+    scenario: Given | Sequence[Given] | None = None,
+    system: Given | Sequence[Given] | None = None,
+    pes: Number | Sequence[Number] | None = None,
+    *,
+    semantics: Given | None = None,
+    networks: Given | None = None,
+    cost_model: Given | None = None,
+    platform: Given | None = None,
+    technology: Given | None = None,
+    flexibility: Given | None = None,
+    mapping_objective: Given | None = None,
+    effort: Given | None = None,
+    without: Given | Sequence[Given] | None = None,
+    duration: Number | None = None,
+    seed: Number | None = None,
+    dataflow: Given | Sequence[Given] | None = None,
+    set: dict[str, Any] | None = None,
+    scheduler: Given | None = None,
+    factor: Given | Sequence[Given] | None = None,
+    only: bool = False,
+    screening: bool = False,
+    replications: Given | None = None,
+    out: Given | None = None,
+    width: Given | None = None,
+    no_title: bool = False,
+    progress: Progress = None,
+) -> Report:
+    """Vary the settings of runs, and say how much scores and rankings depend on each.
+
+    The table `sensitivity` has a row for each factor.
+
+    Arguments:
+        scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
+            of the suite].
+        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
+            separate them by commas [default: A to M].
+        pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
+            8192].
+        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
+            One of principled, mlsys2023.
+        networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
+            convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
+            of reference, artifact.
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
+            semantics].
+        platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+            or else nvdla_28nm].
+        flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
+            [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
+            tiles, axes, any.
+        mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
+            or least product of both [default: that of the accelerator, system or style, or else cycles]. One of
+            cycles, energy, edp.
+        effort: Work of the search for these choices in one layer: `full` takes seconds where `quick` takes
+            milliseconds, and comes closer to the bound; choices of a full search that are known already count
+            with either [default: quick]. One of quick, full.
+        without: Quirks of the published artifact that runs with mlsys2023 semantics leave out; repeat for several
+            [default: none].
+        duration: Span in which requests arrive [ms] [default: 1000.0].
+        seed: Seed of every random draw.
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
+        set: Any other setting (see `xrsim list settings`); repeat for several.
+        scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
+        factor: Factor with its levels, in place of the default levels or in addition to the default factors: any
+            setting (`xrsim list settings`), with values or multiples such as `x0.5`; repeat for more.
+        only: Vary the factors of --factor only.
+        screening: Vary all factors at once in a screening design of Plackett and Burman, each between two levels, and
+            print main effects.
+        replications: Independent replications of every run.
+        out: Folder for sensitivity.csv, the chart tornado as pictures and data, and sensitivity.json.
+        width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
+            per inch, and the title in FIGURE.txt instead of the picture.
+        no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> moved = xrsim.sensitivity("AR_gaming", "J", 4096, factor=["score.k_per_ms"], replications=3)
+    >>> moved.sensitivity.n_rows > 0
+    True
+    """
+    return _calls.of_folder("sensitivity", locals())
+
+
+def reproduce(
+    figure: Given | Sequence[Given] | None = None,
+    *,
+    semantics: Given | Sequence[Given] | None = None,
+    flexibility: Given | None = None,
+    out: Given | None = None,
+    width: Given | None = None,
+    no_title: bool = False,
+    progress: Progress = None,
+) -> Report:
+    """Reproduce the figures and quotes of the paper, and compare its conclusions under each semantics.
+
+    Tables and figures of the published study.
+
+    Arguments:
+        figure: Figure of the paper, or `scaling`; repeat for more. One of 5, 6, 7, 8, scaling.
+        semantics: Rules of the runs; repeat for both. One of principled, mlsys2023.
+        flexibility: Choices of every accelerator for each layer in figures with principled semantics, and in the last
+            column of the conclusions [default: none in figures, tiles in conclusions]. One of none, forms,
+            tiles, axes, any.
+        out: Folder for the tables, and for each figure as SVG, PDF and PNG with its data as CSV.
+        width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
+            per inch, and the title in FIGURE.txt instead of the picture.
+        no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> study = xrsim.reproduce(6, semantics="mlsys2023")
+    >>> len(study.figures()) > 0
+    True
+    """
+    return _calls.of_folder("reproduce", locals())
+
+
+def explain(
+    scenario: Given | Sequence[Given] | None = None,
+    system: Given | Sequence[Given] | None = None,
+    pes: Number | Sequence[Number] | None = None,
+    *,
+    semantics: Given | None = None,
+    networks: Given | None = None,
+    cost_model: Given | None = None,
+    platform: Given | None = None,
+    technology: Given | None = None,
+    flexibility: Given | None = None,
+    mapping_objective: Given | None = None,
+    effort: Given | None = None,
+    without: Given | Sequence[Given] | None = None,
+    duration: Number | None = None,
+    seed: Number | None = None,
+    dataflow: Given | Sequence[Given] | None = None,
+    set: dict[str, Any] | None = None,
+    scheduler: Given | None = None,
+    replication: Given | None = None,
+    replications: Given | None = None,
+    against: Given | None = None,
+    frame: Given | Sequence[Given] | None = None,
+    progress: Progress = None,
+) -> str:
+    """Say where a run loses its score, or why a frame was late or dropped, and which single change helps most.
+
+    The text says which models, frames and causes lose most.
+
+    Arguments:
+        scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
+            of the suite].
+        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
+            separate them by commas [default: A to M].
+        pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
+            8192].
+        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
+            One of principled, mlsys2023.
+        networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
+            convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
+            of reference, artifact.
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
+            semantics].
+        platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+            or else nvdla_28nm].
+        flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
+            [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
+            tiles, axes, any.
+        mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
+            or least product of both [default: that of the accelerator, system or style, or else cycles]. One of
+            cycles, energy, edp.
+        effort: Work of the search for these choices in one layer: `full` takes seconds where `quick` takes
+            milliseconds, and comes closer to the bound; choices of a full search that are known already count
+            with either [default: quick]. One of quick, full.
+        without: Quirks of the published artifact that runs with mlsys2023 semantics leave out; repeat for several
+            [default: none].
+        duration: Span in which requests arrive [ms] [default: 1000.0].
+        seed: Seed of every random draw.
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
+        set: Any other setting (see `xrsim list settings`); repeat for several.
+        scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
+        replication: Replication of the frame, counted from 0.
+        replications: Replications that scores are means of.
+        against: Compare with this system, on equal draws.
+        frame: A frame: a model of the scenario and a number from 0.
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> "loses most" in xrsim.explain("AR_gaming", "J", 4096)
+    True
+    """
+    return _calls.text("explain", locals())
+
+
+def status(
+    folder: Given | Sequence[Given] | None = None,
+    *,
+    progress: Progress = None,
+) -> str:
+    """Say how far the parts of a sweep, search, comparison or mapping are, by their files.
+
+    The text says which parts are done, under way and missing.
+
+    Arguments:
+        folder: Folder of the parts.
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     part = f"{folder}/mine.1-of-2.csv"
+    ...     xrsim.sweep(scenario="AR_gaming", system="J", pes=[1024, 4096], shard="1/2", out=part).points.n_rows
+    ...     "done" in xrsim.status(folder)
+    1
+    True
+    """
+    return _calls.text("status", locals())
+
+
+def merge(
+    files: Given | Sequence[Given] | None = None,
+    *,
+    out: Given | None = None,
+    progress: Progress = None,
+) -> bytes:
+    """Join the parts of a sweep to the file that the whole sweep would have written.
+
+    Returns the joined rows as CSV.
+
+    Arguments:
+        files: Files that `xrsim sweep --shard` wrote, in any order, each with its .json beside it.
+        out: The file of all points.
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     parts = [f"{folder}/{i}.csv" for i in (1, 2)]
+    ...     for i, part in enumerate(parts):
+    ...         points = xrsim.sweep(scenario="AR_gaming", system="J", pes=[1024, 4096], shard=f"{i + 1}/2", out=part)
+    ...     xrsim.merge(parts).count(b"\\n")
+    3
+    """
+    return _calls.of_file("merge", locals(), ".csv")
+
+
+def import_network(
+    file: Given | Sequence[Given] | None = None,
+    *,
+    out: Given | None = None,
+    dim: Given | Sequence[Given] | None = None,
+    shape: Given | Sequence[Given] | None = None,
+    value: Given | Sequence[Given] | None = None,
+    trips: Given | Sequence[Given] | None = None,
+    branch: Given | Sequence[Given] | None = None,
+    bound: Given | Sequence[Given] | None = None,
+    input: Given | Sequence[Given] | None = None,
+    state: Given | Sequence[Given] | None = None,
+    task: Given | None = None,
+    name: Given | None = None,
+    progress: Progress = None,
+) -> str:
+    """Convert an ONNX file, or a file of the published artifact (.m), to YAML.
+
+    Returns the YAML of the network. `json`-like values go by `xrsim.Network`.
+
+    Arguments:
+        file: File to convert.
+        out: Folder to write to, one file per network, scenario or dataflow [default: standard output].
+        dim: Extent of an open axis, e.g. `batch=1`.
+        shape: Shape of an input, e.g. `x=1x3x224x224`.
+        value: Elements of an integer input on which shapes depend, e.g. `lengths=4,6`.
+        trips: Trips of a loop.
+        branch: Branch that an `If` takes, `then` or `else`.
+        bound: Extent that data decide, such as the number of boxes.
+        input: Sensor that an input is from, e.g. `image=camera`.
+        state: Output of one frame that an input of the next one is.
+        task: Task of the network [default: its name].
+        name: Name of the network [default: the name of the file without its ending].
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> import pathlib
+    >>> xrsim.import_network(pathlib.Path("mine.onnx"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    xrsim._errors.InputError: ...
+    """
+    return _calls.text("import", locals())
+
+
+def report(
+    folder: Given | Sequence[Given] | None = None,
+    *,
+    out: Given | None = None,
+    progress: Progress = None,
+) -> bytes:
+    """Write results as one HTML page that needs no internet connection: runs, load tests, comparisons or a sweep.
+
+    Returns the page as HTML. With `out` it is also written.
+
+    Arguments:
+        folder: Folder written by `xrsim run`, `xrsim mlperf`, `xrsim compare` or `xrsim search` with --out, or the
+            file of a sweep.
+        out: Page to write.
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     xrsim.run("AR_gaming", "J", 4096).save(folder)
+    ...     xrsim.report(folder).lower().startswith(b"<!doctype html>")
+    True
+    """
+    return _calls.of_file("report", locals(), ".html")
+
+
+def plot(
+    file: Given | Sequence[Given] | None = None,
+    *,
+    kind: Given | None = None,
+    x: Given | None = None,
+    y: Given | None = None,
+    z: Given | None = None,
+    where: dict[str, Any] | None = None,
+    out: Given | None = None,
+    width: Given | None = None,
+    no_title: bool = False,
+    progress: Progress = None,
+) -> bytes:
+    """Draw the results of a sweep: Pareto front, best designs or heat map.
+
+    Returns the figure as SVG. With `out` it is also written, in the format of its ending.
+
+    Arguments:
+        file: Rows of a sweep, or the scores.csv of a run.
+        kind: Kind of plot. One of pareto, best, heatmap.
+        x: First objective [default: energy_mj], or columns of a heat map [default: pes].
+        y: Second objective [default: score], or rows of a heat map [default: system].
+        z: Third objective, objective of the best designs, or colours of a heat map [default: score].
+        where: Use only rows with this value in this column; repeat for more conditions.
+        out: File to write: a picture as .svg, .pdf or .png with its data beside it as .csv, or a table as .csv.
+        width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
+            per inch, and the title in FIGURE.txt instead of the picture.
+        no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows = xrsim.sweep(scenario="AR_gaming", system="J", pes=[1024, 4096], out=f"{folder}/a.csv")
+    ...     xrsim.plot(f"{folder}/a.csv", kind="pareto").startswith(b"<svg")
+    True
+    """
+    return _calls.of_file("plot", locals(), ".svg")
+
+
+def validate(
+    *,
+    progress: Progress = None,
+) -> str:
+    """Compare the simulator with reference data: that of the program, or tables of your own.
+
+    The text has the comparisons with reference data.
+
+    Arguments:
+
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> xrsim.validate  # doctest: +ELLIPSIS
+    <function validate at ...>
+    """
+    return _calls.text("validate", locals())

@@ -1,0 +1,199 @@
+//! Work apart from the interpreter: threads of the package's own, signals, and progress.
+//!
+//! The calling thread lets go of the interpreter and looks at signals, so that Ctrl-C ends the work
+//! ([`xrsim::cancel`]) and other threads of Python go on. Every call has its own pool of threads, which is
+//! kept for later calls. A forked process has none of its parent's threads and makes its own pools.
+
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use xrsim::cancel::{self, Cancelled, Token};
+
+use crate::{errors, policy};
+
+/// Time between two looks at signals.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Time between two calls of a function that is told of the progress.
+const TELL: Duration = Duration::from_millis(50);
+
+/// Threads of a call, with the token that ends its work.
+struct Worker {
+    pool: ThreadPool,
+    token: Token,
+    is_alone: bool,
+}
+
+/// Workers of this process without a call.
+static IDLE: Mutex<(u32, Vec<Worker>)> = Mutex::new((0, Vec::new()));
+
+impl Worker {
+    /// A worker; with `is_alone` it has a single thread.
+    fn take(is_alone: bool) -> PyResult<Self> {
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.0 != process::id() {
+            // Their threads are those of the parent; ending them would wait for ever.
+            idle.1.drain(..).for_each(std::mem::forget);
+            idle.0 = process::id();
+        }
+        let found = idle.1.iter().position(|it| it.is_alone == is_alone);
+        if let Some(at) = found {
+            let worker = idle.1.swap_remove(at);
+            worker.token.reset();
+            return Ok(worker);
+        }
+        drop(idle);
+        let token = Token::default();
+        let own = token.clone();
+        let builder = ThreadPoolBuilder::new()
+            .num_threads(usize::from(is_alone))
+            .thread_name(|index| format!("xrsim-{index}"))
+            .stack_size(xrsim::cli::STACK)
+            .start_handler(move |_| own.clone().adopt());
+        let pool = builder.build().map_err(|error| errors::system(&error))?;
+        Ok(Self { pool, token, is_alone })
+    }
+
+    fn give_back(self) {
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.0 == process::id() {
+            idle.1.push(self);
+        }
+    }
+}
+
+/// Number of things that are done, and of all, as the work tells them.
+#[derive(Default)]
+pub(crate) struct Counter {
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Counter {
+    pub(crate) fn set(&self, done: u64, total: u64) {
+        self.done.store(done, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> (u64, u64) {
+        (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
+    }
+}
+
+/// End of the work, which the calling thread waits for.
+#[derive(Default)]
+struct End(Mutex<bool>, Condvar);
+
+impl End {
+    fn reach(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.1.notify_one();
+    }
+
+    fn is_reached_within(&self, time: Duration) -> bool {
+        let is_reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.1.wait_timeout_while(is_reached, time, |is_reached| !*is_reached);
+        let (is_reached, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        *is_reached
+    }
+}
+
+/// Reaches the end, also if the work panics.
+struct Reached<'e>(&'e End);
+
+impl Drop for Reached<'_> {
+    fn drop(&mut self) {
+        self.0.reach();
+    }
+}
+
+/// How a call works.
+#[derive(Default)]
+pub(crate) struct How<'py> {
+    /// Whether a single thread does the work, because it calls functions of Python.
+    pub is_alone: bool,
+    /// Function of Python that is told of the progress.
+    pub progress: Option<Bound<'py, PyAny>>,
+}
+
+/// Does `work` on threads of the package, and returns what it returns.
+///
+/// # Errors
+///
+/// The exception of a signal, of a scheduler, or of the function that is told of the progress.
+pub(crate) fn work<T: Send>(
+    py: Python<'_>,
+    how: &How<'_>,
+    work: impl FnOnce(&Arc<Counter>) -> T + Send,
+) -> PyResult<T> {
+    let worker = Worker::take(how.is_alone)?;
+    let counter = Arc::new(Counter::default());
+    let end = End::default();
+    let (result, raised) = thread::scope(|scope| {
+        let (counter_of_work, worker, end) = (&counter, &worker, &end);
+        let done = move || {
+            let _reached = Reached(end);
+            worker.pool.install(|| {
+                // Panics of the library reach the calling thread as such.
+                let result = cancel::catch(|| work(counter_of_work));
+                (result, policy::take_raised())
+            })
+        };
+        let thread = thread::Builder::new().name("xrsim".into()).spawn_scoped(scope, done);
+        let thread = thread.map_err(|error| errors::system(&error))?;
+        let raised = watch(py, end, how, &counter);
+        if raised.is_some() {
+            worker.token.cancel();
+        }
+        let result = py.detach(|| thread.join());
+        PyResult::Ok((result, raised))
+    })?;
+    worker.give_back();
+    let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let (result, by_scheduler) = result;
+    match (raised.or(by_scheduler), result) {
+        (Some(raised), _) => Err(raised),
+        (None, Ok(result)) => {
+            tell(how, &counter, &mut None)?;
+            Ok(result)
+        }
+        (None, Err(Cancelled)) => Err(PyKeyboardInterrupt::new_err("interrupted")),
+    }
+}
+
+/// Waits for the end of the work. Returns an exception that ends it early.
+fn watch(py: Python<'_>, end: &End, how: &How<'_>, counter: &Counter) -> Option<PyErr> {
+    let (mut told, mut next) = (None, Instant::now() + TELL);
+    loop {
+        if py.detach(|| end.is_reached_within(LOOK)) {
+            return None;
+        }
+        let mut raised = py.check_signals().err();
+        if raised.is_none() && Instant::now() >= next {
+            next = Instant::now() + TELL;
+            raised = tell(how, counter, &mut told).err();
+        }
+        if raised.is_some() {
+            return raised;
+        }
+    }
+}
+
+/// Tells the function of the progress, unless it knows.
+fn tell(how: &How<'_>, counter: &Counter, told: &mut Option<(u64, u64)>) -> PyResult<()> {
+    let now = counter.get();
+    if let Some(progress) = &how.progress
+        && *told != Some(now)
+        && now.1 > 0
+    {
+        *told = Some(now);
+        progress.call1(now)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,33 @@
+"""The package as a whole: its names, their documentation, and what is written from the program."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import xrsim
+
+PACKAGE = Path(__file__).parent.parent
+
+
+def test_functions_are_those_of_the_program() -> None:
+    done = subprocess.run([sys.executable, PACKAGE / "generate.py", "--check"], stdout=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_public_name_has_an_example() -> None:
+    native = {"Decision", "Job", "View", "__version__"}
+    for name in set(xrsim.__all__) - native:
+        documentation = inspect.getdoc(getattr(xrsim, name)) or ""
+        assert ">>> " in documentation, name
+
+
+def test_a_view_of_another_process_has_the_fields_of_this_one() -> None:
+    from xrsim._policy import _View
+
+    line = {"now_ns": 0, "ready": [], "idle": [0], "accelerators": [], "history": [], "blocked": []}
+    served = _View(line, {"latency_ns": [], "layer_latency_ns": []})
+    public = {name for name in dir(served) if not name.startswith("_")}
+    assert public == {name for name in dir(xrsim.View) if not name.startswith("_")}

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyByteArray, PyDict, PyList};
 use rayon::prelude::*;
 use xrsim::cli::RequestedRuns;
 use xrsim::external::GivenScheduler;
@@ -52,12 +52,21 @@ struct Steps {
     finals: Vec<Final>,
 }
 
-/// What `step` returns: rewards, ends, actions that were not allowed, and environments that ended.
+/// Memory of an array of numpy, which may write to it.
+type Bytes<'py> = Bound<'py, PyByteArray>;
+
+/// What `step` returns: rewards, ends, actions that were not allowed, observations, masks, and environments that ended.
 type Stepped<'py> =
-    (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyList>);
+    (Bytes<'py>, Bytes<'py>, Bytes<'py>, Bytes<'py>, Bytes<'py>, Bound<'py, PyList>);
+
+/// What `step_one` returns: reward, end, whether the action was not allowed, observation, mask, and scores.
+type SteppedOne<'py> = (f64, bool, bool, Bytes<'py>, Bytes<'py>, Option<Bound<'py, PyDict>>);
+
+/// Scores of a run, by the names of their columns.
+type Scores = Vec<(&'static str, f64)>;
 
 /// The end of an episode: environment, last observation, and scores of the run.
-type Final = (usize, Vec<f32>, Vec<(&'static str, f64)>);
+type Final = (usize, Vec<f32>, Scores);
 
 #[pymethods]
 impl NativeEnvs {
@@ -166,44 +175,50 @@ impl NativeEnvs {
         .map_err(|message: String| PyValueError::new_err(message))
     }
 
-    /// Takes an action in each environment. Returns the rewards (float64), whether episodes ended and whether actions
-    /// were not allowed (uint8 each) as bytes, and a list of the environments that ended, with their last observation
-    /// and their scores. Those begin their next episode at once if `begins`.
-    fn step<'py>(
-        &self,
-        py: Python<'py>,
-        actions: Vec<usize>,
-        begins: bool,
-    ) -> PyResult<Stepped<'py>> {
+    /// Takes an action in each environment; those that end begin their next episode at once. Returns the rewards
+    /// (float64), whether episodes ended and whether actions were not allowed (uint8 each), the observations (float32),
+    /// the masks of the actions (int8), and a list of the environments that ended, with their last observation and
+    /// their scores.
+    fn step<'py>(&self, py: Python<'py>, actions: Vec<usize>) -> PyResult<Stepped<'py>> {
         let rules = &*self.rules;
         let stepped = match actions.len() < PARALLEL_FROM {
-            true => py.detach(|| self.lock().step(rules, &actions, begins, false)),
+            true => py.detach(|| self.lock().step(rules, &actions, false)),
             false => worker::work(py, &How::default(), |_| {
-                self.lock().step(rules, &actions, begins, true)
+                self.lock().step(rules, &actions, true)
             })?,
         };
         let steps = stepped.map_err(PyRuntimeError::new_err)?;
-        let rewards: Vec<u8> = steps.rewards.iter().flat_map(|it| it.to_ne_bytes()).collect();
         let finals = PyList::empty(py);
         for (index, observation, scores) in &steps.finals {
-            let bytes: Vec<u8> = observation.iter().flat_map(|it| it.to_ne_bytes()).collect();
-            let named = PyDict::new(py);
-            scores.iter().try_for_each(|(name, value)| named.set_item(name, value))?;
-            finals.append((index, PyBytes::new(py, &bytes), named))?;
+            finals.append((index, floats(py, observation)?, named(py, scores)?))?;
         }
-        Ok((
-            PyBytes::new(py, &rewards),
-            PyBytes::new(py, &steps.ends),
-            PyBytes::new(py, &steps.invalid),
-            finals,
-        ))
+        let rewards = array(py, &steps.rewards, f64::to_ne_bytes)?;
+        let (ends, invalid) =
+            (PyByteArray::new(py, &steps.ends), PyByteArray::new(py, &steps.invalid));
+        let (observations, masks) = self.observed(py)?;
+        Ok((rewards, ends, invalid, observations, masks, finals))
     }
 
-    /// Observations (float32) and masks of the actions (int8) as bytes, one environment after another.
-    fn observed<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, Bound<'py, PyBytes>) {
+    /// Takes an action in the first environment. Returns the reward, whether the episode ended and whether the action
+    /// was not allowed, the observation (float32), the mask of the actions (int8), and the scores of a run that ended.
+    fn step_one<'py>(&self, py: Python<'py>, action: usize) -> PyResult<SteppedOne<'py>> {
+        // A step takes less time than to let go of the interpreter.
+        let mut state = self.lock();
+        let State { games, observations, masks, seed } = &mut *state;
+        let (rules, seed) = (&*self.rules, *seed);
+        let (observation, mask) =
+            (&mut observations[..rules.n_observed()], &mut masks[..rules.n_actions()]);
+        let stepped = games[0].step((action, false, seed), observation, mask);
+        let (step, ended) = stepped.map_err(PyRuntimeError::new_err)?;
+        let scores = ended.map(|(_, _, scores)| named(py, &scores)).transpose()?;
+        let (observation, mask) = (floats(py, observation)?, PyByteArray::new(py, mask));
+        Ok((step.reward, step.is_over, step.is_invalid, observation, mask, scores))
+    }
+
+    /// Observations (float32) and masks of the actions (int8), one environment after another.
+    fn observed<'py>(&self, py: Python<'py>) -> PyResult<(Bytes<'py>, Bytes<'py>)> {
         let state = self.lock();
-        let bytes: Vec<u8> = state.observations.iter().flat_map(|it| it.to_ne_bytes()).collect();
-        (PyBytes::new(py, &bytes), PyBytes::new(py, &state.masks))
+        Ok((floats(py, &state.observations)?, PyByteArray::new(py, &state.masks)))
     }
 
     /// Requests that ended in the last step of an environment: model, frame, outcome, deadline and end \[ns\], and
@@ -228,6 +243,29 @@ impl NativeEnvs {
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Numbers as the memory of an array.
+fn array<'py, T: Copy, const N: usize>(
+    py: Python<'py>,
+    values: &[T],
+    bytes_of: impl Fn(T) -> [u8; N],
+) -> PyResult<Bytes<'py>> {
+    PyByteArray::new_with(py, N * values.len(), |bytes| {
+        let places = bytes.chunks_exact_mut(N);
+        places.zip(values).for_each(|(place, value)| place.copy_from_slice(&bytes_of(*value)));
+        Ok(())
+    })
+}
+
+fn floats<'py>(py: Python<'py>, values: &[f32]) -> PyResult<Bytes<'py>> {
+    array(py, values, f32::to_ne_bytes)
+}
+
+fn named<'py>(py: Python<'py>, scores: &Scores) -> PyResult<Bound<'py, PyDict>> {
+    let named = PyDict::new(py);
+    scores.iter().try_for_each(|(name, value)| named.set_item(name, value))?;
+    Ok(named)
 }
 
 impl Place {
@@ -274,7 +312,6 @@ impl State {
         &mut self,
         rules: &Rules,
         actions: &[usize],
-        begins: bool,
         is_parallel: bool,
     ) -> Result<Steps, String> {
         let Self { games, observations, masks, seed } = self;
@@ -291,7 +328,7 @@ impl State {
                 .zip(masks.par_chunks_exact_mut(n_actions))
                 .zip(actions)
                 .map(|(((place, observation), mask), &action)| {
-                    place.step((action, begins, seed), observation, mask)
+                    place.step((action, true, seed), observation, mask)
                 })
                 .collect()
         } else {
@@ -300,7 +337,7 @@ impl State {
             let places = games.iter_mut().zip(rows).zip(actions);
             places
                 .map(|((place, (observation, mask)), &action)| {
-                    place.step((action, begins, seed), observation, mask)
+                    place.step((action, true, seed), observation, mask)
                 })
                 .collect()
         };

@@ -44,12 +44,19 @@ pub(crate) struct GivenPolicy(GivenScheduler);
 
 #[pymethods]
 impl GivenPolicy {
-    /// `make` takes the first line of the protocol and returns a function that decides.
+    /// `make` takes the first line of the protocol, or `None` if it takes no setup, and returns a function that
+    /// decides.
     #[new]
-    fn new(name: &str, options: Vec<String>, text: &str, make: Py<PyAny>) -> PyResult<Self> {
+    fn new(
+        name: &str,
+        options: Vec<String>,
+        text: &str,
+        make: Py<PyAny>,
+        takes_setup: bool,
+    ) -> PyResult<Self> {
         let build = move |setup: &Setup<'_>| -> Box<dyn Scheduler> {
             let scenario = setup.scenario.name().to_string();
-            let line = external::setup_line(setup);
+            let line = takes_setup.then(|| external::setup_line(setup));
             match Python::attach(|py| make.call1(py, (line,))) {
                 Ok(decide) => Box::new(Running {
                     decide,

@@ -116,7 +116,7 @@ impl Drop for Reached<'_> {
 /// How a call works.
 #[derive(Default)]
 pub(crate) struct How<'py> {
-    /// Whether a single thread does the work, because it calls functions of Python.
+    /// Whether a single thread does the work, because it calls functions of Python all the time.
     pub is_alone: bool,
     /// Function of Python that is told of the progress.
     pub progress: Option<Bound<'py, PyAny>>,
@@ -141,7 +141,12 @@ pub(crate) fn work<T: Send>(
             let _reached = Reached(end);
             worker.pool.install(|| {
                 // Panics of the library reach the calling thread as such.
-                let result = cancel::catch(|| work(counter_of_work));
+                let work = || cancel::catch(|| work(counter_of_work));
+                // A thread that calls Python often keeps its state of the interpreter between calls.
+                let result = match worker.is_alone {
+                    true => Python::attach(|py| py.detach(work)),
+                    false => work(),
+                };
                 (result, policy::take_raised())
             })
         };

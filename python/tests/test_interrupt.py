@@ -32,6 +32,8 @@ CALLS = {
 SCRIPT = """
 import os, signal, sys, threading, time
 import xrsim
+# A process in the background of a shell begins with SIGINT ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 class First:
     def decide(self, view):
         return xrsim.dispatch(view.ready[0], view.idle[0])

@@ -6,7 +6,7 @@ import inspect
 import json
 import sys
 import weakref
-from typing import Any, Callable, Iterable, TextIO
+from typing import Any, Callable, Iterable, Optional, TextIO
 
 from . import _xrsim
 from ._xrsim import Decision
@@ -139,14 +139,13 @@ def _native_policy(value: Any) -> Any:
         text = inspect.getsource(value)
     except (OSError, TypeError):
         text = repr(value)
-    return _xrsim.GivenPolicy(name.strip("<>"), options, text, _maker(value))
+    takes_setup = _takes_setup(value)
+    return _xrsim.GivenPolicy(name.strip("<>"), options, text, _maker(value), takes_setup)
 
 
-def _maker(policy: Callable[..., Any]) -> Callable[[str], Callable[[Any], Any]]:
-    takes_setup = _takes_setup(policy)
-
-    def make(line: str) -> Callable[[Any], Any]:
-        made = policy(Setup(json.loads(line))) if takes_setup else policy()
+def _maker(policy: Callable[..., Any]) -> Callable[[Optional[str]], Callable[[Any], Any]]:
+    def make(line: str | None) -> Callable[[Any], Any]:
+        made = policy() if line is None else policy(Setup(json.loads(line)))
         decide = getattr(made, "decide", None)
         if not callable(decide):
             raise AttributeError(f"the scheduler {made!r} has no method `decide`")
@@ -221,7 +220,7 @@ def serve(policy: Callable[..., Any], lines: Iterable[str] | None = None, out: T
     if first is None:
         return
     setup = json.loads(first)
-    decide = _maker(policy)(first)
+    decide = _maker(policy)(first if _takes_setup(policy) else None)
     for line in source:
         question = json.loads(line)
         answer: dict[str, Any] = {"id": question["id"]}

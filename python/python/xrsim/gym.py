@@ -96,22 +96,23 @@ class _Envs:
             given = numpy.atleast_1d(given).tolist()
         self.native.reset(seed, given)
 
-    def observe(self) -> tuple[Any, Any]:
-        observations, masks = self.native.observed()
-        states = numpy.frombuffer(observations, numpy.float32).reshape(self.n, self.observed).copy()
-        return states, numpy.frombuffer(masks, numpy.int8).reshape(self.n, self.actions).copy()
+    def arrays(self, observations: bytearray, masks: bytearray) -> tuple[Any, Any]:
+        states = numpy.frombuffer(observations, numpy.float32).reshape(self.n, self.observed)
+        return states, numpy.frombuffer(masks, numpy.int8).reshape(self.n, self.actions)
 
-    def shown(self, states: Any, is_single: bool) -> Any:
-        """Observations of the space: those of one environment or of all."""
+    def one(self, state: Any) -> Any:
+        """Observation of one environment."""
+        return state if self.layers is None else {"state": state, "layers": self.layers.copy()}
+
+    def all(self, states: Any) -> Any:
+        """Observation of all environments."""
         if self.layers is None:
-            return states[0] if is_single else states
-        if is_single:
-            return {"state": states[0], "layers": self.layers.copy()}
-        return {"state": states, "layers": numpy.repeat(self.layers[None], len(states), axis=0)}
+            return states
+        return {"state": states, "layers": numpy.repeat(self.layers[None], self.n, axis=0)}
 
-    def reward(self, index: int, given: float) -> float:
-        if self.reward_of is None:
-            return given
+    def reward(self, index: int) -> float:
+        """Reward of the function for what ended in the last step."""
+        assert self.reward_of is not None
         return float(self.reward_of([dict(zip(_ENDED, ended)) for ended in self.native.ended(index)]))
 
 
@@ -180,21 +181,22 @@ class SchedulingEnv(gymnasium.Env):  # type: ignore[misc,type-arg,unused-ignore]
         self._envs.reset(seed, options)
         self._total = 0.0
         self._begun = True
-        states, masks = self._envs.observe()
-        return self._envs.shown(states, True), {"action_mask": masks[0], "invalid": False}
+        states, masks = self._envs.arrays(*self._envs.native.observed())
+        return self._envs.one(states[0]), {"action_mask": masks[0], "invalid": False}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take an action. At the end of an episode, `info["scores"]` has the scores of the run."""
         if not self._begun:
             raise RuntimeError("call reset before step")
-        rewards, ends, invalid, finals = self._envs.native.step([int(action)], False)
-        states, masks = self._envs.observe()
-        reward = self._envs.reward(0, float(numpy.frombuffer(rewards, numpy.float64)[0]))
+        envs = self._envs
+        reward, is_over, invalid, state, mask, scores = envs.native.step_one(int(action))
+        if envs.reward_of is not None:
+            reward = envs.reward(0)
         self._total += reward
-        info: dict[str, Any] = {"action_mask": masks[0], "invalid": bool(invalid[0])}
-        if finals:
-            info["scores"] = finals[0][2]
-        return self._envs.shown(states, True), reward, bool(ends[0]), False, info
+        info: dict[str, Any] = {"action_mask": numpy.frombuffer(mask, numpy.int8), "invalid": invalid}
+        if scores is not None:
+            info["scores"] = scores
+        return envs.one(numpy.frombuffer(state, numpy.float32)), reward, is_over, False, info
 
     def render(self) -> str | None:
         """Return a line of text."""
@@ -249,8 +251,8 @@ class SchedulingVectorEnv(VectorEnv):  # type: ignore[misc,type-arg,unused-ignor
         """Begin an episode everywhere. `options={"replication": [..]}` gives each environment its replication."""
         super().reset(seed=seed)
         self._envs.reset(seed, options)
-        states, masks = self._envs.observe()
-        return self._envs.shown(states, False), {"action_mask": masks}
+        states, masks = self._envs.arrays(*self._envs.native.observed())
+        return self._envs.all(states), {"action_mask": masks}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take an action in each environment.
@@ -258,23 +260,23 @@ class SchedulingVectorEnv(VectorEnv):  # type: ignore[misc,type-arg,unused-ignor
         Where an episode ends, `info["final_obs"]` has its last observation and `info["final_info"]["scores"]` the
         scores of its run; `info["_final_obs"]` says where.
         """
-        rewards, ends, invalid, finals = self._envs.native.step(numpy.asarray(actions).tolist(), True)
-        states, masks = self._envs.observe()
-        reward = numpy.frombuffer(rewards, numpy.float64).copy()
-        if self._envs.reward_of is not None:
-            reward = numpy.array([self._envs.reward(index, 0.0) for index in range(self.num_envs)])
-        terminated = numpy.frombuffer(ends, numpy.uint8).astype(bool)
-        info: dict[str, Any] = {"action_mask": masks, "invalid": numpy.frombuffer(invalid, numpy.uint8).astype(bool)}
+        envs = self._envs
+        rewards, ends, invalid, observations, masks, finals = envs.native.step(numpy.asarray(actions).tolist())
+        states, mask = envs.arrays(observations, masks)
+        reward = numpy.frombuffer(rewards, numpy.float64)
+        if envs.reward_of is not None:
+            reward = numpy.array([envs.reward(index) for index in range(self.num_envs)])
+        terminated = numpy.frombuffer(ends, numpy.bool_)
+        info: dict[str, Any] = {"action_mask": mask, "invalid": numpy.frombuffer(invalid, numpy.bool_)}
         if finals:
             final_obs = numpy.full(self.num_envs, None, dtype=object)
             scores = numpy.full(self.num_envs, None, dtype=object)
             for index, observation, named in finals:
-                state = numpy.frombuffer(observation, numpy.float32).copy()
-                final_obs[index] = self._envs.shown(state[None], True)
+                final_obs[index] = envs.one(numpy.frombuffer(observation, numpy.float32))
                 scores[index] = named
             info.update(final_obs=final_obs, _final_obs=terminated.copy())
             info.update(final_info={"scores": scores, "_scores": terminated.copy()}, _final_info=terminated.copy())
-        return self._envs.shown(states, False), reward, terminated, numpy.zeros(self.num_envs, bool), info
+        return envs.all(states), reward, terminated, numpy.zeros(self.num_envs, bool), info
 
 
 gymnasium.register("xrsim/Scheduling-v0", entry_point="xrsim.gym:SchedulingEnv", vector_entry_point=None)

@@ -100,7 +100,7 @@ FUNCTIONS = [
     ),
     Function(
         "sensitivity", "scenario system pes", "Report", 'return _calls.of_folder("sensitivity", locals())',
-        '>>> moved = xrsim.sensitivity("AR_gaming", "J", 4096, factor=["score.k_per_ms"], replications=3)\n'
+        '>>> moved = xrsim.sensitivity("AR_gaming", "J", 4096, flexibility="none", factor=["score.k_per_ms"])\n'
         '>>> moved.sensitivity.n_rows > 0\nTrue',
         result="The table `sensitivity` has a row for each factor.",
     ),
@@ -111,7 +111,7 @@ FUNCTIONS = [
     ),
     Function(
         "explain", "scenario system pes", "str", 'return _calls.text("explain", locals())',
-        '>>> "loses most" in xrsim.explain("AR_gaming", "J", 4096)\nTrue',
+        '>>> "loses most" in xrsim.explain("AR_gaming", "J", 1024, flexibility="none")\nTrue',
         result="The text says which models, frames and causes lose most.",
     ),
     Function(

@@ -126,7 +126,7 @@ def test_readers_have_the_values_of_a_run() -> None:
 
 def test_a_capsule_can_be_taken_once_never_and_late() -> None:
     pyarrow = pytest.importorskip("pyarrow")
-    for _ in range(50):
+    for _ in range(10):
         made = table()
         stream = made.__arrow_c_stream__()
         del made

@@ -694,7 +694,7 @@ def sensitivity(
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
-    >>> moved = xrsim.sensitivity("AR_gaming", "J", 4096, factor=["score.k_per_ms"], replications=3)
+    >>> moved = xrsim.sensitivity("AR_gaming", "J", 4096, flexibility="none", factor=["score.k_per_ms"])
     >>> moved.sensitivity.n_rows > 0
     True
     """
@@ -804,7 +804,7 @@ def explain(
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
-    >>> "loses most" in xrsim.explain("AR_gaming", "J", 4096)
+    >>> "loses most" in xrsim.explain("AR_gaming", "J", 1024, flexibility="none")
     True
     """
     return _calls.text("explain", locals())

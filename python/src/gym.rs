@@ -183,9 +183,9 @@ impl NativeEnvs {
         let rules = &*self.rules;
         let stepped = match actions.len() < PARALLEL_FROM {
             true => py.detach(|| self.lock().step(rules, &actions, false)),
-            false => worker::work(py, &How::default(), |_| {
-                self.lock().step(rules, &actions, true)
-            })?,
+            false => {
+                worker::work(py, &How::default(), |_| self.lock().step(rules, &actions, true))?
+            }
         };
         let steps = stepped.map_err(PyRuntimeError::new_err)?;
         let finals = PyList::empty(py);

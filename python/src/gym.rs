@@ -252,8 +252,8 @@ fn array<'py, T: Copy, const N: usize>(
     bytes_of: impl Fn(T) -> [u8; N],
 ) -> PyResult<Bytes<'py>> {
     PyByteArray::new_with(py, N * values.len(), |bytes| {
-        let places = bytes.chunks_exact_mut(N);
-        places.zip(values).for_each(|(place, value)| place.copy_from_slice(&bytes_of(*value)));
+        let (places, _) = bytes.as_chunks_mut::<N>();
+        places.iter_mut().zip(values).for_each(|(place, &value)| *place = bytes_of(value));
         Ok(())
     })
 }

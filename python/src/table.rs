@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use xrsim::report::columns::{Column, Columns, Texts, Values};
 
@@ -106,14 +107,14 @@ impl NativeTable {
         let column = self.column(index)?;
         let validity = column.validity.as_ref().map(|bits| PyBytes::new(py, bits));
         let (kind, memory, words) = match &column.values {
-            Values::Number(values) => ("number", bytes_of(values, |it| it.to_le_bytes()), None),
-            Values::Whole(values) => ("whole", bytes_of(values, |it| it.to_le_bytes()), None),
+            Values::Number(values) => ("number", bytes_of(py, values, f64::to_le_bytes)?, None),
+            Values::Whole(values) => ("whole", bytes_of(py, values, i64::to_le_bytes)?, None),
             Values::Text(texts) => {
                 let words = texts.words().map(String::from).collect();
-                ("text", bytes_of(&texts.codes, |it| it.to_le_bytes()), Some(words))
+                ("text", bytes_of(py, &texts.codes, i32::to_le_bytes)?, Some(words))
             }
         };
-        Ok((kind, PyBytes::new(py, &memory), validity, words))
+        Ok((kind, memory, validity, words))
     }
 
     /// The table of columns as `packed` has them.
@@ -129,7 +130,7 @@ impl NativeTable {
                         Values::Text(Texts::of(of_bytes(&memory, i32::from_le_bytes), &words)?)
                     }
                 };
-                Some((name, values, validity))
+                Some((name, values, validity.map(|bits| bits.to_vec())))
             });
         let columns = columns.collect::<Option<Vec<_>>>().and_then(Columns::of_parts);
         let columns = columns.ok_or_else(|| PyValueError::new_err("the columns are damaged"))?;
@@ -166,10 +167,18 @@ type Packed<'py> =
     (&'static str, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>, Option<Vec<String>>);
 
 /// The same as it comes back.
-type Unpacked = (String, Vec<u8>, Option<Vec<u8>>, Option<Vec<String>>);
+type Unpacked = (String, PyBackedBytes, Option<PyBackedBytes>, Option<Vec<String>>);
 
-fn bytes_of<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
-    values.iter().flat_map(|&value| bytes(value)).collect()
+fn bytes_of<'py, T: Copy, const N: usize>(
+    py: Python<'py>,
+    values: &[T],
+    bytes: impl Fn(T) -> [u8; N],
+) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, N * values.len(), |memory| {
+        let (places, _) = memory.as_chunks_mut::<N>();
+        places.iter_mut().zip(values).for_each(|(place, &value)| *place = bytes(value));
+        Ok(())
+    })
 }
 
 fn of_bytes<T, const N: usize>(bytes: &[u8], value: impl Fn([u8; N]) -> T) -> Vec<T> {

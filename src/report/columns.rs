@@ -235,13 +235,15 @@ struct Dictionary {
     /// Codes by hash of the word.
     known: HashMap<u64, Vec<i32>>,
     hasher: RandomState,
-    last: Option<i32>,
 }
+
+/// Words of a column that are looked at without their hash.
+const FEW: usize = 8;
 
 impl Default for Dictionary {
     fn default() -> Self {
         let texts = Texts { codes: Vec::new(), ends: vec![0], bytes: Vec::new() };
-        Self { texts, known: HashMap::new(), hasher: RandomState::new(), last: None }
+        Self { texts, known: HashMap::new(), hasher: RandomState::new() }
     }
 }
 
@@ -254,11 +256,10 @@ impl Dictionary {
     }
 
     fn push(&mut self, text: &str) {
-        // Most cells repeat the cell above.
-        if let Some(last) = self.last
-            && self.word(last) == text.as_bytes()
-        {
-            self.texts.codes.push(last);
+        // Most columns have a few words.
+        let few = self.texts.n_words().min(FEW) as i32;
+        if let Some(code) = (0..few).find(|&code| self.word(code) == text.as_bytes()) {
+            self.texts.codes.push(code);
             return;
         }
         let hash = self.hasher.hash_one(text);
@@ -271,7 +272,6 @@ impl Dictionary {
             self.known.entry(hash).or_default().push(code);
             code
         });
-        self.last = Some(code);
         self.texts.codes.push(code);
     }
 
@@ -399,6 +399,21 @@ impl Builder {
             dictionary.push(text);
         }
         self.n_rows += 1;
+    }
+
+    /// Adds the last value, which is there, `n` times.
+    fn repeat_last(&mut self, n: usize) {
+        fn repeat<T: Copy>(values: &mut Vec<T>, n: usize) {
+            if let Some(&last) = values.last() {
+                values.resize(values.len() + n, last);
+            }
+        }
+        match &mut self.values {
+            Growing::Text(dictionary) => repeat(&mut dictionary.texts.codes, n),
+            Growing::Number(values) => repeat(values, n),
+            Growing::Whole(values) => repeat(values, n),
+        }
+        self.n_rows += n;
     }
 
     fn note(&mut self, is_there: bool) {

@@ -22,8 +22,11 @@ pub(crate) struct ColumnsOfRuns {
     label: Vec<(Box<str>, Option<u64>)>,
     /// Values of settings of the current run.
     settings: Vec<Box<str>>,
+    /// Column of the next cell.
     at: usize,
     n_rows: usize,
+    /// Rows that have their label.
+    n_labelled: usize,
 }
 
 impl ColumnsOfRuns {
@@ -31,9 +34,12 @@ impl ColumnsOfRuns {
         let label = LABEL.iter().map(|name| Builder::new(name, nature_of(name), 0));
         let settings = settings.iter().map(|name| Builder::new(name, Nature::Text, 0));
         let others = columns.into_iter().map(|(name, nature)| Builder::new(name, nature, 0));
-        let builders = label.chain(settings).chain(others).collect();
-        let part = None;
-        Self { part, builders, label: Vec::new(), settings: Vec::new(), at: 0, n_rows: 0 }
+        Self::of(None, label.chain(settings).chain(others).collect())
+    }
+
+    fn of(part: Option<Part>, builders: Vec<Builder>) -> Self {
+        let (label, settings) = (Vec::new(), Vec::new());
+        Self { part, builders, label, settings, at: 0, n_rows: 0, n_labelled: 0 }
     }
 
     /// Columns of `scores.csv`, with columns for `settings` after the label.
@@ -58,9 +64,8 @@ impl ColumnsOfRuns {
     /// The long texts of `inferences.csv` alone.
     pub(crate) fn inference_texts(_: &[&str]) -> Self {
         let [texts @ .., _] = REST;
-        let builders = texts.iter().map(|name| Builder::new(name, Nature::Text, 0)).collect();
-        let part = Some(Part::Texts);
-        Self { part, builders, label: Vec::new(), settings: Vec::new(), at: 0, n_rows: 0 }
+        let builders = texts.iter().map(|name| Builder::new(name, Nature::Text, 0));
+        Self::of(Some(Part::Texts), builders.collect())
     }
 
     /// Begins the rows of a run.
@@ -87,6 +92,7 @@ impl ColumnsOfRuns {
         if self.part == Some(Part::Texts) {
             return;
         }
+        self.label_rows();
         self.label.clear();
         cells::of_label(&mut Label(&mut self.label), label);
         self.settings = settings.map(Into::into).collect();
@@ -108,9 +114,26 @@ impl ColumnsOfRuns {
     }
 
     /// The columns.
-    pub(crate) fn finish(self) -> Columns {
+    pub(crate) fn finish(mut self) -> Columns {
+        self.label_rows();
         let columns = self.builders.into_iter().map(Builder::finish).collect();
         Columns { columns, n_rows: self.n_rows }
+    }
+
+    /// Gives the rows of the current run their label.
+    fn label_rows(&mut self) {
+        let n = self.n_rows - std::mem::replace(&mut self.n_labelled, self.n_rows);
+        let values = self.label.iter().map(|(text, number)| (&**text, *number));
+        let settings = self.settings.iter().map(|text| (&**text, None));
+        for ((text, number), builder) in values.chain(settings).zip(&mut self.builders) {
+            if n > 0 {
+                match number {
+                    Some(number) => builder.whole(number),
+                    None => builder.text(text),
+                }
+                builder.repeat_last(n - 1);
+            }
+        }
     }
 
     fn next(&mut self) -> &mut Builder {
@@ -136,14 +159,6 @@ pub(super) fn request_scores() -> impl Iterator<Item = (&'static str, Nature)> {
 
 impl Cells for ColumnsOfRuns {
     fn start_row(&mut self) {
-        let values = self.label.iter().map(|(text, number)| (&**text, *number));
-        let settings = self.settings.iter().map(|text| (&**text, None));
-        for ((text, number), builder) in values.chain(settings).zip(&mut self.builders) {
-            match number {
-                Some(number) => builder.whole(number),
-                None => builder.text(text),
-            }
-        }
         self.at = self.label.len() + self.settings.len();
     }
 

@@ -21,12 +21,18 @@ pub(crate) fn system(error: &dyn Display) -> PyErr {
 pub(crate) fn of_failure(py: Python<'_>, failure: &Failure) -> PyErr {
     match failure {
         Failure::Input(error) => of_config(py, error),
-        Failure::Argument(message) => PyValueError::new_err(message.clone()),
+        Failure::Argument(message) => PyValueError::new_err(without_usage(message).to_string()),
         Failure::Output(message) => PyOSError::new_err(message.clone()),
         Failure::Interrupted(message) => PyKeyboardInterrupt::new_err(message.clone()),
         Failure::Busy(message) => made(py, "BusyError", message, |_| Ok(())),
         other => made(py, "XrsimError", &other.reason(), |_| Ok(())),
     }
+}
+
+/// A message about words of the command line without what it says of their use.
+fn without_usage(message: &str) -> &str {
+    let ends = ["\n\nUsage:", "\n\nFor more information"].map(|it| message.find(it));
+    &message[..ends.into_iter().flatten().min().unwrap_or(message.len())]
 }
 
 /// The exception of a run that has no scores.

@@ -16,6 +16,9 @@ use crate::worker::{self, How};
 /// Games from which on threads help.
 const PARALLEL_FROM: usize = 1000;
 
+/// Slots of all games together, which bounds the memory of their observations.
+const MOST_SLOTS: usize = 1 << 22;
+
 /// Games that a thread plays together.
 const CHUNK: usize = 64;
 
@@ -90,9 +93,9 @@ impl NativeEnvs {
                 )));
             }
         };
-        if n == 0 || slots == 0 || slots > 4096 || n > 1 << 20 {
+        if n == 0 || slots == 0 || slots > 4096 || n > 1 << 20 || n * slots > MOST_SLOTS {
             return Err(PyValueError::new_err(
-                "allowed are 1 to 1048576 environments with 1 to 4096 slots",
+                "allowed are 1 to 1048576 environments with 1 to 4096 slots, 4194304 slots in all",
             ));
         }
         let options: Vec<&str> = options.iter().map(String::as_str).collect();

@@ -135,16 +135,21 @@ pub(crate) fn work<T: Send>(
     let worker = Worker::take(how.is_alone)?;
     let counter = Arc::new(Counter::default());
     let end = End::default();
+    let thread_of_python = AtomicU64::new(0);
     let (result, raised) = thread::scope(|scope| {
         let (counter_of_work, worker, end) = (&counter, &worker, &end);
+        let thread_of_python = &thread_of_python;
         let done = move || {
             let _reached = Reached(end);
             worker.pool.install(|| {
                 // Panics of the library reach the calling thread as such.
                 let work = || cancel::catch(|| work(counter_of_work));
-                // A thread that calls Python often keeps its state of the interpreter between calls.
                 let result = match worker.is_alone {
-                    true => Python::attach(|py| py.detach(work)),
+                    // A thread that calls Python often keeps its state of the interpreter between calls.
+                    true => Python::attach(|py| {
+                        thread_of_python.store(ident(py).unwrap_or(0), Ordering::Relaxed);
+                        py.detach(work)
+                    }),
                     false => work(),
                 };
                 (result, policy::take_raised())
@@ -152,10 +157,14 @@ pub(crate) fn work<T: Send>(
         };
         let thread = thread::Builder::new().name("xrsim".into()).spawn_scoped(scope, done);
         let thread = thread.map_err(|error| errors::system(&error))?;
-        let raised = watch(py, end, how, &counter);
-        if raised.is_some() {
+        let raised = watch(py, end, how, &counter, || {
             worker.token.cancel();
-        }
+            let ident = thread_of_python.load(Ordering::Relaxed);
+            // Without `ctypes`, the work ends when the scheduler comes back.
+            if ident != 0 {
+                let _ = interrupt(py, ident);
+            }
+        });
         let result = py.detach(|| thread.join());
         PyResult::Ok((result, raised))
     })?;
@@ -172,22 +181,45 @@ pub(crate) fn work<T: Send>(
     }
 }
 
-/// Waits for the end of the work. Returns an exception that ends it early.
-fn watch(py: Python<'_>, end: &End, how: &How<'_>, counter: &Counter) -> Option<PyErr> {
+/// Waits for the end of the work. Returns the exception that asked for it early; every one calls `ask`.
+fn watch(
+    py: Python<'_>,
+    end: &End,
+    how: &How<'_>,
+    counter: &Counter,
+    ask: impl Fn(),
+) -> Option<PyErr> {
     let (mut told, mut next) = (None, Instant::now() + TELL);
+    let mut first = None;
     loop {
         if py.detach(|| end.is_reached_within(LOOK)) {
-            return None;
+            return first;
         }
         let mut raised = py.check_signals().err();
-        if raised.is_none() && Instant::now() >= next {
+        if raised.is_none() && first.is_none() && Instant::now() >= next {
             next = Instant::now() + TELL;
             raised = tell(how, counter, &mut told).err();
         }
-        if raised.is_some() {
-            return raised;
+        if let Some(raised) = raised {
+            ask();
+            first.get_or_insert(raised);
         }
     }
+}
+
+/// Number of the calling thread in Python.
+fn ident(py: Python<'_>) -> PyResult<u64> {
+    py.import("threading")?.call_method0("get_ident")?.extract()
+}
+
+/// Raises `KeyboardInterrupt` in the Python code that a thread runs: a scheduler that does not come back.
+fn interrupt(py: Python<'_>, ident: u64) -> PyResult<()> {
+    let ctypes = py.import("ctypes")?;
+    let ident = ctypes.call_method1("c_ulong", (ident,))?;
+    let class = py.get_type::<PyKeyboardInterrupt>();
+    let class = ctypes.call_method1("py_object", (class,))?;
+    let api = ctypes.getattr("pythonapi")?;
+    api.call_method1("PyThreadState_SetAsyncExc", (ident, class)).map(drop)
 }
 
 /// Tells the function of the progress, unless it knows.

@@ -142,8 +142,11 @@ def test_wrong_arguments_are_refused() -> None:
         SchedulingEnv(["AR_gaming", "VR_gaming"], "J", 4096)
     with pytest.raises(ValueError, match="allowed is score, deadline or a function"):
         SchedulingEnv(reward="nothing")
-    with pytest.raises(ValueError):
-        SchedulingEnv(slots=0)
+    for n, slots in ((1, 0), (0, 1), (-1, 1), (1 << 20, 4096)):
+        with pytest.raises(ValueError, match="allowed"):
+            SchedulingVectorEnv(n, slots=slots)
+    with pytest.raises(ValueError, match="replication is -1"):
+        SchedulingEnv().reset(options={"replication": -1})
     with pytest.raises(xrsim.UnknownNameError):
         SchedulingEnv("nowhere")
     env = SchedulingEnv()

@@ -23,6 +23,7 @@ CALLS = {
     "preparing": "xrsim.run(replications=5000)",
     "costing": "xrsim.cost(flexibility='any', effort='full', dataflow=['WS', 'OS', 'RS'], pes=16384)",
     "a Python policy": "xrsim.run('AR_gaming', 'J', 4096, scheduler=First, replications=100_000)",
+    "a policy that does not come back": "xrsim.run('AR_gaming', 'J', 4096, scheduler=Loops)",
     "sweep": "xrsim.sweep(scenario='AR_gaming', system='J', seed=list(range(200_000)), duration=20_000)",
     "compare": "xrsim.compare(['edf', 'sjf'], replications=10_000)",
     "search": "xrsim.search('two_way')",
@@ -37,6 +38,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 class First:
     def decide(self, view):
         return xrsim.dispatch(view.ready[0], view.idle[0])
+class Loops:
+    def decide(self, view):
+        while True:
+            pass
 def interrupt():
     time.sleep(0.6)
     global sent

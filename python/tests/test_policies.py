@@ -53,6 +53,20 @@ def test_a_class_goes_wherever_a_scheduler_is_named() -> None:
     assert "loses most" in xrsim.explain("AR_gaming", "J", 4096, scheduler=Edf, flexibility="none")
 
 
+def test_a_policy_that_owns_another_one_is_given_up_with_it() -> None:
+    import functools
+
+    from xrsim._policy import given_policy
+
+    class Owner(Edf):
+        def __init__(self, owned: Any) -> None:
+            self.owned = owned
+
+    given = given_policy(functools.partial(Owner, given_policy(Edf)))
+    assert given.name.startswith("python:")
+    del given
+
+
 def test_an_exception_comes_out_as_itself_with_its_line() -> None:
     class Fails:
         def decide(self, view: Any) -> Any:

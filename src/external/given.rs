@@ -67,7 +67,9 @@ impl GivenScheduler {
 
 impl Drop for GivenScheduler {
     fn drop(&mut self) {
-        entries().remove(&self.0);
+        let entry = entries().remove(&self.0);
+        // Outside of the lock: a scheduler may own another one.
+        drop(entry);
     }
 }
 
@@ -84,4 +86,36 @@ pub(super) fn policy(name: &str) -> Result<Policy, PolicyError> {
 pub(crate) fn text_of(text: &str) -> Option<Arc<str>> {
     let name = text.trim().strip_prefix(PREFIX)?;
     entries().get(name.trim()).map(|entry| Arc::clone(&entry.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::schedule::{Decision, View};
+
+    use super::*;
+
+    struct Waits;
+
+    impl Scheduler for Waits {
+        fn decide(&mut self, _: &View<'_>) -> Decision {
+            Decision::Wait
+        }
+    }
+
+    #[test]
+    fn a_scheduler_may_own_another_one() {
+        let inner = GivenScheduler::new("of_a_test", &[], "inner", |_| Box::new(Waits));
+        let inner = inner.expect("the name is free");
+        let inner_name = inner.name();
+        let outer = GivenScheduler::new("of_a_test", &[], "outer", move |_| {
+            assert!(!inner.name().is_empty());
+            Box::new(Waits)
+        });
+        let outer = outer.expect("it has a name of its own");
+        let outer_name = outer.name();
+        assert_eq!(text_of(&inner_name).as_deref(), Some("inner"));
+        assert_eq!(text_of(&outer_name).as_deref(), Some("outer"));
+        drop(outer);
+        assert!(text_of(&inner_name).is_none() && text_of(&outer_name).is_none());
+    }
 }

@@ -75,6 +75,8 @@ class _Envs:
         self.reward_of = reward if callable(reward) else None
         kind = "score" if callable(reward) else reward
         parameters = [f"{name}={value}" for name, value in (scheduler or {}).items()]
+        if n < 1 or slots < 1:
+            raise ValueError(f"{n} environments with {slots} slots; allowed is 1 or more of each")
         self.native = _xrsim.NativeEnvs(words.all(), parameters, n, slots, drops, kind)
         self.n = n
         self.slots = slots
@@ -94,6 +96,10 @@ class _Envs:
         given = (options or {}).get("replication")
         if given is not None:
             given = numpy.atleast_1d(given).tolist()
+            if any(replication < 0 for replication in given):
+                raise ValueError(f"replication is {min(given)}; allowed is 0 or more")
+        if seed is not None and not 0 <= seed < 2**64:
+            raise ValueError(f"seed is {seed}; allowed is a whole number from 0 to 2^64 - 1")
         self.native.reset(seed, given)
 
     def arrays(self, observations: bytearray, masks: bytearray) -> tuple[Any, Any]:

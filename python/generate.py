@@ -9,10 +9,11 @@ It needs the built package. With `--check` it only says whether the file is up t
 from __future__ import annotations
 
 import keyword
+import re
 import sys
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, Iterable
 
 from xrsim import _xrsim
 
@@ -173,8 +174,12 @@ def kind(option: dict[str, Any]) -> str:
     return f"{one} | Sequence[{one}] | None" if several else f"{one} | None"
 
 
-def described(option: dict[str, Any]) -> str:
+def described(option: dict[str, Any], names: Iterable[str]) -> str:
     text = " ".join(option["help"].split())
+    # Words of the command line as they are called here.
+    text = text.replace("follow after `--`", "are `sbatch_options`").replace("`-- --", "`--")
+    for name in names:
+        text = re.sub(rf"(?<![\w`-])--{name.replace('_', '-')}(?![\w=-])", f"`{name}`", text)
     text = text[0].upper() + text[1:] if text else ""
     words = f" One of {', '.join(option['words'])}." if option["words"] else ""
     text = text if text.endswith(".") else text + "."
@@ -184,7 +189,7 @@ def described(option: dict[str, Any]) -> str:
 
 def written(function: Function) -> str:
     options = {argument(option): option for option in _xrsim.options(function.command)}
-    left_out = PRINTED | function.without | {"sbatch_options", "replay"}
+    left_out = PRINTED | function.without | {"replay"}
     options = {name: it for name, it in options.items() if it["name"] not in left_out}
     first = [name for name in function.first if name in options]
     rest = [name for name in options if name not in first]
@@ -193,7 +198,7 @@ def written(function: Function) -> str:
     lines += [f"    {name}: {kind(options[name])} = {default(options[name])}," for name in rest]
     lines.append("    progress: Progress = None,")
     about = (_xrsim.about(function.command) or "").rstrip(".")
-    arguments = "\n".join(described(options[name]) for name in [*first, *rest])
+    arguments = "\n".join(described(options[name], options) for name in [*first, *rest])
     example = "\n    ".join([">>> import xrsim", *function.example.split("\n")])
     escaped = arguments.replace("\\", "\\\\")
     doc = (

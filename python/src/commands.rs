@@ -48,6 +48,7 @@ fn described(py: Python<'_>, option: CommandOption) -> PyResult<Py<PyDict>> {
     let item = PyDict::new(py);
     item.set_item("name", option.name)?;
     item.set_item("positional", option.is_positional)?;
+    item.set_item("last", option.is_last)?;
     item.set_item("value", option.value)?;
     item.set_item("repeated", option.is_repeated)?;
     item.set_item("required", option.is_required)?;

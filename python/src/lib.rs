@@ -14,6 +14,7 @@ mod table;
 mod worker;
 
 use pyo3::prelude::*;
+use xrsim::cli;
 
 /// Native part of the package `xrsim`.
 #[pymodule]
@@ -40,5 +41,11 @@ fn _xrsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(commands::options, module)?)?;
     module.add_function(wrap_pyfunction!(commands::save_cache, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    // Without a path, as in a program that embeds Python, the name of the process stays.
+    let executable =
+        module.py().import("sys")?.getattr("executable")?.extract::<Option<String>>()?;
+    if let Some(executable) = executable.filter(|it| !it.is_empty()) {
+        cli::start_with([executable, "-m".into(), "xrsim".into()].to_vec());
+    }
     Ok(())
 }

@@ -82,22 +82,9 @@ impl NativeTable {
     /// Values of a column as a list; `None` where there is none.
     fn values<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyList>> {
         let column = self.column(index)?;
-        let is_there = |row: usize| is_there(column, row);
         match &column.values {
-            Values::Number(values) => {
-                let values = values.iter().enumerate();
-                PyList::new(
-                    py,
-                    values.map(|(row, it)| is_there(row).then_some(*it)).collect::<Vec<_>>(),
-                )
-            }
-            Values::Whole(values) => {
-                let values = values.iter().enumerate();
-                PyList::new(
-                    py,
-                    values.map(|(row, it)| is_there(row).then_some(*it)).collect::<Vec<_>>(),
-                )
-            }
+            Values::Number(values) => numbers_of(py, column, values),
+            Values::Whole(values) => numbers_of(py, column, values),
             Values::Text(texts) => texts_of(py, texts),
         }
     }
@@ -194,6 +181,15 @@ fn with_nan(values: &[i64], bits: &[u8]) -> Box<[f64]> {
     let is_there = |row: usize| bits[row / 8] & (1 << (row % 8)) != 0;
     let rows = values.iter().enumerate();
     rows.map(|(row, value)| if is_there(row) { *value as f64 } else { f64::NAN }).collect()
+}
+
+fn numbers_of<'py, T: Copy + IntoPyObject<'py>>(
+    py: Python<'py>,
+    column: &Column,
+    values: &[T],
+) -> PyResult<Bound<'py, PyList>> {
+    let rows = values.iter().enumerate();
+    PyList::new(py, rows.map(|(row, it)| is_there(column, row).then_some(*it)).collect::<Vec<_>>())
 }
 
 fn texts_of<'py>(py: Python<'py>, texts: &Texts) -> PyResult<Bound<'py, PyList>> {

@@ -164,6 +164,8 @@ pub struct CommandOption {
     pub name: String,
     /// Whether it is given by its place and not by its name.
     pub is_positional: bool,
+    /// Whether it follows all others, after `--`.
+    pub is_last: bool,
     /// Placeholder of the value; `None` for an option without a value.
     pub value: Option<String>,
     /// Whether it may be given several times.
@@ -190,6 +192,7 @@ pub fn options(name: &str) -> Option<Vec<CommandOption>> {
         CommandOption {
             name: it.get_long().map_or_else(|| it.get_id().to_string(), String::from),
             is_positional: it.is_positional(),
+            is_last: it.is_last_set(),
             value: takes.then(|| placeholder.map_or_else(String::new, ToString::to_string)),
             is_repeated: matches!(it.get_action(), ArgAction::Append),
             is_required: it.is_required_set(),

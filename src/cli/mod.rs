@@ -68,6 +68,7 @@ pub use call::{
     Called, CommandOption, RequestedRuns, about, call, check, lists, open_cache, options,
     save_cache,
 };
+pub use cluster::start_with;
 pub use console::Written;
 pub use list::Table as Listed;
 pub use message::Failure;

@@ -10,9 +10,6 @@ use crate::digest::Digest;
 
 use super::files::Source;
 
-/// Start of the names.
-const PREFIX: &str = "dict:";
-
 /// Digits of the digest in a name.
 const DIGITS: usize = 16;
 
@@ -28,11 +25,14 @@ fn texts() -> MutexGuard<'static, BTreeMap<String, (Arc<Source>, usize)>> {
 pub struct GivenText(String);
 
 impl GivenText {
+    /// Start of the names.
+    pub const PREFIX: &str = "dict:";
+
     /// Lets `text`, which is YAML or JSON, stand for a file.
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         let digest = Digest::of(text.as_bytes()).hex();
-        let name = format!("{PREFIX}{}.yaml", &digest[..DIGITS]);
+        let name = format!("{}{}.yaml", Self::PREFIX, &digest[..DIGITS]);
         let mut texts = texts();
         let entry = texts.entry(name.clone());
         entry.or_insert_with(|| (Source::new(name.clone(), text), 0)).1 += 1;
@@ -59,7 +59,7 @@ impl Drop for GivenText {
 
 /// The text that stands for the file at `path`.
 pub(super) fn find(path: &Path) -> Option<Arc<Source>> {
-    let name = path.to_str().filter(|it| it.starts_with(PREFIX))?;
+    let name = path.to_str().filter(|it| it.starts_with(GivenText::PREFIX))?;
     texts().get(name).map(|(source, _)| Arc::clone(source))
 }
 

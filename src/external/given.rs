@@ -8,9 +8,6 @@ use crate::text::is_unfit_in_line;
 
 use super::ENTRY;
 
-/// Start of the names.
-pub(super) const PREFIX: &str = "python:";
-
 /// A scheduler that is given, with the text that defines it.
 struct Entry {
     policy: Policy,
@@ -28,6 +25,9 @@ fn entries() -> MutexGuard<'static, BTreeMap<String, Entry>> {
 pub struct GivenScheduler(String);
 
 impl GivenScheduler {
+    /// Start of the names.
+    pub const PREFIX: &str = "python:";
+
     /// Lets `make`, which makes a scheduler for every run, be named `python:NAME`, or `python:NAME-2` and so on while
     /// other ones have this name. `options` are parameters such as `preemption=layer-boundary`, `text` is what defines
     /// the scheduler, for records.
@@ -52,7 +52,7 @@ impl GivenScheduler {
         let numbered = |n: u64| if n == 1 { name.into() } else { format!("{name}-{n}") };
         let free = (1..).map(numbered).find(|it| !entries.contains_key(it));
         let name = free.expect("numbers do not end");
-        let label = arguments.label(&format!("{PREFIX}{name}"));
+        let label = arguments.label(&format!("{}{name}", Self::PREFIX));
         let build = move |setup: &Setup<'_>| Ok(make(setup));
         let policy = Policy::new(label, options, ENTRY.work_conserving, Arc::new(build));
         entries.insert(name.clone(), Entry { policy, text: text.into() });
@@ -61,7 +61,7 @@ impl GivenScheduler {
 
     /// Name for options that take a scheduler.
     pub fn name(&self) -> String {
-        format!("{PREFIX}{}", self.0)
+        format!("{}{}", Self::PREFIX, self.0)
     }
 }
 
@@ -84,7 +84,7 @@ pub(super) fn policy(name: &str) -> Result<Policy, PolicyError> {
 
 /// The text that defines the scheduler `text`, if it is one that is given.
 pub(crate) fn text_of(text: &str) -> Option<Arc<str>> {
-    let name = text.trim().strip_prefix(PREFIX)?;
+    let name = text.trim().strip_prefix(GivenScheduler::PREFIX)?;
     entries().get(name.trim()).map(|entry| Arc::clone(&entry.text))
 }
 

@@ -56,7 +56,7 @@ const PREFIX: &str = "external:";
 /// closed, or contains control characters.
 pub fn policy(text: &str) -> Result<Policy, PolicyError> {
     let text = text.trim();
-    if let Some(name) = text.strip_prefix(given::PREFIX) {
+    if let Some(name) = text.strip_prefix(GivenScheduler::PREFIX) {
         return given::policy(name);
     }
     let Some(text) = text.strip_prefix(PREFIX) else {

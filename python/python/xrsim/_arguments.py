@@ -29,6 +29,7 @@ class Words:
         self.options = options(command)
         self.words: list[str] = []
         self.places: list[str] = []
+        self.last: list[str] = []
         self.kept: list[Any] = []
 
     def add(self, name: str, value: Any) -> None:
@@ -47,7 +48,9 @@ class Words:
                 self.words.append(f"--{option['name']}")
             return
         for text in self._texts(name, option, value):
-            if option["positional"]:
+            if option["last"]:
+                self.last.append(text)
+            elif option["positional"]:
                 # A word that begins with a dash would be an option.
                 self.places.append(f"./{text}" if text.startswith("-") else text)
             else:
@@ -55,7 +58,7 @@ class Words:
 
     def all(self) -> list[str]:
         """All words, those without a name first."""
-        return self.places + self.words
+        return self.places + self.words + (["--", *self.last] if self.last else [])
 
     def _texts(self, name: str, option: dict[str, Any], value: Any) -> list[str]:
         if name in ("set", "where") and isinstance(value, dict):

@@ -18,6 +18,9 @@ Number = Union[int, float]
 Given = Union[str, Number, "os.PathLike[str]", Dict[str, Any], Any]
 Progress = Union[bool, Callable[[int, int], Any], None]
 
+# Options with which a command plans jobs of a cluster, or submits them, and makes no results.
+_PLANS = ("sbatch", "dry_run", "submit")
+
 
 @functools.lru_cache(maxsize=None)
 def _opened_cache() -> None:
@@ -160,16 +163,21 @@ class Printed(Report):
         return self._text()
 
 
+def _plan(words: Words, out: Given) -> Report:
+    # A plan of jobs is printed, and `out` is the place of their results.
+    if out is not None:
+        words.add("out", out)
+    return Report(call(words, [])[0].decode(), {})
+
+
 def of_folder(command: str, arguments: Mapping[str, Any]) -> Report:
     """Call a command that writes into the folder of its option `--out`; without one, into memory."""
     arguments = dict(arguments)
     progress = arguments.get("progress")
     out = arguments.pop("out", None)
     words = words_of(command, arguments)
-    if any(arguments.get(name) for name in ("sbatch", "dry_run", "submit")):
-        if out is not None:
-            words.add("out", out)
-        return Report(call(words, [])[0].decode(), {})
+    if any(arguments.get(name) for name in _PLANS):
+        return _plan(words, out)
     if out is not None:
         text, _ = call(words, [f"--out={os.fsdecode(out)}"], progress)
         return _read(Path(out), text.decode())
@@ -193,10 +201,8 @@ def of_rows(command: str, arguments: Mapping[str, Any]) -> Report:
     arguments = dict(arguments)
     out = arguments.pop("out", None)
     words = words_of(command, arguments)
-    if any(arguments.get(name) for name in ("sbatch", "dry_run", "submit")):
-        if out is not None:
-            words.add("out", out)
-        return Report(call(words, [])[0].decode(), {})
+    if any(arguments.get(name) for name in _PLANS):
+        return _plan(words, out)
     with tempfile.TemporaryDirectory(prefix="xrsim-") as folder:
         path = Path(folder, "points.csv") if out is None else Path(out)
         call(words, [f"--out={path}"], arguments.get("progress"))

@@ -118,6 +118,7 @@ def compare(
     dry_run: bool = False,
     sbatch: Given | None = None,
     submit: bool = False,
+    sbatch_options: Given | Sequence[Given] | None = None,
     progress: Progress = None,
 ) -> Report:
     """Compare schedulers on common random numbers, with 95 % confidence intervals.
@@ -172,8 +173,8 @@ def compare(
             up.
         out: Folder for policies.csv, pairs.csv, configurations.csv, metrics.csv (of models and chains), LaTeX
             tables, and the figures of means and of critical differences.
-        shard: Make the I-th of N equal parts of the replications only, into the folder of --out.
-        join: Folder of a part (--shard) whose replications are taken; repeat for each. The result is that of a
+        shard: Make the I-th of N equal parts of the replications only, into the folder of `out`.
+        join: Folder of a part (`shard`) whose replications are taken; repeat for each. The result is that of a
             comparison without parts.
         restart: Begin the part again, whatever is in the folder.
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
@@ -181,8 +182,9 @@ def compare(
         no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
         dry_run: Print points, time and parts without making anything: some points are timed on this machine.
         sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
-            limits; `auto` makes parts of about half an hour. Options for sbatch follow after `--`.
-        submit: Submit the script of --sbatch, and a job that joins the parts.
+            limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
+        submit: Submit the script of `sbatch`, and a job that joins the parts.
+        sbatch_options: Options for sbatch, such as `--partition=long --mem=2G`.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
@@ -219,6 +221,7 @@ def sweep(
     dry_run: bool = False,
     sbatch: Given | None = None,
     submit: bool = False,
+    sbatch_options: Given | Sequence[Given] | None = None,
     progress: Progress = None,
 ) -> Report:
     """Make many runs, one row each, in a file that outlives the program.
@@ -257,8 +260,9 @@ def sweep(
         restart: Begin the file again, whatever is in it.
         dry_run: Print points, time and parts without making anything: some points are timed on this machine.
         sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
-            limits; `auto` makes parts of about half an hour. Options for sbatch follow after `--`.
-        submit: Submit the script of --sbatch, and a job that joins the parts.
+            limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
+        submit: Submit the script of `sbatch`, and a job that joins the parts.
+        sbatch_options: Options for sbatch, such as `--partition=long --mem=2G`.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
@@ -296,6 +300,7 @@ def search(
     dry_run: bool = False,
     sbatch: Given | None = None,
     submit: bool = False,
+    sbatch_options: Given | Sequence[Given] | None = None,
     progress: Progress = None,
 ) -> Report:
     """Find the best system of a space, with a proof or with a stated gap.
@@ -308,7 +313,7 @@ def search(
         dataflow: Dataflows of accelerators, separated by commas [default: WS,OS,RS].
         accelerators: Number of accelerators, or a range such as 1..3 [default: 1..2].
         pes: Most PEs of a system [default: 4096].
-        exactly: Take only systems that have exactly --pes PEs. A larger budget can then be worse.
+        exactly: Take only systems that have exactly `pes` PEs. A larger budget can then be worse.
         step: PEs of an accelerator are multiples of N [default: 128].
         scheduler: Scheduler, with its parameters; repeat for each [default: latency-greedy, edf:admission=hopeless,
             value:admission=hopeless].
@@ -328,13 +333,14 @@ def search(
             the same command continues.
         audit: Also write the bound of every system that was excluded, so that a script can check the proof.
         shard: Search the I-th of N parts of the systems only.
-        join: Folder of a part (--shard) whose runs are taken; repeat for each. The result is that of a search
+        join: Folder of a part (`shard`) whose runs are taken; repeat for each. The result is that of a search
             without parts.
         restart: Begin again, whatever the journal in the folder has.
         dry_run: Print points, time and parts without making anything: some points are timed on this machine.
         sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
-            limits; `auto` makes parts of about half an hour. Options for sbatch follow after `--`.
-        submit: Submit the script of --sbatch, and a job that joins the parts.
+            limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
+        submit: Submit the script of `sbatch`, and a job that joins the parts.
+        sbatch_options: Options for sbatch, such as `--partition=long --mem=2G`.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
@@ -370,6 +376,7 @@ def map(
     dry_run: bool = False,
     sbatch: Given | None = None,
     submit: bool = False,
+    sbatch_options: Given | Sequence[Given] | None = None,
     progress: Progress = None,
 ) -> Report:
     """Find the best mapping of every layer of a network on an accelerator, and say how far from the optimum it may be.
@@ -385,7 +392,7 @@ def map(
         dataflow: Dataflow: a name or a file; repeat for more [default: WS, OS, RS].
         platform: Platform, which has the clock, the memories and the energies.
         pes: Number of PEs (processing elements).
-        flexibility: Choices: all of a mapping, or only what one --dataflow leaves open: its sizes and orders (`tiles`),
+        flexibility: Choices: all of a mapping, or only what one `dataflow` leaves open: its sizes and orders (`tiles`),
             or also the axes that are spread (`axes`). One of tiles, axes, any.
         mapspace: Mapspace to search: a name or a file.
         levels: Least and largest number of levels of a mapping, with `--flexibility any` [default: 1..3].
@@ -397,18 +404,19 @@ def map(
         gap: End the search of a layer at this distance to the bound [percent].
         no_rule: Leave out a rule of exact search; repeat for more. One of order-classes, skeleton-bounds, tile-
             bounds, level-bounds.
-        out: Write the mappings of one network as a dataflow that `cost` and systems take; with --shard, the
+        out: Write the mappings of one network as a dataflow that `cost` and systems take; with `shard`, the
             folder of the part.
-        shard: Make the I-th of N equal parts of the searches only, into the folder of --out.
-        join: Folder of a part (--shard) whose results are taken; repeat for each. The result is that of a command
+        shard: Make the I-th of N equal parts of the searches only, into the folder of `out`.
+        join: Folder of a part (`shard`) whose results are taken; repeat for each. The result is that of a command
             without parts.
         restart: Begin the part again, whatever is in the folder.
         table: Write the table of mappings that comes with the program into this folder: all networks, or those of
-            --network, on the accelerators of the styles A to M at 4,096 and 8,192 PEs.
+            `network`, on the accelerators of the styles A to M at 4,096 and 8,192 PEs.
         dry_run: Print points, time and parts without making anything: some points are timed on this machine.
         sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
-            limits; `auto` makes parts of about half an hour. Options for sbatch follow after `--`.
-        submit: Submit the script of --sbatch, and a job that joins the parts.
+            limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
+        submit: Submit the script of `sbatch`, and a job that joins the parts.
+        sbatch_options: Options for sbatch, such as `--partition=long --mem=2G`.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
@@ -583,23 +591,23 @@ def mlperf(
         scheduler: Scheduling policy, with its parameters [default: fcfs].
         service: Servers of a known latency in place of a system: constant:ms=L, batch:ms=A,sample_ms=B (A + B n for
             n samples), or a table with the columns latency_ms, batch or sample, and task.
-        servers: Number of servers of a --service.
+        servers: Number of servers of a `service`.
         max_batch: Largest number of samples of a batch.
         batch_wait: Longest wait of a sample while its batch is not full (ms).
         qps: Rate of a server in place of a search for the highest valid rate.
         streams: Number of streams of multi-stream in place of a search for the largest valid number; from v2.0 on
             samples of a query in place of 8.
-        find_peak: Search from --qps or --streams on, as LoadGen does; with tenants, for the largest factor of all
+        find_peak: Search from `qps` or `streams` on, as LoadGen does; with tenants, for the largest factor of all
             rates.
         min_duration: Minimum duration of a test in place of that of the round (s).
         min_queries: Minimum number of queries of a test in place of that of the round; of samples in offline.
         tenant: Task with a load of its own, at the same time as all other tenants; repeat for each. Keys: qps,
             arrivals (poisson or periodic), burst_qps, burst_ms, period_ms, group, bound_ms, percentile,
             max_batch, batch_wait_ms.
-        set: Parameter of the network of a task, or of a model of --beside; repeat for several.
+        set: Parameter of the network of a task, or of a model of `beside`; repeat for several.
         beside: Usage scenario in the background: its frames run on the same system during the test.
-        seed: Seed of the frames of --beside.
-        curve: Measure the latency at N rates below and above the peak of every server test; --out has it as
+        seed: Seed of the frames of `beside`.
+        curve: Measure the latency at N rates below and above the peak of every server test; `out` has it as
             curve.csv and a figure.
         out: Folder for LoadGen's logs and queries.csv of every test, suite.csv and figures as SVG and PDF.
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
@@ -683,7 +691,7 @@ def sensitivity(
         scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
         factor: Factor with its levels, in place of the default levels or in addition to the default factors: any
             setting (`xrsim list settings`), with values or multiples such as `x0.5`; repeat for more.
-        only: Vary the factors of --factor only.
+        only: Vary the factors of `factor` only.
         screening: Vary all factors at once in a screening design of Plackett and Burman, each between two levels, and
             print main effects.
         replications: Independent replications of every run.
@@ -918,7 +926,7 @@ def report(
     Returns the page as HTML. With `out` it is also written.
 
     Arguments:
-        folder: Folder written by `xrsim run`, `xrsim mlperf`, `xrsim compare` or `xrsim search` with --out, or the
+        folder: Folder written by `xrsim run`, `xrsim mlperf`, `xrsim compare` or `xrsim search` with `out`, or the
             file of a sweep.
         out: Page to write.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.

@@ -20,6 +20,7 @@ use super::output;
 pub(super) use estimate::{Estimate, Shares};
 pub(super) use status::status;
 pub(super) use words::note;
+pub use words::start_with;
 
 /// Number of parts of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use clap::Arg;
 
 use super::super::message::Failure;
-use super::words::words;
-use super::{ClusterOptions, Form, Job, is_own};
+use super::{ClusterOptions, Form, Job, is_own, words};
 
 /// Times in a row that a script puts a task back into the queue which has made no row since.
 const RETRIES: u32 = 5;
@@ -41,7 +40,7 @@ impl Scripts {
 
 /// Pieces of the scripts, quoted for the shell.
 struct Texts {
-    /// Name of the program and its command with all options but those of the part.
+    /// Words that start the program, and its command with all options but those of the part.
     command: String,
     /// The program alone.
     program: String,
@@ -55,24 +54,24 @@ struct Texts {
 
 impl Texts {
     fn of(job: &Job<'_>) -> Result<Self, Failure> {
-        let program = match std::env::args_os().next() {
-            Some(program) => path(std::path::Path::new(&program))?,
-            None => "xrsim".into(),
-        };
+        let program = words::start()?;
         let mut definition = super::super::program();
         definition.build();
         let command = definition.find_subcommand(job.command).expect("it is being run");
         let is_of_part = |it: &Arg| is_own(it) || it.get_id() == "out";
-        let words = words(command, is_of_part)?;
+        let words = words::words(command, is_of_part)?;
+        words.iter().try_for_each(|word| words::refuse_given(word))?;
         let expected = format!("--expect={}:{}", env!("CARGO_PKG_VERSION"), job.digest);
-        let words =
-            [program.clone(), job.command.into()].into_iter().chain(words).chain([expected]);
+        let words = program.iter().cloned().chain([job.command.into()]).chain(words);
+        let all = |words: &mut dyn Iterator<Item = String>| {
+            words.map(|word| quoted(&word)).collect::<Result<Vec<_>, _>>().map(|it| it.join(" "))
+        };
         let (folder, out) = (path(&job.folder())?, path(&job.result())?);
         let prefix = quoted(&format!("{folder}/{}", job.stem()))?;
         let log = quoted_for_sbatch(&folder.replace('%', "%%"))?;
         Ok(Self {
-            command: words.map(|word| quoted(&word)).collect::<Result<Vec<_>, _>>()?.join(" "),
-            program: quoted(&program)?,
+            command: all(&mut words.chain([expected]))?,
+            program: all(&mut program.into_iter())?,
             folder: quoted(&folder)?,
             prefix,
             out: quoted(&out)?,

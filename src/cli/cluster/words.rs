@@ -1,15 +1,66 @@
 //! Words of a command line, again from its arguments.
 
 use std::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::config::GivenText;
+use crate::external::GivenScheduler;
 
 use super::super::message::Failure;
 
 thread_local! {
     /// Arguments of the command that runs on this thread.
     static GIVEN: RefCell<Option<ArgMatches>> = const { RefCell::new(None) };
+}
+
+/// Words that start this program; empty for those of the process.
+static STARTED_AS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Says which words start this program, where the name of the process does not: `python -m xrsim`. The scripts of
+/// jobs begin with them.
+pub fn start_with(words: Vec<String>) {
+    *STARTED_AS.lock().unwrap_or_else(PoisonError::into_inner) = words;
+}
+
+/// Words that start this program.
+///
+/// # Errors
+///
+/// Returns a failure for a path that is not text.
+pub(super) fn start() -> Result<Vec<String>, Failure> {
+    let words = STARTED_AS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if !words.is_empty() {
+        return Ok(words);
+    }
+    let own = std::env::args_os().next().unwrap_or_else(|| "xrsim".into());
+    let own = own
+        .into_string()
+        .map_err(|own| Failure::Argument(format!("`{}` is not text", own.to_string_lossy())))?;
+    Ok(vec![own])
+}
+
+/// Refuses a word that names what exists in this process only.
+///
+/// # Errors
+///
+/// Returns a failure that says what a job can have in its place.
+pub(super) fn refuse_given(word: &str) -> Result<(), Failure> {
+    let named = |prefix: &str| word.split([',', '=']).find(|it| it.trim().starts_with(prefix));
+    if let Some(found) = named(GivenScheduler::PREFIX) {
+        return Err(Failure::Argument(format!(
+            "a job cannot have `{found}`, a class of this Python program; write it into a file that ends in \
+             xrsim.serve(CLASS), for `external:python3 FILE.py`"
+        )));
+    }
+    if let Some(found) = named(GivenText::PREFIX) {
+        return Err(Failure::Argument(format!(
+            "a job cannot have `{found}`, a dict of this Python program; write it into a file and give its path"
+        )));
+    }
+    Ok(())
 }
 
 /// Notes the arguments of the command that is about to run on this thread: parts repeat them.

@@ -59,108 +59,61 @@
 //!
 //! [`compat`] stands beside the engine: the runtime of the published artifact.
 //!
-//! # Features
+//! # Crates
 //!
-//! The default feature `cli` is the program `xrsim`; it includes all others. A library needs less: without
-//! default features the crate reads files, makes experiments and writes CSV. `bounds` adds upper bounds of
-//! scores and comparisons of schedulers, `figures` adds charts, and `pages` adds pages of results.
-//!
-//! # The order of layers
-//!
-//! `ARCHITECTURE.md` has the layers. `tests/it/architecture.rs` holds the table of the modules that each
-//! module may name.
+//! This crate only names what stands in the crates of `crates/`; their `Cargo.toml` files hold the order of layers,
+//! and `ARCHITECTURE.md` describes it. A library that needs less depends on them: `xrsim-experiment` reads
+//! files, makes experiments and writes results without the command line, `xrsim-sim` simulates what is given as
+//! values, and `xrsim-model` has networks, hardware and costs alone.
 
 #![warn(missing_docs, unreachable_pub)]
-// Without the program, functions of the crate that only commands use are left over.
-#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
-// Units and indices.
-pub mod units;
+// Networks, hardware, scenarios, and what a run leaves.
+pub use xrsim_model::{
+    cancel, column, cost, dataflow, hardware, ids, mapper, model, scenario, statistics, text,
+    trace, units,
+};
 
-pub mod ids;
+// Runs: load, schedulers, runtimes, scores and bounds.
+pub use xrsim_sim::{
+    bounds, compat, engine, external, load, metrics, plan, schedule, score, sweep,
+};
 
-// Statistics and text, without knowledge of the domain.
-pub mod statistics;
+#[doc(inline)]
+pub use xrsim_mlperf as mlperf;
+#[doc(inline)]
+pub use xrsim_search as search;
 
-pub mod text;
+// Input files, and networks of other programs.
+#[doc(inline)]
+pub use xrsim_config as config;
+#[doc(inline)]
+pub use xrsim_onnx as onnx;
 
-// Cancellation, checksums, names that changed, and columns of results.
-pub mod cancel;
+// Results for programs and for people.
+#[doc(inline)]
+pub use xrsim_figures as figures;
 
-mod digest;
+/// Results for programs (CSV, JSON, columns, traces) and for people (tables, texts, pages).
+pub mod report {
+    pub use xrsim_report::*;
+    pub use xrsim_results::*;
 
-mod renamed;
-
-pub mod column;
-
-// The domain: networks, dataflows, hardware, scenarios and traces.
-pub mod model;
-
-pub mod dataflow;
-
-pub mod hardware;
-
-pub mod scenario;
-
-pub mod trace;
-
-// Functions of the domain, independent of each other.
-pub mod cost;
-pub mod mapper;
-
-// Networks of other programs.
-pub mod onnx;
-
-pub mod load;
-
-pub mod score;
-
-// Upper bounds and metrics of runs.
-#[cfg(feature = "bounds")]
-pub mod bounds;
-
-pub mod metrics;
-
-// Schedulers, external schedulers in other processes, and plans of runs.
-pub mod schedule;
-
-pub mod external;
-
-pub mod plan;
-
-// Two runtimes, independent of each other.
-pub mod engine;
-
-pub mod compat;
-
-// Load tests of MLPerf on any system.
-pub mod mlperf;
-
-// Many runs, figures and reports, and input files.
-pub mod sweep;
-
-#[cfg(feature = "bounds")]
-pub mod search;
-
-#[cfg(feature = "figures")]
-pub mod figures;
-
-pub mod report;
-
-pub mod config;
+    /// Causes of missed deadlines, and their explanations.
+    pub mod why {
+        pub use xrsim_report::why::*;
+        pub use xrsim_results::why::*;
+    }
+}
 
 // Experiments, as a library user or a command describes them.
-pub mod experiment;
+#[doc(inline)]
+pub use xrsim_experiment as experiment;
+pub use xrsim_validation::{reproduce, validate};
 
-// The published study again, and comparisons with reference data.
-#[cfg(feature = "cli")]
-pub mod reproduce;
-
-#[cfg(feature = "cli")]
-pub mod validate;
-
-#[cfg(feature = "cli")]
-pub mod cli;
+/// The command line, for the program and the package of Python.
+#[doc(hidden)]
+pub use xrsim_cli as cli;
 
 pub use config::{Catalog, Edition};
 pub use cost::{CostModel, CostTable, Infeasible, LayerCost};
@@ -172,7 +125,6 @@ pub use plan::{Plan, Semantics};
 pub use scenario::Scenario;
 pub use schedule::{Decision, Dispatch, Granularity, Job, Policy, Scheduler, Setup, View};
 pub use score::{Score, Scorecard};
-#[cfg(feature = "bounds")]
 pub use sweep::comparison::{Comparison, Triggers};
 pub use sweep::{RunError, RunResult};
 pub use trace::{Outcome, Record, Trace};

@@ -53,6 +53,7 @@ mod segments;
 mod sensitivity;
 mod shapes;
 mod smoke;
+mod stepwise;
 mod support;
 mod sweep;
 mod trace_events;

@@ -1,0 +1,110 @@
+//! The line under a table of runs that says what they assume.
+
+use serde_json::Value;
+
+use xrsim_config::Edition;
+use xrsim_experiment::{NamedCostModel, Prepared, flexibility_of, objective_of};
+use xrsim_model::hardware::System;
+use xrsim_model::model::{Network, Parameter};
+use xrsim_sim::plan::Plan;
+
+/// Choices that all runs of a table have in common, by the names of the options that change them. The
+/// platform stands there only if a system uses it.
+pub(super) fn assumed(prepared: &Prepared) -> String {
+    let mut choices = of_all_schedulers(prepared);
+    let scheduler = prepared.plans().next().map(Plan::scheduler_name);
+    choices.extend(scheduler.map(|name| ("scheduler", name.into())));
+    line(&prepared.settings.semantics.to_string(), &choices) + &parameters(prepared)
+}
+
+/// The same for runs whose schedulers are compared.
+pub(super) fn assumed_by_all_schedulers(prepared: &Prepared) -> String {
+    let line = line(&prepared.settings.semantics.to_string(), &of_all_schedulers(prepared));
+    line + &parameters(prepared)
+}
+
+fn parameters(prepared: &Prepared) -> String {
+    let models = prepared.plans().flat_map(|plan| plan.scenario.models());
+    parameters_of(models.map(|model| (&*model.unit.task, &*model.unit.network)))
+}
+
+/// The line with the parameters of networks, each with its task, if they have any.
+pub(super) fn parameters_of<'a>(networks: impl Iterator<Item = (&'a str, &'a Network)>) -> String {
+    let mut found: Vec<String> = Vec::new();
+    for (task, network) in networks {
+        let values = network.parameters().iter().map(parameter).collect::<Vec<_>>().join(", ");
+        let words = format!("{task} {values}");
+        if !values.is_empty() && !found.contains(&words) {
+            found.push(words);
+        }
+    }
+    match found.is_empty() {
+        true => String::new(),
+        false => format!("parameters: {} (reasons: `xrsim list models`)\n", found.join("; ")),
+    }
+}
+
+/// A parameter with its value, and the default if that is another one.
+fn parameter(parameter: &Parameter) -> String {
+    let Parameter { name, value, default, .. } = parameter;
+    match parameter.is_default() {
+        true => format!("{name} {value}"),
+        false => format!("{name} {value} instead of {default}"),
+    }
+}
+
+/// The line for these choices under `rules`.
+pub(super) fn line(rules: &str, choices: &[(&str, String)]) -> String {
+    let choices: Vec<_> = choices.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    format!("assumed ({rules}): {}\n", choices.join(", "))
+}
+
+fn of_all_schedulers(prepared: &Prepared) -> Vec<(&'static str, String)> {
+    let settings = &prepared.settings;
+    let mut choices = vec![("flexibility", flexibilities(prepared))];
+    let edition = Edition::ALL.iter().find(|(edition, _)| *edition == settings.networks());
+    choices.extend(edition.map(|(_, name)| ("networks", name.to_string())));
+    if prepared.uses_platform() {
+        choices.push(("platform", settings.platform().into()));
+    }
+    choices.push(("cost model", prepared.cost_model().name.clone()));
+    choices
+}
+
+/// Options of platform and mappings with which another command has the accelerators of these runs, each after
+/// a blank. Defaults are left out.
+pub(super) fn mapping_options(prepared: &Prepared) -> String {
+    let settings = &prepared.settings;
+    let effective = settings.effective();
+    let keys = [
+        ("platform", "platform"),
+        ("flexibility", "flexibility"),
+        ("mapping_objective", "mapping-objective"),
+    ];
+    let given = keys.iter().filter(|(key, _)| settings.has(key));
+    let option = |(key, option): &(&str, &str)| match effective.get(*key) {
+        Some(Value::String(value)) => format!(" --{option} {value}"),
+        _ => String::new(),
+    };
+    given.map(option).collect()
+}
+
+/// Flexibility of the systems in order of first use, with the objective of their choices.
+fn flexibilities(prepared: &Prepared) -> String {
+    let cost_model = prepared.cost_model();
+    let mut found: Vec<String> = Vec::new();
+    for plan in prepared.plans() {
+        let words = flexibility(&plan.system, cost_model);
+        if !found.contains(&words) {
+            found.push(words);
+        }
+    }
+    found.join(" and ")
+}
+
+/// Flexibility of a system, with the objective of its choices if it has any.
+pub(super) fn flexibility(system: &System, cost_model: &NamedCostModel) -> String {
+    let objective = objective_of(system, cost_model);
+    let objective = objective.map_or_else(String::new, |it| format!(" (objective {it})"));
+    flexibility_of(system, cost_model) + &objective
+}

@@ -1,0 +1,448 @@
+//! Options for the keys of experiments, made from the table of keys, and the experiment that they
+//! describe.
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use serde_json::{Map, Value, json};
+
+use xrsim_experiment::{Allowed, Experiment, KEYS, Key, KeyOption, Prepared, Settings, Several};
+use xrsim_model::hardware::MappingSettings;
+use xrsim_model::mapper::Effort;
+
+use super::message::{Failure, say, warn, with_hints};
+
+/// Memory above which a user is told before it is taken \[byte\].
+const MUCH_MEMORY: u64 = 1 << 30;
+
+/// Options that describe runs.
+#[derive(Debug, Clone, Args)]
+pub(super) struct RunOptions {
+    #[command(flatten)]
+    keys: KeyOptions,
+    /// Dataflow of a hardware file (.m); repeat for each accelerator.
+    #[arg(long, value_name = "D|FILE")]
+    dataflow: Vec<String>,
+    /// Any other setting (see `xrsim list settings`); repeat for several.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl RunOptions {
+    /// The experiment that the options describe, under one scheduler or more.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Argument`] if `--set` has no `=`, or a key with an option of its own.
+    pub(super) fn experiment<'a>(
+        &self,
+        schedulers: impl IntoIterator<Item = &'a String>,
+    ) -> Result<Experiment, Failure> {
+        let mut experiment = set_keys(Experiment::new(), &self.keys.0);
+        for dataflow in &self.dataflow {
+            experiment = experiment.dataflow(dataflow);
+        }
+        Ok(assign(experiment, &self.set)?.schedulers(schedulers))
+    }
+
+    /// Values of the key called `name`, as given.
+    pub(super) fn values(&self, name: &str) -> &[String] {
+        let found = self.keys.0.iter().find(|(key, ..)| key.name == name);
+        found.map_or(&[], |(.., values)| values)
+    }
+
+    /// The same options with other values of the key called `name`, which has an option.
+    pub(super) fn with(mut self, name: &str, values: Vec<String>) -> Self {
+        self.keys.0.retain(|(key, ..)| key.name != name);
+        let found = with_option().find(|(key, _)| key.name == name);
+        self.keys.0.extend(found.map(|(key, option)| (key, option, values)));
+        self
+    }
+
+    /// The same options after these settings, which they may set again.
+    pub(super) fn after(mut self, settings: &[&str]) -> Self {
+        let before = settings.iter().map(|it| it.to_string());
+        self.set = before.chain(self.set).collect();
+        self
+    }
+
+    /// Values by option, for a record. Options that were left out have none.
+    pub(super) fn requested(&self) -> Map<String, Value> {
+        let mut requested = Map::new();
+        for (key, option, values) in &self.keys.0 {
+            let mut values = values.iter().map(|value| key.allowed.json(value));
+            let value = match option.several {
+                Several::No => values.next_back().unwrap_or_default(),
+                Several::Runs | Several::Parts => values.collect(),
+            };
+            requested.insert(key.name.into(), value);
+        }
+        for (name, values) in [("dataflow", &self.dataflow), ("set", &self.set)] {
+            if !values.is_empty() {
+                requested.insert(name.into(), json!(values));
+            }
+        }
+        requested
+    }
+}
+
+/// The experiment with the values of keys with an option.
+fn set_keys(experiment: Experiment, given: &Given) -> Experiment {
+    given.iter().fold(experiment, |it, (key, option, values)| match option.several {
+        Several::Parts => it.set(key.name, values.join("+")),
+        Several::No | Several::Runs => values.iter().fold(it, |it, value| it.set(key.name, value)),
+    })
+}
+
+/// The experiment with the assignments of `--set`.
+fn assign(experiment: Experiment, assignments: &[String]) -> Result<Experiment, Failure> {
+    assignments.iter().try_fold(experiment, |it, assignment| {
+        let (key, value) = split(assignment)?;
+        Ok(it.set(key, value))
+    })
+}
+
+/// The key and the value of an assignment of `--set`.
+fn split(assignment: &str) -> Result<(&str, &str), Failure> {
+    let Some((name, value)) = assignment.split_once('=') else {
+        let message = format!("--set takes key=value, found `{assignment}`");
+        return Err(Failure::Argument(message));
+    };
+    let name = name.trim();
+    match with_option().find(|(key, _)| key.name == name) {
+        Some((_, option)) => {
+            let message = format!("`{name}` has an option of its own: --{}", option.long);
+            Err(Failure::Argument(message))
+        }
+        None => Ok((name, value.trim())),
+    }
+}
+
+/// Reads and checks an experiment. Prints hints, warnings and a note on much memory.
+///
+/// # Errors
+///
+/// The mistake of the experiment.
+pub(super) fn prepare(experiment: &Experiment) -> Result<Prepared, Failure> {
+    let prepared = with_hints(|notes| experiment.prepare_noting(notes))?;
+    prepared.warnings.iter().for_each(|warning| warn(format_args!("{warning}")));
+    let memory = prepared.memory();
+    if memory > MUCH_MEMORY {
+        say(format_args!(
+            "note: the runs take about {:.1} GB of memory, by the number of their requests; a \
+             shorter --duration takes less",
+            memory as f64 / 1e9
+        ));
+    }
+    Ok(prepared)
+}
+
+/// Every key with an option.
+fn with_option() -> impl Iterator<Item = (&'static Key, KeyOption)> {
+    KEYS.iter().filter_map(|key| Some((key, key.option?)))
+}
+
+/// Options for keys with their values as given.
+type Given = Vec<(&'static Key, KeyOption, Vec<String>)>;
+
+fn given(matches: &ArgMatches, is_of: fn(&Key) -> bool) -> Given {
+    let values = |option: &KeyOption| {
+        let values = matches.get_many::<String>(option.long)?;
+        Some(values.cloned().collect())
+    };
+    let keys = with_option().filter(|(key, _)| is_of(key));
+    keys.filter_map(|(key, option)| Some((key, option, values(&option)?))).collect()
+}
+
+fn add(command: Command, is_of: fn(&Key) -> bool, arg: fn(&Key, KeyOption) -> Arg) -> Command {
+    let keys = with_option().filter(|(key, _)| is_of(key));
+    command.args(keys.map(|(key, option)| arg(key, option)))
+}
+
+/// Meaning of a key as help text, with a remark and the default.
+fn help(key: &Key, option: KeyOption, remark: &str) -> String {
+    let (first, rest) = key.help.split_at(1);
+    let unit = if key.unit.is_empty() { String::new() } else { format!(" [{}]", key.unit) };
+    let default = match option.default {
+        Some(_) => String::new(),
+        None => format!(" [default: {}]", key.default_text()),
+    };
+    format!("{}{rest}{unit}{remark}{default}", first.to_uppercase())
+}
+
+/// The option of a key for commands that make the runs of one set of settings.
+fn one(key: &Key, option: KeyOption) -> Arg {
+    let remark = match option.several {
+        Several::No => "",
+        Several::Runs => "; repeat for several, or separate them by commas",
+        Several::Parts => "; repeat for several",
+    };
+    let arg = Arg::new(option.long)
+        .long(option.long)
+        .value_name(option.placeholder)
+        .help(help(key, option, remark))
+        .allow_negative_numbers(key.allowed.is_number());
+    let arg = match option.several {
+        Several::No => arg.action(ArgAction::Set),
+        Several::Runs => arg.action(ArgAction::Append).value_delimiter(','),
+        Several::Parts => arg.action(ArgAction::Append),
+    };
+    let arg = match key.allowed {
+        Allowed::Word(words) => arg.value_parser(possible(key, words)),
+        _ => arg,
+    };
+    match option.default {
+        Some(default) => arg.default_value(default),
+        None => arg,
+    }
+}
+
+/// The words of a key, and hidden those up to version 0.1.
+fn possible(key: &Key, words: &'static [&'static str]) -> PossibleValuesParser {
+    let old = key.old_values().map(|old| PossibleValue::new(old).hide(true));
+    PossibleValuesParser::new(words.iter().map(PossibleValue::new).chain(old))
+}
+
+/// The option of a key for commands that vary it.
+fn axis(key: &Key, option: KeyOption) -> Arg {
+    Arg::new(option.long)
+        .long(option.long)
+        .value_name(option.placeholder)
+        .help(help(key, option, ""))
+        .allow_negative_numbers(key.allowed.is_number())
+        .action(ArgAction::Append)
+}
+
+/// Options of all keys but the scheduler, which some commands take several of.
+#[derive(Debug, Clone, Default)]
+struct KeyOptions(Given);
+
+impl KeyOptions {
+    fn has(key: &Key) -> bool {
+        key.name != SCHEDULER
+    }
+}
+
+const SCHEDULER: &str = "scheduler";
+
+impl FromArgMatches for KeyOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(given(matches, Self::has)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0 = given(matches, Self::has);
+        Ok(())
+    }
+}
+
+impl Args for KeyOptions {
+    fn augment_args(command: Command) -> Command {
+        add(command, Self::has, one)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+/// The option of one scheduler.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SchedulerOption(pub Option<String>);
+
+impl SchedulerOption {
+    fn has(key: &Key) -> bool {
+        key.name == SCHEDULER
+    }
+}
+
+impl FromArgMatches for SchedulerOption {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = given(matches, Self::has).into_iter().next();
+        Ok(Self(given.and_then(|(.., values)| values.into_iter().next_back())))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for SchedulerOption {
+    fn augment_args(command: Command) -> Command {
+        add(command, Self::has, one)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+/// Options of the choice of mappings.
+#[derive(Debug, Clone, Default)]
+pub(super) struct MappingOptions(Given);
+
+impl MappingOptions {
+    fn has(key: &Key) -> bool {
+        ["flexibility", "mapping_objective", "mapping_effort"].contains(&key.name)
+    }
+
+    /// The choice of mappings that the options ask for.
+    pub(super) fn settings(&self) -> MappingSettings {
+        self.all().mapping
+    }
+
+    /// The work of the search for these choices.
+    pub(super) fn effort(&self) -> Effort {
+        self.all().effort
+    }
+
+    fn all(&self) -> Settings {
+        let mut settings = Settings::default();
+        for (key, _, values) in &self.0 {
+            let set = values.last().map(|value| settings.set(key.name, value));
+            set.transpose().expect("the parser takes words of the key only");
+        }
+        settings
+    }
+}
+
+impl FromArgMatches for MappingOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(given(matches, Self::has)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for MappingOptions {
+    fn augment_args(command: Command) -> Command {
+        add(command, Self::has, one)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+/// Options that describe systems, without what runs on them.
+#[derive(Debug, Clone, Args)]
+pub(super) struct HardwareOptions {
+    #[command(flatten)]
+    keys: HardwareKeys,
+    /// Dataflow of a hardware file (.m); repeat for each accelerator.
+    #[arg(long, value_name = "D|FILE")]
+    dataflow: Vec<String>,
+    /// Any other setting of the hardware, such as hardware.shared_memory_kib; repeat for several.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl HardwareOptions {
+    /// The experiment on the systems of the options.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Argument`] if `--set` has no `=`, or a key that is not of the hardware.
+    pub(super) fn experiment(&self, experiment: Experiment) -> Result<Experiment, Failure> {
+        if let Some(other) = self.set.iter().find(|it| !it.trim_start().starts_with("hardware.")) {
+            let message =
+                format!("--set takes keys that begin with `hardware.` here, found `{other}`");
+            return Err(Failure::Argument(message));
+        }
+        let experiment = set_keys(experiment, &self.keys.0);
+        let experiment = self.dataflow.iter().fold(experiment, Experiment::dataflow);
+        assign(experiment, &self.set)
+    }
+}
+
+/// Options of the keys of systems.
+#[derive(Debug, Clone, Default)]
+struct HardwareKeys(Given);
+
+impl HardwareKeys {
+    fn has(key: &Key) -> bool {
+        let keys = ["system", "pes", "platform", "technology", "flexibility", "mapping_objective"];
+        keys.contains(&key.name)
+    }
+}
+
+impl FromArgMatches for HardwareKeys {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(given(matches, Self::has)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0 = given(matches, Self::has);
+        Ok(())
+    }
+}
+
+impl Args for HardwareKeys {
+    fn augment_args(command: Command) -> Command {
+        add(command, Self::has, one)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+/// Options of keys that a sweep varies.
+#[derive(Debug, Clone, Default)]
+pub(super) struct AxisOptions(Given);
+
+impl AxisOptions {
+    /// Names of the options.
+    pub(super) fn names() -> Vec<&'static str> {
+        with_option().map(|(_, option)| option.long).collect()
+    }
+
+    /// Every option that was given: its name with dashes, its key, and its values.
+    pub(super) fn axes(&self) -> impl Iterator<Item = (String, &'static str, &[String])> {
+        let axes = self.0.iter();
+        axes.map(|(key, option, values)| (format!("--{}", option.long), key.name, &values[..]))
+    }
+}
+
+impl FromArgMatches for AxisOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(given(matches, |_| true)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0 = given(matches, |_| true);
+        Ok(())
+    }
+}
+
+impl Args for AxisOptions {
+    fn augment_args(command: Command) -> Command {
+        add(command, |_| true, axis)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+/// Name, default, unit, range and meaning of every key, for `xrsim list settings`.
+pub(super) fn list() -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let row = |key: &Key| {
+        let unit = if key.unit.is_empty() { "-" } else { key.unit };
+        let option = match key.option {
+            Some(option) => format!(" (--{})", option.long),
+            None => String::new(),
+        };
+        vec![
+            key.name.into(),
+            key.default_text(),
+            unit.into(),
+            key.allowed.to_string(),
+            format!("{}{option}", key.help),
+        ]
+    };
+    (vec!["key", "default", "unit", "allowed", "what it is"], KEYS.iter().map(row).collect())
+}

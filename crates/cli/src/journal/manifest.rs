@@ -1,0 +1,289 @@
+//! Record of the inputs of a command, beside the file of its rows: a file is continued only with the inputs
+//! that it began with.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use xrsim_config::{InputFile, Source};
+use xrsim_model::digest::Digest;
+use xrsim_results::csv;
+use xrsim_sim::sweep::grid::{Grid, Shard};
+
+use super::super::message::Failure;
+use super::super::output::{self, Complete, OutputFile};
+use super::super::record;
+use super::super::writer::Writer;
+
+/// The record beside `FILE.csv`, in `FILE.csv.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct Manifest {
+    program: String,
+    version: String,
+    /// Name of the command; absent for a sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    /// SHA-256 of all keys and values.
+    grid_sha256: String,
+    /// SHA-256 of every file that was read.
+    inputs_sha256: BTreeMap<String, String>,
+    /// Number of points of the whole.
+    n_points: u64,
+    /// First point of this file, and the point after its last one.
+    points: [u64; 2],
+    /// Number of the part, such as `2/5`; absent for the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    part: Option<String>,
+    /// The last process that added rows to the part; absent for the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    writer: Option<Writer>,
+    /// Keys and values: the keys and rows of every factor of a sweep, the options of another command.
+    grid: Value,
+    /// Checksum of the record, which only its text has.
+    #[serde(default, skip_serializing)]
+    record_sha256: String,
+}
+
+impl Manifest {
+    /// The record of a part of the sweep of `grid`, or of all of it, which refers to `inputs`.
+    pub(in super::super) fn of_sweep(
+        grid: &Grid,
+        inputs: impl Iterator<Item = InputFile>,
+        shard: Option<Shard>,
+    ) -> Self {
+        let factor = |factor: &xrsim_sim::sweep::grid::Factor| serde_json::json!({ "keys": factor.keys, "rows": factor.rows });
+        Self {
+            grid_sha256: grid.digest(),
+            inputs_sha256: inputs.map(|input| (input.name, input.sha256)).collect(),
+            grid: grid.factors().iter().map(factor).collect(),
+            ..Self::of_points(grid.n_points(), shard)
+        }
+    }
+
+    /// The record of a part of `command`, whose `n_points` results depend on `options` and on inputs, by
+    /// name and SHA-256.
+    pub(in super::super) fn of_part(
+        command: &str,
+        options: Value,
+        inputs: BTreeMap<String, String>,
+        n_points: u64,
+        shard: Shard,
+    ) -> Self {
+        Self {
+            command: Some(command.into()),
+            grid_sha256: Digest::of(options.to_string().as_bytes()).hex(),
+            inputs_sha256: inputs,
+            grid: options,
+            ..Self::of_points(n_points, Some(shard))
+        }
+    }
+
+    fn of_points(n_points: u64, shard: Option<Shard>) -> Self {
+        let points = shard.unwrap_or(Shard::WHOLE).points(n_points);
+        Self {
+            program: "xrsim".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            command: None,
+            grid_sha256: String::new(),
+            inputs_sha256: BTreeMap::new(),
+            n_points,
+            points: [points.start, points.end],
+            part: shard.map(Shard::fraction),
+            writer: shard.map(|_| Writer::of_process()),
+            grid: Value::Null,
+            record_sha256: String::new(),
+        }
+    }
+
+    /// The record beside the file at `path`; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if the file is not a record of rows, or if another version of the program wrote
+    /// it.
+    pub(in super::super) fn beside(path: &Path) -> Result<Option<Self>, Failure> {
+        let place = place(path);
+        if !place.exists() {
+            return Ok(None);
+        }
+        let refuse = |reason: String| Err(refusal(&place, &reason));
+        let source = Source::read(&place)?;
+        let Ok(record) = serde_json::from_str::<Value>(source.text()) else {
+            return refuse("not the record of a sweep".into());
+        };
+        let version = env!("CARGO_PKG_VERSION");
+        match (record["version"].as_str(), record::is_whole(source.text())) {
+            (Some(found), _) if found != version && record["program"] == "xrsim" => refuse(
+                format!("made by xrsim {found}; this is {version}, whose numbers may differ"),
+            ),
+            (Some(_), Some(false)) => refuse(CHANGED.into()),
+            (Some(_), None) if record["program"] == "xrsim" => {
+                refuse("made by a version whose rows have no checks".into())
+            }
+            _ => match serde_json::from_value(record) {
+                Ok(manifest) => Ok(Some(manifest)),
+                Err(error) => refuse(format!("not the record of a sweep: {error}")),
+            },
+        }
+    }
+
+    /// The record beside the file at `path`, for readers of its rows; `None` without a record of this
+    /// version.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if the record was changed.
+    pub(in super::super) fn known_beside(path: &Path) -> Result<Option<Self>, Failure> {
+        let place = place(path);
+        let Ok(source) = Source::read(&place) else { return Ok(None) };
+        match record::is_whole(source.text()) {
+            None => Ok(None),
+            Some(false) => Err(refusal(&place, CHANGED)),
+            Some(true) => {
+                let manifest = serde_json::from_str::<Self>(source.text()).ok();
+                let is_own = |it: &Self| it.version == env!("CARGO_PKG_VERSION");
+                Ok(manifest.filter(is_own))
+            }
+        }
+    }
+
+    /// SHA-256 of the keys and values, and of all files that were read.
+    pub(in super::super) fn digest(&self) -> String {
+        let mut all = self.grid_sha256.clone();
+        self.inputs_sha256.values().for_each(|hash| all.push_str(hash));
+        Digest::of(all.as_bytes()).hex()
+    }
+
+    /// Writes the record beside the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if the record cannot be written.
+    pub(super) fn write_beside(&self, path: &Path) -> Result<(), Failure> {
+        self.stage_beside(path)?.rename()
+    }
+
+    /// Writes the record completely, but does not rename it to its place beside the file at `path` yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if the record cannot be written.
+    pub(in super::super) fn stage_beside(&self, path: &Path) -> Result<Complete, Failure> {
+        let place = place(path);
+        let record = serde_json::to_value(self).expect("strings and numbers serialise");
+        let text = record::sealed(output::object(record));
+        let mut file = OutputFile::create(&place)?;
+        let failure = |error| Failure::writing(&place.display(), &error);
+        file.write_all(text.as_bytes()).map_err(failure)?;
+        file.complete()
+    }
+
+    /// First line of the rows of a sweep.
+    pub(in super::super) fn header(&self) -> String {
+        let factors = self.grid.as_array().into_iter().flatten();
+        let keys = factors.flat_map(|factor| factor["keys"].as_array().into_iter().flatten());
+        let keys: Vec<_> = keys.filter_map(Value::as_str).collect();
+        csv::sweep_header(&csv::beside_label(keys.into_iter()).collect::<Vec<_>>())
+    }
+
+    /// Difference between `earlier` and this record, in words; `None` if there is none.
+    pub(in super::super) fn difference(&self, earlier: &Self) -> Option<String> {
+        if self.grid_sha256 != earlier.grid_sha256 {
+            return Some(match &self.command {
+                None => "the keys or values of the sweep have changed".into(),
+                Some(_) => "the options have changed".into(),
+            });
+        }
+        if self.points != earlier.points {
+            let [first, end] = earlier.points;
+            return Some(format!(
+                "it holds another part of the {}, points {first} to {end}",
+                self.command()
+            ));
+        }
+        let hashes = |manifest: &Self| {
+            let mut hashes: Vec<_> = manifest.inputs_sha256.values().cloned().collect();
+            hashes.sort();
+            hashes
+        };
+        // The same file may have another path on another machine; then contents alone are compared.
+        let has_same_names = self.inputs_sha256.keys().eq(earlier.inputs_sha256.keys());
+        let is_same = match has_same_names {
+            true => self.inputs_sha256 == earlier.inputs_sha256,
+            false => hashes(self) == hashes(earlier),
+        };
+        if is_same {
+            return None;
+        }
+        let changed = self
+            .inputs_sha256
+            .iter()
+            .find(|(name, hash)| earlier.inputs_sha256.get(*name) != Some(hash));
+        let name = changed.map_or("a file that it refers to", |(name, _)| name);
+        Some(format!("{name} has changed"))
+    }
+
+    /// Name of the command.
+    pub(in super::super) fn command(&self) -> &str {
+        self.command.as_deref().unwrap_or("sweep")
+    }
+
+    /// Kind of place that the command writes to.
+    pub(super) fn output(&self) -> &'static str {
+        if self.command.is_none() { "file" } else { "folder" }
+    }
+
+    /// The command that wrote the rows, in words.
+    pub(super) fn origin(&self) -> String {
+        match &self.part {
+            Some(part) => format!("the command that began it, with --shard {part},"),
+            None => "the command that began it".into(),
+        }
+    }
+
+    /// Whether the record names the process that writes.
+    pub(super) fn has_writer(&self) -> bool {
+        self.writer.is_some()
+    }
+
+    /// Everything that the result of a point depends on, as text.
+    pub(super) fn identity(&self) -> String {
+        let hashes: Vec<_> = self.inputs_sha256.values().map(String::as_str).collect();
+        format!("{} {} {}", self.command(), self.grid_sha256, hashes.join(" "))
+    }
+
+    /// Number of points of the whole.
+    pub(in super::super) fn n_points(&self) -> u64 {
+        self.n_points
+    }
+
+    /// Points of the file.
+    pub(in super::super) fn points(&self) -> Range<u64> {
+        self.points[0]..self.points[1]
+    }
+
+    /// The record of all points.
+    pub(in super::super) fn of_whole(&self) -> Self {
+        Self { points: [0, self.n_points], part: None, writer: None, ..self.clone() }
+    }
+}
+
+/// Reason to refuse a record whose checksum is wrong.
+const CHANGED: &str = "it was changed after it was written";
+
+fn refusal(place: &Path, reason: &str) -> Failure {
+    Failure::Argument(format!("{}: {reason}", place.display()))
+}
+
+/// `FILE.csv.json` of `FILE.csv`.
+pub(in super::super) fn place(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(".json");
+    name.into()
+}

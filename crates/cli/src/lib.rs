@@ -1,0 +1,334 @@
+//! The command line: arguments in, files and text out. Only this module prints, reads the environment or
+//! decides the exit status. It computes nothing: commands call the library and format its results.
+
+#![warn(missing_docs, unreachable_pub)]
+
+mod area;
+mod assumed;
+mod cache;
+mod call;
+mod check;
+mod cluster;
+mod colour;
+mod compare;
+mod completions;
+mod console;
+mod cost;
+mod costs;
+mod experiment;
+mod explain;
+mod figure;
+mod import;
+mod interrupt;
+mod journal;
+mod key_values;
+mod list;
+mod lock;
+mod manual;
+mod map;
+mod message;
+mod mlperf;
+mod options;
+mod output;
+mod places;
+mod plot;
+mod progress;
+mod record;
+mod replay;
+mod report;
+mod reproduce;
+mod results;
+mod run;
+mod schedulers;
+mod schema;
+mod search;
+mod sensitivity;
+mod show;
+mod sweep;
+mod threads;
+mod trace;
+mod validate;
+mod writer;
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::{panic, thread};
+
+use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches as _};
+
+use xrsim_config::{ConfigError, nearest};
+use xrsim_model::cancel;
+use xrsim_model::text;
+
+use colour::table_style;
+use console::Stream;
+use progress::Progress;
+
+pub use call::{
+    Called, CommandOption, RequestedRuns, about, call, check, lists, open_cache, options,
+    save_cache,
+};
+pub use cluster::start_with;
+pub use console::Written;
+pub use list::Table as Listed;
+pub use message::Failure;
+pub use progress::Observer;
+
+/// Stack of the thread that a command runs on \[byte\]. Input is nested at most a few dozen levels deep,
+/// which takes less than a hundredth of it.
+pub const STACK: usize = 8 << 20;
+
+/// Simulate real-time multi-network XR workloads on DNN accelerators (XRBench).
+#[derive(Debug, Args)]
+#[command(
+    name = "xrsim",
+    version = env!("XRSIM_VERSION"),
+    after_help = "Examples:\n  \
+        xrsim run                                      the best of 13 systems in 7 scenarios and 2 sizes\n  \
+        xrsim run --scenario AR_gaming --system J      one system, with the breakdown of its scores\n  \
+        xrsim run --semantics mlsys2023 --out results  the numbers of the published artifact, as CSV\n  \
+        xrsim cost --network KD --dataflow WS --pes 1024\n  \
+        xrsim list scenarios\n\n\
+        Exit status: 0 done, 1 a check failed, 2 bad input, 75 another process is writing to the same place (try later), 130 or 143 interrupted."
+)]
+struct Global {
+    /// When to use colours and bold type. With `auto` this depends on the terminal and on NO_COLOR,
+    /// CLICOLOR_FORCE, CLICOLOR and TERM.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+    /// Print only errors and warnings on standard error: no notes and no progress.
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// Neither read nor write the folder in which choices of mappings are kept (XRSIM_CACHE, or `xrsim` in
+    /// the cache folder of the user).
+    #[arg(long, global = true)]
+    no_cache: bool,
+}
+
+/// Every command, in the order of the help text.
+fn commands() -> Vec<CommandEntry> {
+    vec![
+        command("run", run::run).on_threads(),
+        command("replay", replay::run).on_threads().showing("replaying"),
+        command("cost", cost::run).on_threads().showing("computing costs"),
+        command("map", map::run).on_threads(),
+        command("area", area::run).on_threads().showing("computing areas"),
+        command("sweep", sweep::run).on_threads(),
+        command("search", search::run).on_threads(),
+        command("merge", sweep::merge),
+        command("status", cluster::status),
+        command("plot", plot::run).on_threads().showing("reading and drawing"),
+        command("mlperf", mlperf::run).on_threads().showing("running load tests"),
+        command("compare", compare::run).on_threads(),
+        command("reproduce", reproduce::run).on_threads(),
+        command("sensitivity", sensitivity::run).on_threads(),
+        command("explain", explain::run).on_threads().showing("running again with changes"),
+        command("report", report::run).on_threads().showing("writing a page"),
+        command("list", list::run),
+        command("show", show::run),
+        command("check", check::run),
+        command("schema", schema::run),
+        command("import", import::run),
+        command("validate", validate::run).on_threads().showing("comparing with reference data"),
+        command("completions", completions::run),
+        command("man", manual::run),
+    ]
+}
+
+/// Action of a command on its parsed arguments.
+type Action = dyn Fn(&ArgMatches) -> Result<(), Failure>;
+
+/// A command.
+struct CommandEntry {
+    name: &'static str,
+    /// Adds help and arguments to a command of the argument parser.
+    define: fn(Command) -> Command,
+    run: Box<Action>,
+    /// Whether the command runs on several threads.
+    is_parallel: bool,
+    /// Message of a command that may take long without counting its progress.
+    progress: Option<&'static str>,
+}
+
+/// Makes the entry of the command `name`, whose arguments, help and action are those of `run`.
+fn command<A: Args + 'static>(
+    name: &'static str,
+    run: fn(&A) -> Result<(), Failure>,
+) -> CommandEntry {
+    let run = move |matches: &ArgMatches| {
+        cluster::note(matches);
+        let args = A::from_arg_matches(matches).expect("the parser checked the arguments");
+        run(&args)
+    };
+    let define = A::augment_args;
+    CommandEntry { name, define, run: Box::new(run), is_parallel: false, progress: None }
+}
+
+impl CommandEntry {
+    /// Starts threads before the command.
+    fn on_threads(self) -> Self {
+        Self { is_parallel: true, ..self }
+    }
+
+    /// Shows `message` while the command runs.
+    fn showing(self, message: &'static str) -> Self {
+        Self { progress: Some(message), ..self }
+    }
+}
+
+/// The program as the argument parser sees it: every command with its options and help texts.
+pub fn program() -> Command {
+    let program = Global::augment_args(Command::new("xrsim"));
+    let program = program.subcommand_required(true).arg_required_else_help(true);
+    program.subcommands(commands().into_iter().map(|it| (it.define)(Command::new(it.name))))
+}
+
+/// Whether `words`, the first of which is the name of the program, are arguments of a command.
+///
+/// # Errors
+///
+/// Returns the message of the argument parser.
+pub fn parse<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Result<(), String> {
+    match program().try_get_matches_from(words) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Parses the arguments of the process, runs the command and returns the exit status: 0 done,
+/// 1 a check failed, 2 bad input, 75 another process is writing to the same place, 130 or 143 interrupted.
+pub fn run() -> ExitCode {
+    ExitCode::from(run_words(std::env::args_os().collect()))
+}
+
+/// Runs the command that `words`, the first of which is the name of the program, describe, as [`run`] does. Returns
+/// the exit status.
+pub fn run_words(words: Vec<OsString>) -> u8 {
+    on_own_stack(|| match program().try_get_matches_from(words) {
+        Ok(matches) => {
+            let Global { color, no_cache, .. } = global(&matches);
+            colour::choose(color);
+            cache::open(no_cache);
+            interrupt::listen();
+            let status = status_of(interruptible(|| dispatch(&matches, threads::start)));
+            cache::save();
+            status
+        }
+        Err(error) => refuse(&error),
+    })
+}
+
+/// Runs `command`, which an interruption ends.
+fn interruptible(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    let message = "what was complete is kept";
+    cancel::catch(command)
+        .unwrap_or_else(|cancel::Cancelled| Err(Failure::Interrupted(message.into())))
+}
+
+fn global(matches: &ArgMatches) -> Global {
+    Global::from_arg_matches(matches).expect("the parser checked the arguments")
+}
+
+/// Runs a command, after `start_threads` where it is parallel.
+fn dispatch(
+    matches: &ArgMatches,
+    start_threads: fn() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    console::set_quiet(global(matches).quiet);
+    let (name, arguments) = matches.subcommand().expect("the parser requires a command");
+    let commands = commands();
+    let command = commands.iter().find(|it| it.name == name).expect("every command is an entry");
+    if command.is_parallel {
+        start_threads()?;
+    }
+    let _progress = command.progress.map(Progress::of_unknown_length);
+    (command.run)(arguments)
+}
+
+/// Prints the message of the argument parser, which may be a help text, and returns the exit status.
+fn refuse(error: &clap::Error) -> u8 {
+    if error.use_stderr() {
+        message::say_drawn(said(error, colour::wanted(Stream::Err)).trim_end());
+        return 2;
+    }
+    status_of(output::print(&said(error, colour::wanted(Stream::Out))))
+}
+
+/// Returns the text of `error`. A help text may have styles. Other messages repeat arguments, so that they
+/// are plain text without escape sequences.
+fn said(error: &clap::Error, with_styles: bool) -> String {
+    use clap::error::ErrorKind;
+    let is_help = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    match is_help && with_styles {
+        true => error.render().ansi().to_string(),
+        false => text::shown(&error.render().to_string()).into_owned(),
+    }
+}
+
+fn status_of(result: Result<(), Failure>) -> u8 {
+    result.map_or_else(|failure| failure.report(), |()| 0)
+}
+
+/// Runs `command` on a thread with its own stack, so that the process may have a small one (`ulimit -s`).
+/// If no thread can be started, it runs on the thread of the process.
+fn on_own_stack(command: impl FnOnce() -> u8 + Send) -> u8 {
+    let name = thread::current().name().unwrap_or("main").to_string();
+    let command = Mutex::new(Some(command));
+    let once = || {
+        let command = command.lock().unwrap_or_else(PoisonError::into_inner).take();
+        command.expect("it is run once")()
+    };
+    thread::scope(|scope| {
+        match thread::Builder::new().name(name).stack_size(STACK).spawn_scoped(scope, once) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)),
+            Err(_) => once(),
+        }
+    })
+}
+
+/// Makes a failure of an argument that the library refuses.
+fn argument(error: impl Error) -> Failure {
+    Failure::Argument(error.to_string())
+}
+
+/// Makes a failure of a name that is not in a list, with the nearest name that is.
+fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
+    let known: Vec<_> = known.collect();
+    Failure::from(ConfigError::Unknown {
+        kind,
+        name: name.into(),
+        nearest: nearest(name, known.iter().copied()).map(str::to_string),
+        known: known.into_iter().map(str::to_string).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said_of(arguments: &[&str], with_styles: bool) -> String {
+        let words = std::iter::once(&"xrsim").chain(arguments);
+        said(&program().try_get_matches_from(words).expect_err("it is refused"), with_styles)
+    }
+
+    #[test]
+    fn a_refusal_of_arguments_has_no_escape_sequences() {
+        let bad: [&[&str]; 3] = [
+            &["run", "--sc\u{1b}[31mx"],
+            &["list", "sc\u{1b}[31m\u{202e}"],
+            &["--color", "x\u{1b}]0;t\u{7}", "list"],
+        ];
+        for arguments in bad {
+            let text = said_of(arguments, true);
+            assert!(!text.contains(text::is_obeyed), "{text:?}");
+            assert!(text.starts_with("error: "), "{text:?}");
+        }
+        assert!(said_of(&["--help"], true).contains("\u{1b}["));
+        assert!(!said_of(&["--help"], false).contains('\u{1b}'));
+    }
+}

@@ -1,0 +1,354 @@
+//! `xrsim list`: everything that a command takes by name, one row each.
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+
+use xrsim_config::{Catalog, Edition, Hardware, Kind};
+use xrsim_mlperf::rules::{Load, Quality, QualityTarget, Test};
+use xrsim_model::cost;
+use xrsim_model::hardware::technology::Constant;
+use xrsim_model::ids::ModelId;
+use xrsim_model::scenario::{DependencyKind, QualityDirection, QualityGoal, Scenario};
+use xrsim_report::table;
+use xrsim_sim::compat::quirks;
+use xrsim_validation::validate::networks::facts;
+
+use super::message::Failure;
+use super::{experiment, output, schedulers, table_style};
+
+/// List what is available: models, scenarios, systems, schedulers, settings and more.
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// Kind of input to list.
+    #[arg(value_parser = listings())]
+    what: String,
+}
+
+/// A list that the command prints.
+struct Listing {
+    name: &'static str,
+    help: &'static str,
+    tables: fn() -> Result<Vec<Table>, Failure>,
+}
+
+/// Header and rows of a table of text.
+pub type Table = (Vec<&'static str>, Vec<Vec<String>>);
+
+/// Every list, in the order of the help text.
+const LISTINGS: &[Listing] = &[
+    Listing {
+        name: "models",
+        help: "Unit models with their networks, the networks of MLPerf, and parameters of networks",
+        tables: || Ok(vec![models()?, mlperf_networks()?, parameters()?]),
+    },
+    Listing {
+        name: "mlperf",
+        help: "Tests of the MLPerf suites, in the order of each suite",
+        tables: || mlperf_tests().map(one),
+    },
+    Listing { name: "scenarios", help: "Usage scenarios", tables: || scenarios().map(one) },
+    Listing {
+        name: "systems",
+        help: "Accelerator styles and systems",
+        tables: || systems().map(one),
+    },
+    Listing {
+        name: "platforms",
+        help: "Platforms that a style is built on",
+        tables: || Ok(one(names("platform", Kind::Platform))),
+    },
+    Listing {
+        name: "technologies",
+        help: "Technologies: constants of area and leakage",
+        tables: || technologies().map(one),
+    },
+    Listing { name: "dataflows", help: "Dataflows", tables: || dataflows().map(one) },
+    Listing {
+        name: "mapspaces",
+        help: "Mapspaces that come with the program, for `xrsim map`",
+        tables: || Ok(one(names("mapspace", Kind::Mapspace))),
+    },
+    Listing {
+        name: "sweeps",
+        help: "Sweeps that come with the program",
+        tables: || Ok(one(names("sweep", Kind::Sweep))),
+    },
+    Listing {
+        name: "searches",
+        help: "Searches that come with the program",
+        tables: || Ok(one(names("search", Kind::Search))),
+    },
+    Listing {
+        name: "schedulers",
+        help: "Schedulers with their parameters",
+        tables: || Ok(one(schedulers::list())),
+    },
+    Listing { name: "cost-models", help: "Cost models", tables: || Ok(one(cost_models())) },
+    Listing {
+        name: "quirks",
+        help: "Quirks of the published artifact that `--semantics mlsys2023` reproduces",
+        tables: || Ok(one(quirk_rules())),
+    },
+    Listing {
+        name: "settings",
+        help: "Keys of experiments with default, unit, allowed values and meaning",
+        tables: || Ok(one(experiment::list())),
+    },
+];
+
+fn listings() -> PossibleValuesParser {
+    let value = |it: &Listing| PossibleValue::new(it.name).help(it.help);
+    PossibleValuesParser::new(LISTINGS.iter().map(value))
+}
+
+/// Prints a list.
+///
+/// # Errors
+///
+/// Returns a failure if standard output cannot be written.
+pub(super) fn run(args: &ListArgs) -> Result<(), Failure> {
+    let tables = tables(&args.what)?;
+    let texts: Vec<_> = tables.into_iter().map(|(header, rows)| render(&header, rows)).collect();
+    output::print_text(&texts.join("\n"))
+}
+
+/// Tables of the list called `name`.
+///
+/// # Errors
+///
+/// Returns a failure if there is no such list.
+pub(super) fn tables(name: &str) -> Result<Vec<Table>, Failure> {
+    match LISTINGS.iter().find(|it| it.name == name) {
+        Some(listing) => (listing.tables)(),
+        None => Err(super::unknown("list", name, LISTINGS.iter().map(|it| it.name))),
+    }
+}
+
+fn one(table: Table) -> Vec<Table> {
+    vec![table]
+}
+
+fn render(header: &[&str], rows: Vec<Vec<String>>) -> String {
+    let mut table = table::new_table(table_style(), header, header.len());
+    for row in rows {
+        table.add_row(row);
+    }
+    table::render(&table)
+}
+
+fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.map(str::to_string).to_vec()
+}
+
+fn names(header: &'static str, kind: Kind) -> Table {
+    (vec![header], Catalog::new().names(kind).into_iter().map(|name| vec![name]).collect())
+}
+
+fn cost_models() -> Table {
+    let rows = cost::ALL.iter().map(|it| row([it.name, it.help, it.source]));
+    (vec!["cost model", "what it does", "source"], rows.collect())
+}
+
+fn quirk_rules() -> Table {
+    let rows = quirks::ALL.iter().map(|it| row([it.name, it.rule, it.clause, it.effect]));
+    (vec!["quirk", "rule", "paper", "effect"], rows.collect())
+}
+
+fn scenarios() -> Result<Table, Failure> {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.suite()?.scenarios.clone() {
+        let scenario = catalog.scenario(&name, Edition::Reference)?;
+        rows.push(vec![name, describe(&scenario)]);
+    }
+    Ok((vec!["scenario", "models, target rates and dependencies"], rows))
+}
+
+/// Describes the models of a scenario in one line, e.g. `ES@60, GE@60 after ES`.
+fn describe(scenario: &Scenario) -> String {
+    let task = |id: ModelId| &*scenario.model(id).unit.task;
+    let models = scenario.models().iter().map(|model| {
+        let mut text = format!("{}@{}", model.unit.task, model.rate.as_fps());
+        for dependency in &model.dependencies {
+            text += &match dependency.kind {
+                DependencyKind::Data => format!(" after {}", task(dependency.upstream)),
+                DependencyKind::Control { probability } => {
+                    format!(" if {} asks (p = {probability})", task(dependency.upstream))
+                }
+            };
+        }
+        text
+    });
+    models.collect::<Vec<_>>().join(", ")
+}
+
+fn models() -> Result<Table, Failure> {
+    let mut catalog = Catalog::new();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for name in catalog.suite()?.scenarios.clone() {
+        let scenario = catalog.scenario(&name, Edition::Reference)?;
+        for model in scenario.models() {
+            let network = &model.unit.network;
+            if rows.iter().any(|row| *row[0] == *model.unit.task) {
+                continue;
+            }
+            let inputs: Vec<_> =
+                model.inputs.iter().map(|id| &*scenario.streams()[id.index()].name).collect();
+            rows.push(vec![
+                model.unit.task.to_string(),
+                network.name().to_string(),
+                network.layers().len().to_string(),
+                format!("{:.3}", network.macs() as f64 / 1e9),
+                facts(&*catalog.model(&model.unit.task)?).traced(),
+                model.unit.dataset.to_string(),
+                quality(&model.unit.quality),
+                inputs.join(", "),
+            ]);
+        }
+    }
+    rows.sort();
+    Ok((
+        vec!["task", "network", "layers", "GMAC", "traced", "dataset", "quality goal", "inputs"],
+        rows,
+    ))
+}
+
+fn mlperf_networks() -> Result<Table, Failure> {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.mlperf_networks() {
+        let model = catalog.model(&name)?;
+        let parameters = model.network.weights().saturating_add(model.other_parameters);
+        rows.push(vec![
+            name,
+            model.network.layers().len().to_string(),
+            format!("{:.3}", model.network.macs() as f64 / 1e9),
+            format!("{:.3}", parameters as f64 / 1e6),
+            facts(&model).traced(),
+            model.dataset.to_string(),
+            model.title.to_string(),
+        ]);
+    }
+    Ok((
+        vec!["MLPerf network", "layers", "GMAC", "M parameters", "traced", "dataset", "task"],
+        rows,
+    ))
+}
+
+/// Parameters of the networks of the suite and of MLPerf.
+fn parameters() -> Result<Table, Failure> {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in [catalog.names(Kind::Network), catalog.mlperf_networks()].concat() {
+        for it in catalog.network(&name)?.parameters() {
+            let (low, high) = it.allowed.clone().into_inner();
+            rows.push(vec![
+                name.clone(),
+                it.name.to_string(),
+                it.default.to_string(),
+                format!("{low} to {high}"),
+                it.reason.to_string(),
+            ]);
+        }
+    }
+    Ok((vec!["network", "parameter", "default", "allowed", "reason of the default"], rows))
+}
+
+fn mlperf_tests() -> Result<Table, Failure> {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.names(Kind::Mlperf) {
+        let suite = catalog.mlperf_suite(&name)?;
+        rows.extend(suite.tests.iter().map(|test| test_row(&name, test)));
+    }
+    let header =
+        vec!["suite", "task", "network", "load", "constraint", "at least", "quality target"];
+    Ok((header, rows))
+}
+
+fn test_row(suite: &str, test: &Test) -> Vec<String> {
+    let percentile = test.percentile.map_or(String::new(), |p| format!("p{}", p * 100.0));
+    let constraint = match test.load {
+        Load::SingleStream | Load::Offline => percentile,
+        Load::MultiStream { interval, .. } => {
+            format!("{percentile} in an interval of {} ms", interval.as_ms())
+        }
+        Load::Server { bound, .. } => format!("{percentile} within {} ms", bound.as_ms()),
+    };
+    let what = if test.load == Load::Offline { "samples" } else { "queries" };
+    let seconds = test.min_duration.as_ms() / 1e3;
+    vec![
+        suite.into(),
+        test.task.name.to_string(),
+        test.task.network.name().into(),
+        test.load.name().into(),
+        constraint,
+        format!("{} {what}, {seconds} s", test.min_count),
+        quality_target(&test.task.quality),
+    ]
+}
+
+fn quality_target(quality: &Quality) -> String {
+    let Quality { metric, unit, target } = quality;
+    let with_unit = |value: f64| format!("{metric} {value} {unit}").trim_end().to_string();
+    match *target {
+        QualityTarget::OfFp32 { fp32, percent } => {
+            format!("{percent} % of FP32 ({})", with_unit(fp32))
+        }
+        QualityTarget::Absolute(value) => with_unit(value),
+    }
+}
+
+fn quality(goal: &QualityGoal) -> String {
+    let sign = match goal.better {
+        QualityDirection::Higher => '>',
+        QualityDirection::Lower => '<',
+    };
+    format!("{} {sign} {}", goal.metric, goal.target)
+}
+
+fn systems() -> Result<Table, Failure> {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.names(Kind::Style) {
+        if let Hardware::Style(style) = catalog.hardware(&name)? {
+            let names: Vec<_> = style.shares.iter().map(|share| share.dataflow.name()).collect();
+            let shares: Vec<_> = style.shares.iter().map(|share| share.pes.to_string()).collect();
+            rows.push(vec![name, style.class.to_string(), names.join(" + "), shares.join(":")]);
+        }
+    }
+    for name in catalog.names(Kind::System) {
+        if let Hardware::System(system) = catalog.hardware(&name)? {
+            let accelerators = system.accelerators();
+            let names: Vec<_> = accelerators.iter().map(|a| a.dataflow.name()).collect();
+            let pes: Vec<_> = accelerators.iter().map(|a| a.pes.to_string()).collect();
+            rows.push(vec![name, "system".into(), names.join(" + "), pes.join(" + ")]);
+        }
+    }
+    Ok((vec!["system", "class", "dataflows", "share of the PEs"], rows))
+}
+
+fn technologies() -> Result<Table, Failure> {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.names(Kind::Technology) {
+        let technology = catalog.technology(&name)?;
+        let value = |constant| technology.value(constant).map_or("-".into(), |it| it.to_string());
+        let node = technology.node_nm().to_string();
+        let [pe, leakage] = [Constant::PeUm2, Constant::PeUw].map(value);
+        let source = technology.source(Constant::PeUm2).unwrap_or_default().to_string();
+        rows.push(vec![name, node, pe, leakage, source]);
+    }
+    Ok((vec!["technology", "node nm", "PE um2", "PE leakage uW", "source of the PE"], rows))
+}
+
+fn dataflows() -> Result<Table, Failure> {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.names(Kind::Dataflow) {
+        let dataflow = catalog.dataflow(&name)?;
+        let directives = dataflow.to_string().trim_end().replace('\n', "; ");
+        rows.push(vec![name, directives]);
+    }
+    Ok((vec!["dataflow", "directives"], rows))
+}

@@ -1,0 +1,345 @@
+//! `xrsim map`: the best mapping of every layer of networks on an accelerator.
+
+mod parts;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use xrsim_config::{Catalog, Notes, export};
+use xrsim_experiment::{fill_table, shipped_accelerators, whole_chip};
+use xrsim_model::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping, Size};
+use xrsim_model::mapper::{
+    DeclaredSpace, Effort, Goal, LevelSpace, NetworkMapper, Rules, Sizes, Space, Store,
+};
+use xrsim_model::model::Network;
+use xrsim_report::mapping::MappingReport;
+use xrsim_sim::sweep::grid::Shard;
+
+use super::cluster::ClusterOptions;
+use super::message::{Failure, with_hints};
+use super::options::{Format, LayerOptions};
+use super::places::Places;
+use super::progress::Progress;
+use super::sweep::shard;
+use super::{cost, output, table_style};
+
+/// Find the best mapping of every layer of a network on an accelerator, and say how far from the optimum it
+/// may be.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The search begins with the mappings of every --dataflow and compares with them. Results are kept: after an interruption the same \
+    command continues where it stopped.\n\n\
+    Examples:\n  \
+    xrsim map --network KD --pes 1024                        layer by layer, beside WS, OS and RS\n  \
+    xrsim map --network KD --layer conv2 --objective edp --levels 1..2 --out kd.yaml\n  \
+    xrsim cost --network KD --dataflow kd.yaml --pes 4096    the cost of the mappings in a file\n  \
+    xrsim map --network DE --dataflow WS --flexibility tiles --gap 1\n  \
+    xrsim map --network mine.yaml --mapspace ws_like --format csv\n  \
+    xrsim map --network DE --shard 2/5 --out part2           the second of five parts\n\n\
+    A part (--shard) has the searches of some layers. The same command with --join for each part, in place of --shard, \
+    gives the results of one command without parts.\n\n\
+    Exit status: 0 done, 1 a layer has no legal mapping, 2 bad input, 75 another process is writing to the same \
+    folder (try later).\n\n\
+    docs/explanation/mapper.md describes mapspaces, bounds and the search."
+)]
+pub(super) struct MapArgs {
+    #[command(flatten)]
+    pub layers: LayerOptions,
+    /// Number of PEs (processing elements).
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
+    pub pes: u32,
+    /// Choices: all of a mapping, or only what one --dataflow leaves open: its sizes and orders
+    /// (`tiles`), or also the axes that are spread (`axes`).
+    #[arg(long, value_name = "F", default_value = "any", conflicts_with = "mapspace",
+        value_parser = PossibleValuesParser::new(["tiles", "axes", "any"]))]
+    pub flexibility: String,
+    /// Mapspace to search: a name or a file.
+    #[arg(long, value_name = "M|FILE", conflicts_with_all = ["levels", "sizes"])]
+    pub mapspace: Option<String>,
+    /// Least and largest number of levels of a mapping, with `--flexibility any` [default: 1..3].
+    #[arg(long, value_name = "A..B", value_parser = levels)]
+    pub levels: Option<[usize; 2]>,
+    /// Sizes of chunks [default: balanced].
+    #[arg(long, value_name = "SIZES", value_parser = PossibleValuesParser::new(Sizes::NAMES))]
+    pub sizes: Option<String>,
+    /// Objective: least cycles, energy or product of both (`edp`), least energy among mappings within 1 %
+    /// of the least cycles (`cycles,energy`), or all that nothing is better than in both (`pareto`).
+    #[arg(long, value_name = "O", default_value = "cycles", value_parser = goal())]
+    pub objective: Goal,
+    /// Work for one layer: as runs do (`quick`), or with exact search (`full`).
+    #[arg(long, value_name = "E", default_value = "full",
+        value_parser = PossibleValuesParser::new(Effort::ALL.map(|(name, _)| name)))]
+    pub effort: String,
+    /// End the search of a layer at this distance to the bound [percent].
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
+    pub gap: f64,
+    /// Leave out a rule of exact search; repeat for more.
+    #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(Rules::NAMES))]
+    pub no_rule: Vec<String>,
+    /// Output format.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+    /// Write the mappings of one network as a dataflow that `cost` and systems take; with --shard, the
+    /// folder of the part.
+    #[arg(long, value_name = "FILE.yaml|DIR")]
+    pub out: Option<PathBuf>,
+    /// Make the I-th of N equal parts of the searches only, into the folder of --out.
+    #[arg(long, value_name = "I/N", value_parser = shard, conflicts_with = "join")]
+    pub shard: Option<Shard>,
+    /// Folder of a part (--shard) whose results are taken; repeat for each. The result is that of a command without
+    /// parts.
+    #[arg(long, value_name = "DIR")]
+    pub join: Vec<PathBuf>,
+    /// Begin the part again, whatever is in the folder.
+    #[arg(long, requires = "shard")]
+    pub restart: bool,
+    /// Write the table of mappings that comes with the program into this folder: all networks, or those of
+    /// --network, on the accelerators of the styles A to M at 4,096 and 8,192 PEs.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["layer", "dataflow", "pes", "platform",
+        "flexibility", "mapspace", "levels", "sizes", "objective", "effort", "gap", "no_rule", "format", "out", "shard", "join", "dry_run", "sbatch"])]
+    pub table: Option<PathBuf>,
+    #[command(flatten)]
+    pub cluster: ClusterOptions,
+}
+
+/// Largest number of levels that are chosen freely: more make too many lists of clusters.
+const MAX_LEVELS: usize = 4;
+
+fn levels(text: &str) -> Result<[usize; 2], String> {
+    let parsed = || {
+        let (least, most) = text.split_once("..")?;
+        Some([least.trim().parse().ok()?, most.trim().parse().ok()?])
+    };
+    match parsed() {
+        Some([least, most]) if 1 <= least && least <= most && most <= MAX_LEVELS => {
+            Ok([least, most])
+        }
+        _ => Err(format!("expected two numbers from 1 to {MAX_LEVELS}, e.g. 1..3")),
+    }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let value: Option<f64> = text.parse().ok();
+    let value = value.filter(|value| (0.0..=1e6).contains(value));
+    value.ok_or_else(|| "expected a number from 0 to 1000000".into())
+}
+
+fn goal() -> impl TypedValueParser<Value = Goal> {
+    let names = PossibleValuesParser::new(Goal::ALL.map(|(name, _)| name));
+    let goal = |name: String| Goal::ALL.iter().find(|(known, _)| **known == *name).map(|it| it.1);
+    names.map(move |name| goal(name).unwrap_or(Goal::Pareto))
+}
+
+/// Maps the layers and prints them.
+///
+/// # Errors
+///
+/// Returns a failure if an input is invalid or a file cannot be written, or if a layer has no legal mapping.
+pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
+    if let Some(folder) = &args.table {
+        return table(args, folder);
+    }
+    parts::refuse_undivided(args)?;
+    let (mapper, networks, catalog) = with_hints(|notes| inputs(args, notes))?;
+    if let Some(layer) = &args.layers.layer {
+        cost::refuse_unknown_layer(layer, &networks)?;
+    }
+    let one = "--out takes one --network, and one mapping of every layer";
+    if args.cluster.has_parts() && networks.len() != 1 {
+        return Err(Failure::Argument(one.into()));
+    }
+    if args.cluster.is_asked() {
+        return parts::hand_over(args, &mapper, &networks, &catalog);
+    }
+    if let Some((shard, folder)) = args.shard.zip(args.out.as_deref()) {
+        let files = parts::files(folder);
+        Places::default().reading(catalog.opened()).writing(&files).check()?;
+        return parts::make(args, (shard, folder), &mapper, &networks, &catalog);
+    }
+    if args.out.is_some() && (networks.len() != 1 || mapper.goal == Goal::Pareto) {
+        return Err(Failure::Argument(one.into()));
+    }
+    let of_parts = args.join.iter().flat_map(|folder| parts::files(folder));
+    Places::default().reading(catalog.opened()).reading(of_parts).writing(&args.out).check()?;
+    let first = match args.join.is_empty() {
+        true => None,
+        false => Some(parts::join(args, &mapper, &networks, &catalog)?),
+    };
+    let progress = Progress::counting("layers");
+    let saver = Saver::new(Arc::clone(&mapper.store));
+    let only = args.layers.layer.as_deref();
+    let note = |done: usize, total: usize| {
+        progress.set_of(done, total);
+        saver.save();
+    };
+    let mapped = match &first {
+        None => mapper.map(&networks, only, &note),
+        Some(first) => mapper.map_after(&networks, only, first, &note).ok_or_else(|| {
+            Failure::Argument("a row of the parts has no mapping of its layer".into())
+        })?,
+    };
+    progress.finish();
+    if let Some(path) = &args.out {
+        write(path, mapped.first().and_then(|network| network.dataflow.as_ref()))?;
+    }
+    let report = MappingReport {
+        networks: mapped,
+        objective: mapper.objective(),
+        dataflows: mapper.dataflows.iter().map(|dataflow| dataflow.name().into()).collect(),
+        space: match &mapper.space {
+            Space::Any { sizes, .. } => sizes.to_string(),
+            Space::Declared(space) => space.sizes.to_string(),
+        },
+        file: args.out.as_ref().map(|path| path.display().to_string()),
+    };
+    print(args.format, &report)?;
+    match report.n_illegal() {
+        0 => Ok(()),
+        1 => Err(Failure::Check("1 layer has no legal mapping".into())),
+        n => Err(Failure::Check(format!("{n} layers have no legal mapping"))),
+    }
+}
+
+fn print(format: Format, report: &MappingReport) -> Result<(), Failure> {
+    format.print(
+        || report.to_table(table_style()),
+        || report.to_json(),
+        |out| report.write_csv(out),
+    )
+}
+
+/// Writes the dataflow of the mappings.
+fn write(path: &Path, dataflow: Option<&Dataflow>) -> Result<(), Failure> {
+    let Some(dataflow) = dataflow else {
+        let message = "a layer has no legal mapping: there is nothing to write";
+        return Err(Failure::Argument(message.into()));
+    };
+    output::write_text(path, &export::dataflow(dataflow))
+}
+
+/// Inputs of the command.
+fn inputs(
+    args: &MapArgs,
+    notes: &Notes,
+) -> Result<(NetworkMapper, Vec<Arc<Network>>, Catalog), Failure> {
+    let mut catalog = args.layers.networks.catalog(notes);
+    let networks = args.layers.networks.read(&mut catalog)?;
+    let declared = args.mapspace.as_ref().map(|name| catalog.mapspace(name)).transpose()?;
+    let seeds = declared.as_ref().map_or(&[][..], |space| &space.seeds);
+    let dataflows = match args.layers.dataflow.is_empty() && !seeds.is_empty() {
+        true => seeds.to_vec(),
+        false => [args.layers.dataflows(&mut catalog)?, seeds.to_vec()].concat(),
+    };
+    let space = match &declared {
+        Some(space) => Space::Declared(DeclaredSpace::clone(space)),
+        None => space(args, &dataflows)?,
+    };
+    if let Space::Declared(space) = &space
+        && space.least_pes() > u64::from(args.pes)
+    {
+        let least = space.least_pes();
+        let message =
+            format!("the clusters of the mapspace take {least} PEs; --pes is {}", args.pes);
+        return Err(Failure::Argument(message));
+    }
+    let carrier = Arc::new(carrier());
+    let accelerator = whole_chip(&mut catalog, &args.layers.platform, &carrier, args.pes)?;
+    let mut mapper = NetworkMapper::new(accelerator, dataflows);
+    mapper.space = space;
+    mapper.goal = args.objective;
+    mapper.effort = if args.effort == "full" { Effort::FULL } else { Effort::QUICK };
+    mapper.rules =
+        args.no_rule.iter().fold(Rules::ALL, |rules, name| rules.without(name).unwrap_or(rules));
+    mapper.gap = args.gap / 100.0;
+    mapper.store = Store::of_process();
+    let stem = args.out.as_ref().and_then(|path| path.file_stem());
+    let stem = stem.map(|stem| stem.to_string_lossy().into_owned());
+    if let Some(stem) = stem.filter(|stem| xrsim_model::text::is_name(stem)) {
+        mapper.name = stem.into();
+    }
+    Ok((mapper, networks, catalog))
+}
+
+/// A dataflow that fits any number of PEs, for an accelerator whose mappings do not depend on it.
+fn carrier() -> Dataflow {
+    let size = Size::Extent { axis: Axis::N, plus: 0 };
+    let whole = Directive { mapping: Mapping::Temporal, size, offset: size, axis: Axis::N };
+    let level = ClusterLevel { units: None, directives: vec![whole] };
+    Dataflow::new("mapped", vec![level]).expect("it has a directive")
+}
+
+/// The mapspace that the options describe.
+fn space(args: &MapArgs, dataflows: &[Arc<Dataflow>]) -> Result<Space, Failure> {
+    let sizes = args.sizes.as_deref().and_then(Sizes::parse).unwrap_or_default();
+    if args.flexibility == "any" {
+        return Ok(Space::Any { levels: args.levels.unwrap_or([1, 3]), sizes });
+    }
+    let refuse = |message: String| Err(Failure::Argument(message));
+    if args.levels.is_some() {
+        return refuse("--levels is for --flexibility any; a dataflow has its own".into());
+    }
+    let [dataflow] = dataflows else {
+        return refuse(format!("--flexibility {} takes one --dataflow", args.flexibility));
+    };
+    let space = DeclaredSpace::of_style(dataflow.levels(), dataflow.stationary());
+    let Some(mut space) = space.filter(|_| !dataflow.levels().is_empty()) else {
+        return refuse(format!(
+            "--flexibility {}: `{}` has clusters of sizes that depend on the layer",
+            args.flexibility,
+            dataflow.name()
+        ));
+    };
+    space.sizes = sizes;
+    if args.flexibility == "axes" {
+        space.stationary = None;
+        space.levels = vec![LevelSpace::FREE];
+    }
+    Ok(Space::Declared(space))
+}
+
+/// Time between two times that results are kept.
+const SAVE_EVERY: Duration = Duration::from_millis(500);
+
+/// Keeps results while a search runs, so that an interruption loses little.
+pub(super) struct Saver {
+    store: Arc<Store>,
+    last: Mutex<Instant>,
+}
+
+impl Saver {
+    /// Keeps the results in `store`.
+    pub(super) fn new(store: Arc<Store>) -> Self {
+        Self { store, last: Mutex::new(Instant::now()) }
+    }
+
+    /// Keeps the results so far, if the last time was long enough ago.
+    pub(super) fn save(&self) {
+        let Ok(mut last) = self.last.try_lock() else { return };
+        if last.elapsed() >= SAVE_EVERY {
+            // The end of the command tells of a folder that cannot be written to.
+            let _ = self.store.save();
+            *last = Instant::now();
+        }
+    }
+}
+
+/// Writes the table of mappings that comes with the program.
+fn table(args: &MapArgs, folder: &PathBuf) -> Result<(), Failure> {
+    let mut catalog = Catalog::with_networks(args.layers.networks.networks);
+    let networks = args.layers.networks.read(&mut catalog)?;
+    let accelerators = shipped_accelerators()?;
+    let store = Arc::new(Store::default());
+    store.keep_in(folder);
+    let progress = Progress::counting("layers");
+    let saver = Saver::new(Arc::clone(&store));
+    fill_table(&store, &accelerators, &networks, &|done, total| {
+        progress.set_of(done, total);
+        saver.save();
+    });
+    progress.finish();
+    store.save().map_err(|error| Failure::writing(&folder.display(), &error))
+}

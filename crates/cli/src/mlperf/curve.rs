@@ -1,0 +1,71 @@
+//! Latency over rate: a server below and above its peak.
+
+use rayon::prelude::*;
+
+use xrsim_figures::Lines;
+use xrsim_mlperf::benchmark::{TestBed, TestError, TestResult};
+use xrsim_mlperf::results::Performance;
+use xrsim_mlperf::settings::EffectiveSettings;
+use xrsim_model::statistics::Fraction;
+use xrsim_model::units::SimSpan;
+use xrsim_report::mlperf::{CURVE_COLUMNS, LatencyBound, RatePoint, latency_over_rate};
+
+/// Server runs of one system at several rates.
+pub(super) struct Curve {
+    bound: SimSpan,
+    percentile: Fraction,
+    /// Target rate \[1/s\] with the performance at it.
+    points: Vec<(f64, Performance)>,
+}
+
+/// Highest rate as multiples of the rate of the result and of the capacity; the larger one counts.
+const BEYOND: [f64; 2] = [1.25, 0.95];
+
+impl Curve {
+    /// Runs at `n` rates in equal steps, up to the highest one, with the settings of `result`.
+    ///
+    /// # Errors
+    ///
+    /// [`TestError`] if a run fails.
+    pub(super) fn of(result: &TestResult, n: u32, bed: &dyn TestBed) -> Result<Self, TestError> {
+        let EffectiveSettings { target_qps, target_latency, percentile, .. } = result.settings;
+        let [of_result, of_capacity] = BEYOND;
+        let highest = (of_result * target_qps).max(of_capacity * bed.capacity_per_s());
+        let point = |step: u32| {
+            let rate = highest * f64::from(step) / f64::from(n);
+            let measured = bed.measure(&result.settings.with_rate(rate)?)?;
+            Ok::<_, TestError>((rate, measured.measurement.performance))
+        };
+        let points: Vec<_> = (1..=n).into_par_iter().map(point).collect();
+        let points = points.into_iter().collect::<Result<_, _>>()?;
+        Ok(Self { bound: target_latency, percentile, points })
+    }
+
+    /// Columns, and a row for each rate.
+    pub(super) fn rows(&self) -> (Vec<String>, Vec<Vec<String>>) {
+        let row = |(rate, it): &(f64, Performance)| {
+            let [p50, p90, _, p97, p99, p99_9] = it.latency.percentiles.map(SimSpan::as_ms);
+            let late = 100.0 * it.overlatency as f64 / it.queries as f64;
+            let (scheduled, completed) = (it.scheduled_rate(), it.completed_rate());
+            let numbers = [Some(*rate), scheduled, completed].into_iter();
+            let numbers = numbers.chain([p50, p90, p97, p99, p99_9, late].map(Some));
+            let cell = |number: Option<f64>| number.map_or(String::new(), xrsim_model::text::cell);
+            let mut cells: Vec<_> = numbers.map(cell).collect();
+            cells.push((it.validity.performance == Some(true)).to_string());
+            cells
+        };
+        (CURVE_COLUMNS.map(String::from).to_vec(), self.points.iter().map(row).collect())
+    }
+
+    /// Figure of the percentiles over the rate, with the bound.
+    pub(super) fn draw(&self, task: &str, system: &str) -> Lines {
+        let point = |(rate, it): &(f64, Performance)| {
+            let [p50, p90, _, p97, p99, _] = it.latency.percentiles.map(SimSpan::as_ms);
+            RatePoint { rate_per_s: *rate, percentiles_ms: [p50, p90, p97, p99] }
+        };
+        let points: Vec<_> = self.points.iter().map(point).collect();
+        let bound =
+            LatencyBound { latency_ms: self.bound.as_ms(), percentile: self.percentile.get() };
+        latency_over_rate((task, system), Some(bound), &points)
+    }
+}

@@ -1,0 +1,268 @@
+//! System under test: accelerators with a scheduler, or servers of a known service time.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use xrsim_config::{Catalog, Edition, Hardware, ServiceTables, service_csv};
+use xrsim_experiment::{self as experiment, NamedCostModel};
+use xrsim_mlperf::benchmark::{AcceleratorBed, ServerBed, TestBed};
+use xrsim_mlperf::rules::{Task, Test};
+use xrsim_mlperf::sut::{Background, Batching, ServiceTime, Tenant};
+use xrsim_model::hardware::System;
+use xrsim_model::units::SimSpan;
+use xrsim_sim::schedule::Policy;
+
+use super::super::assumed;
+use super::super::costs::{warn, warn_of_fixed_mappings};
+use super::super::message::{Failure, hint};
+use super::options::{MlperfArgs, parameters};
+
+/// System under test with its batching.
+pub(super) struct Target {
+    pub kind: Kind,
+    pub batching: Batching,
+}
+
+/// Kind of a system under test.
+pub(super) enum Kind {
+    /// Accelerators with a scheduler.
+    Accelerators(Box<Accelerators>),
+    /// Servers of a known service time, by task.
+    Servers {
+        /// Name that the user gave.
+        name: String,
+        tables: ServiceTables,
+        servers: u32,
+    },
+}
+
+/// Accelerators with a scheduler.
+pub(super) struct Accelerators {
+    pub system: Arc<System>,
+    pub costs: NamedCostModel,
+    pub scheduler: Policy,
+    pub background: Option<Background>,
+    /// Platform of a style.
+    platform: Option<String>,
+}
+
+impl Target {
+    /// The system that `args` name.
+    ///
+    /// # Errors
+    ///
+    /// Unknown names and bad values.
+    pub(super) fn new(args: &MlperfArgs, catalog: &mut Catalog) -> Result<Self, Failure> {
+        let batching =
+            Batching { max: args.max_batch, wait: wait("--batch-wait", args.batch_wait)? };
+        let kind = match &args.service {
+            None => Kind::Accelerators(Box::new(Accelerators::new(args, catalog)?)),
+            Some(service) => Kind::Servers {
+                name: service.clone(),
+                tables: tables(service, catalog)?,
+                servers: args.servers,
+            },
+        };
+        Ok(Self { kind, batching })
+    }
+
+    /// Warns of rows of a table of costs that look like mistakes.
+    pub(super) fn warn<'a>(&self, catalog: &Catalog, networks: impl Iterator<Item = &'a str>) {
+        if let Kind::Accelerators(it) = &self.kind {
+            warn(&it.costs, catalog, networks, it.system.accelerators().iter());
+        }
+    }
+
+    /// Test bed of a test.
+    ///
+    /// # Errors
+    ///
+    /// A network that cannot run on the system, or a task without measured times.
+    pub(super) fn bed(&self, test: &Test) -> Result<Box<dyn TestBed>, Failure> {
+        match &self.kind {
+            Kind::Accelerators(accelerators) => {
+                let tenant = Tenant::of_test(test, self.batching);
+                Ok(Box::new(accelerators.bed(vec![tenant])?))
+            }
+            Kind::Servers { name, tables, servers } => {
+                let time = tables.of(&test.task.name).ok_or_else(|| {
+                    let task = &test.task.name;
+                    let message =
+                        format!("{name} has no row of the task {task}; choose with --task");
+                    Failure::Argument(message)
+                })?;
+                if self.batching.max > 1 && time.depends_on_sample() {
+                    let message = format!(
+                        "{name} has latencies by sample, which say nothing of --max-batch {}",
+                        self.batching.max
+                    );
+                    return Err(Failure::Argument(message));
+                }
+                Ok(Box::new(ServerBed::new(time.clone(), *servers as usize, self.batching)))
+            }
+        }
+    }
+
+    /// Name of the system in results.
+    pub(super) fn name(&self) -> String {
+        match &self.kind {
+            Kind::Accelerators(it) => format!("{}@{}", it.system.name(), it.system.pes()),
+            Kind::Servers { name, servers: 1, .. } => name.clone(),
+            Kind::Servers { name, servers, .. } => format!("{servers} x {name}"),
+        }
+    }
+
+    /// Names of the cost model and the scheduler in results.
+    pub(super) fn model_and_scheduler(&self) -> (&str, &str) {
+        match &self.kind {
+            Kind::Accelerators(it) => (&it.costs.name, it.scheduler.label()),
+            Kind::Servers { .. } => ("service", "first come, first served"),
+        }
+    }
+
+    /// Lines that say what the costs of `tasks` assume; empty for servers of a known latency.
+    pub(super) fn assumed<'a>(&'a self, tasks: impl Iterator<Item = &'a Task>) -> String {
+        match &self.kind {
+            Kind::Accelerators(it) => it.assumed(tasks),
+            Kind::Servers { .. } => String::new(),
+        }
+    }
+
+    /// Flexibility and objective of the accelerators in results.
+    pub(super) fn mapping(&self) -> (Option<String>, Option<String>) {
+        match &self.kind {
+            Kind::Accelerators(it) => it.mapping(),
+            Kind::Servers { .. } => (None, None),
+        }
+    }
+
+    /// Name of the usage scenario in the background.
+    pub(super) fn beside(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Accelerators(it) => it.beside(),
+            Kind::Servers { .. } => None,
+        }
+    }
+}
+
+impl Accelerators {
+    /// Flexibility in results, and the objective if there is a choice of mappings.
+    pub(super) fn mapping(&self) -> (Option<String>, Option<String>) {
+        let flexibility = experiment::flexibility_of(&self.system, &self.costs);
+        (Some(flexibility), experiment::objective_of(&self.system, &self.costs))
+    }
+
+    /// Lines that say what the costs of `tasks` assume.
+    pub(super) fn assumed<'a>(&'a self, tasks: impl Iterator<Item = &'a Task>) -> String {
+        let mut choices = vec![("flexibility", assumed::flexibility(&self.system, &self.costs))];
+        choices.extend(self.platform.clone().map(|name| ("platform", name)));
+        choices.push(("cost model", self.costs.name.clone()));
+        choices.push(("scheduler", self.scheduler.label().to_string()));
+        let models = self.background.iter().flat_map(|it| it.scenario.models());
+        let models = models.map(|model| (&*model.unit.task, &*model.unit.network));
+        let networks = tasks.map(|task| (&*task.name, &*task.network)).chain(models);
+        assumed::line("mlperf", &choices) + &assumed::parameters_of(networks)
+    }
+
+    /// Name of the usage scenario in the background.
+    pub(super) fn beside(&self) -> Option<&str> {
+        self.background.as_ref().map(|it| it.scenario.name())
+    }
+
+    /// The system that `args` name.
+    ///
+    /// # Errors
+    ///
+    /// Unknown names and bad values.
+    pub(super) fn new(args: &MlperfArgs, catalog: &mut Catalog) -> Result<Self, Failure> {
+        let name = args.platform.as_deref().unwrap_or("paper");
+        let platform = catalog.platform(name)?;
+        let mut platform_of_style = None;
+        let system = match catalog.hardware(&args.system)? {
+            Hardware::Style(style) => {
+                platform_of_style = Some(name.to_string());
+                let system = style.instantiate(args.pes, &platform);
+                Arc::new(system.map_err(super::super::argument)?)
+            }
+            Hardware::System(system) => system,
+            Hardware::Instances(_) => {
+                let message = "--system takes a style or a system file, not a hardware file (.m)";
+                return Err(Failure::Argument(message.into()));
+            }
+        };
+        let system = experiment::mapped(system, args.mapping.settings())?;
+        let background = args.beside.as_deref().map(|name| {
+            let edition = Edition::Reference;
+            let scenario = catalog.scenario_with(name, edition, &parameters(&args.set)?)?;
+            Ok::<_, Failure>(Background::new(scenario, args.seed))
+        });
+        let scheduler = experiment::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
+        scheduler.renamed().iter().copied().for_each(hint);
+        AcceleratorBed::check_scheduler(&scheduler).map_err(super::super::argument)?;
+        let costs =
+            NamedCostModel::find(catalog, args.cost_model.as_deref().unwrap_or("loop-nest"))?;
+        let costs = costs.with_effort(args.mapping.effort());
+        warn_of_fixed_mappings(&costs, args.mapping.settings());
+        let (background, platform) = (background.transpose()?, platform_of_style);
+        Ok(Self { system, costs, scheduler, background, platform })
+    }
+
+    /// Test bed of `tenants`.
+    ///
+    /// # Errors
+    ///
+    /// A network that cannot run on the system.
+    pub(super) fn bed(&self, tenants: Vec<Tenant>) -> Result<AcceleratorBed, Failure> {
+        AcceleratorBed::builder(Arc::clone(&self.system), &*self.costs.model)
+            .tenants(tenants)
+            .background(self.background.clone())
+            .scheduler(self.scheduler.clone())
+            .build()
+            .map_err(super::super::argument)
+    }
+}
+
+/// Range of [`wait`].
+const WAIT: &str = "a number of ms from 0 to 9007199254";
+
+/// A time in milliseconds, as `option` gives it.
+///
+/// # Errors
+///
+/// A negative time, or text that is not a number.
+pub(super) fn wait(option: &str, ms: f64) -> Result<SimSpan, Failure> {
+    SimSpan::from_ms(ms)
+        .ok_or_else(|| Failure::Argument(format!("{option} is {ms}; allowed is {WAIT}")))
+}
+
+/// Service times that `text` names.
+fn tables(text: &str, catalog: &mut Catalog) -> Result<ServiceTables, Failure> {
+    if Path::new(text).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
+        let source = catalog.read(Path::new(text))?;
+        return Ok(service_csv::parse(&source)?);
+    }
+    let (name, values) = text.split_once(':').unwrap_or((text, ""));
+    let keys: &[&str] = match name {
+        "constant" => &["ms"],
+        "batch" => &["ms", "sample_ms"],
+        _ => {
+            let known = ["constant:ms=L", "batch:ms=A,sample_ms=B", "FILE.csv"];
+            return Err(super::super::unknown("service", name, known.into_iter()));
+        }
+    };
+    let values = super::super::key_values::parse("--service", values, keys)?;
+    let span = |key: &str| {
+        let text = values.get(key).ok_or_else(|| {
+            Failure::Argument(format!("--service {name} needs {key}, a number of ms"))
+        })?;
+        let option = format!("--service {name}");
+        let ms: f64 = text.parse().map_err(|_| {
+            Failure::Argument(format!("{option}: {key} is `{text}`; allowed is {WAIT}"))
+        })?;
+        wait(&format!("{key} of {option}"), ms)
+    };
+    Ok(ServiceTables::of_all(match name {
+        "constant" => ServiceTime::Constant(span("ms")?),
+        _ => ServiceTime::Batch { per_call: span("ms")?, per_sample: span("sample_ms")? },
+    }))
+}

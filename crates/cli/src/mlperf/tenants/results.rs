@@ -1,0 +1,201 @@
+//! Results of tenants as a table, CSV, JSON and files.
+
+use serde_json::{Map, Value, json};
+
+use xrsim_mlperf::benchmark::{MultiTenantResult, TenantResult, TestOptions, Trial};
+use xrsim_mlperf::logs::{LoggedRun, files};
+use xrsim_report::mlperf::{TENANT_COLUMNS, verdict};
+use xrsim_report::table;
+
+use super::super::super::message::{Failure, say};
+use super::super::super::options::Format;
+use super::super::super::output::{self, OutputSet};
+use super::super::super::table_style;
+use super::super::logs;
+use super::super::results::{once, reason, short, unscored};
+use super::super::target::Accelerators;
+use super::Asked;
+
+/// Results of all tenants.
+pub(super) struct Results<'a> {
+    pub(super) system: String,
+    pub(super) accelerators: &'a Accelerators,
+    pub(super) options: &'a TestOptions,
+    /// SHA-256 of the files that were read.
+    pub(super) inputs: Map<String, Value>,
+    pub(super) asked: &'a [Asked<'a>],
+    pub(super) measured: MultiTenantResult,
+}
+
+/// Columns of the queries of a tenant.
+const QUERY_COLUMNS: &str = "query,scheduled_ns,completed_ns,latency_ns";
+
+/// Path in `--out` of a file of a tenant, counted from 1.
+fn file(tenant: usize, asked: &Asked<'_>, name: &str) -> String {
+    format!("{tenant}_{}/{name}", asked.test.task.name)
+}
+
+/// Every file of `--out` for these tenants.
+pub(super) fn files(asked: &[Asked<'_>]) -> Vec<String> {
+    let of_tenant = |(index, asked)| {
+        let names = files::LOGS.into_iter().chain([files::QUERIES]);
+        names.map(|name| file(index + 1, asked, name)).collect::<Vec<_>>()
+    };
+    let tenants = asked.iter().enumerate().flat_map(of_tenant);
+    tenants.chain([files::TENANTS, files::RECORD].map(String::from)).collect()
+}
+
+impl Results<'_> {
+    /// Prints all results.
+    ///
+    /// # Errors
+    ///
+    /// Output that cannot be printed.
+    pub(super) fn print(&self, format: Format) -> Result<(), Failure> {
+        match format {
+            Format::Table => output::print_text(&self.text()),
+            Format::Csv => output::print(&self.csv()),
+            Format::Json => output::print_json(&self.json()),
+        }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (usize, &Asked<'_>, &TenantResult)> {
+        let pairs = self.asked.iter().zip(&self.measured.tenants).enumerate();
+        pairs.map(|(index, (asked, result))| (index + 1, asked, result))
+    }
+
+    /// The cells of [`TENANT_COLUMNS`].
+    fn cells(&self, number: impl Fn(f64) -> String) -> Vec<Vec<String>> {
+        let row = |(tenant, asked, result): (usize, &Asked<'_>, &TenantResult)| {
+            let it = &result.performance;
+            let [p50, p90, _, _, p99, _] = it.latency.percentiles.map(|it| number(it.as_ms()));
+            let queries = it.queries as f64;
+            vec![
+                tenant.to_string(),
+                asked.test.task.name.to_string(),
+                verdict(result.is_valid()).into(),
+                it.scheduled_rate().map_or(String::new(), &number),
+                it.completed_rate().map_or(String::new(), &number),
+                p50,
+                p90,
+                p99,
+                number(asked.tenant.relative_deadline.as_ms()),
+                number(100.0 * it.overlatency as f64 / queries),
+                number(result.energy.get() / queries),
+                it.queries.to_string(),
+            ]
+        };
+        self.rows().map(row).collect()
+    }
+
+    fn text(&self) -> String {
+        let header = TENANT_COLUMNS.map(|column| column.replace('_', " "));
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let mut lines = table::new_table(table_style(), &header, 3);
+        for row in self.cells(short) {
+            lines.add_row(row);
+        }
+        let scheduler = self.accelerators.scheduler.label();
+        let mut text = format!(
+            "tenants at once under the rules of {} on {}, {scheduler}\n{}",
+            self.options.round.name,
+            self.system,
+            table::render(&lines)
+        );
+        if !self.measured.trials.is_empty() {
+            let factor = short(self.measured.factor);
+            text.push_str(
+                &match self.measured.tenants.iter().all(TenantResult::meets_constraint) {
+                    true => format!("all bounds hold at up to {factor} times the rates given\n"),
+                    false => {
+                        format!("not all bounds hold even at {factor} times the rates given\n")
+                    }
+                },
+            );
+        }
+        for (tenant, asked, result) in self.rows().filter(|(.., result)| !result.is_valid()) {
+            let reason = reason_of(result);
+            text.push_str(&format!("{tenant}, {}: {reason}\n", asked.test.task.name));
+        }
+        if let Some(scenario) = self.accelerators.beside() {
+            text.push_str(&match &self.measured.background {
+                Some(beside) => format!(
+                    "{scenario} beside scores {:.3}, {:.3} without the tenants\n",
+                    beside.with_queries.score_executed_mean, beside.alone.score_executed_mean
+                ),
+                None => unscored(scenario),
+            });
+        }
+        let settings = self.measured.tenants.iter().map(|result| &result.settings);
+        let tasks = self.rows().map(|(_, asked, _)| &*asked.test.task);
+        text + &self.accelerators.assumed(tasks) + &once(settings, self.options.round)
+    }
+
+    fn csv(&self) -> String {
+        output::csv_text(&TENANT_COLUMNS, &self.cells(xrsim_model::text::cell))
+    }
+
+    fn json(&self) -> Map<String, Value> {
+        let tenants = self.rows().map(|(tenant, asked, result)| {
+            let it = &result.performance;
+            json!({
+                "tenant": tenant, "task": asked.test.task.name, "verdict": verdict(result.is_valid()),
+                "reason": (!result.is_valid()).then(|| reason_of(result)),
+                "scheduled_qps": it.scheduled_rate(), "completed_qps": it.completed_rate(),
+                "percentile": asked.load.settings.percentile.get(),
+                "latency_ms": it.latency.target.as_ms(), "bound_ms": asked.tenant.relative_deadline.as_ms(),
+                "late": it.overlatency, "queries": it.queries, "energy_mj": result.energy.get(),
+                "max_batch": asked.tenant.batching.max,
+                "batch_wait_ms": asked.tenant.batching.wait.as_ms(),
+            })
+        });
+        let trial = |trial: &Trial| json!({"factor": trial.value, "passes": trial.passes});
+        let (flexibility, objective) = self.accelerators.mapping();
+        let document = json!({
+            "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
+            "round": self.options.round.name, "system": self.system,
+            "cost_model": self.accelerators.costs.name,
+            "flexibility": flexibility, "mapping_objective": objective,
+            "scheduler": &**self.accelerators.scheduler.label(),
+            "factor": self.measured.factor,
+            "trials": self.measured.trials.iter().map(trial).collect::<Vec<_>>(),
+            "beside_score": self.measured.background.map(|it| it.with_queries.score_executed_mean),
+            "beside_score_alone": self.measured.background.map(|it| it.alone.score_executed_mean),
+            "inputs_sha256": self.inputs, "tenants": tenants.collect::<Vec<Value>>(),
+        });
+        output::object(document)
+    }
+
+    /// Writes a folder for each tenant and the table of all tenants.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
+    pub(super) fn write(&self, mut set: OutputSet) -> Result<(), Failure> {
+        for (tenant, asked, result) in self.rows() {
+            let place = |name: &str| file(tenant, asked, name);
+            let (settings, performance) = (&result.settings, &result.performance);
+            logs::write(
+                &mut set,
+                place,
+                settings,
+                &LoggedRun::of_tenant(result),
+                performance,
+                &self.system,
+            )?;
+            let queries = result.queries.iter().enumerate().map(|(query, (due, done))| {
+                [query as u64, due.ns(), done.ns(), done.saturating_since(*due).ns()]
+            });
+            logs::write_queries(&mut set, &place(files::QUERIES), QUERY_COLUMNS, queries)?;
+        }
+        set.bytes(files::TENANTS, self.csv().as_bytes())?;
+        let folder = set.folder().display().to_string();
+        set.commit(files::RECORD, self.json())?;
+        say(format_args!("wrote {} and a folder for every tenant to {folder}", files::TENANTS));
+        Ok(())
+    }
+}
+
+fn reason_of(result: &TenantResult) -> String {
+    reason(&result.settings, &result.performance, result.unsustained.as_ref())
+}

@@ -1,0 +1,149 @@
+//! Values of options that several commands have in common.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+
+use xrsim_config::{Catalog, Edition, Kind, Notes};
+use xrsim_experiment::DEFAULT_PLATFORM;
+use xrsim_model::dataflow::Dataflow;
+use xrsim_model::model::Network;
+use xrsim_model::renamed;
+use xrsim_sim::plan::Semantics;
+
+use super::message::{Failure, hint};
+use super::output;
+
+/// Output format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum Format {
+    /// Table for a terminal.
+    #[default]
+    Table,
+    /// CSV with one row per run (or layer).
+    Csv,
+    /// One JSON document.
+    Json,
+}
+
+/// Networks that a command works on.
+#[derive(Debug, Args)]
+pub(super) struct NetworkOptions {
+    /// Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`); repeat
+    /// for more [default: all of the suite].
+    #[arg(long, value_name = "N|FILE")]
+    pub network: Vec<String>,
+    /// Layers of the networks: the true operators, or those of the published artifact.
+    #[arg(long, value_name = "EDITION", default_value = "reference", value_parser = edition())]
+    pub networks: Edition,
+}
+
+impl NetworkOptions {
+    /// Files of the edition; old names are added to `notes`.
+    pub(super) fn catalog(&self, notes: &Notes) -> Catalog {
+        Catalog::with_networks(self.networks).noting(notes.clone())
+    }
+
+    /// The networks, in order.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if there is no such network, or if its file is invalid.
+    pub(super) fn read(&self, catalog: &mut Catalog) -> Result<Vec<Arc<Network>>, Failure> {
+        let names = match self.network.is_empty() {
+            true => catalog.names(Kind::Network),
+            false => self.network.clone(),
+        };
+        let networks = names.iter().map(|name| catalog.network(name));
+        Ok(networks.collect::<Result<_, _>>()?)
+    }
+}
+
+/// Layers that a command works on, and what they run on.
+#[derive(Debug, Args)]
+pub(super) struct LayerOptions {
+    #[command(flatten)]
+    pub networks: NetworkOptions,
+    /// This layer of the networks only.
+    #[arg(long, value_name = "NAME")]
+    pub layer: Option<String>,
+    /// Dataflow: a name or a file; repeat for more [default: WS, OS, RS].
+    #[arg(long, value_name = "D|FILE")]
+    pub dataflow: Vec<String>,
+    /// Platform, which has the clock, the memories and the energies.
+    #[arg(long, value_name = "P|FILE", default_value = DEFAULT_PLATFORM)]
+    pub platform: String,
+}
+
+impl LayerOptions {
+    /// The dataflows, in order.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if there is no such dataflow, or if its file is invalid.
+    pub(super) fn dataflows(&self, catalog: &mut Catalog) -> Result<Vec<Arc<Dataflow>>, Failure> {
+        let names = match self.dataflow.is_empty() {
+            true => ["WS", "OS", "RS"].map(String::from).to_vec(),
+            false => self.dataflow.clone(),
+        };
+        Ok(names.iter().map(|name| catalog.dataflow(name)).collect::<Result<_, _>>()?)
+    }
+}
+
+impl Format {
+    /// Prints a report: `table` and `json` make texts, `csv` writes rows.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if standard output is closed or full.
+    pub(super) fn print(
+        self,
+        table: impl FnOnce() -> String,
+        json: impl FnOnce() -> Value,
+        csv: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        match self {
+            Self::Table => output::print_text(&table()),
+            Self::Json => output::print_json(&json()),
+            Self::Csv => {
+                let mut text = Vec::new();
+                csv(&mut text).expect("writing to memory cannot fail");
+                output::print(&String::from_utf8(text).expect("cells are UTF-8"))
+            }
+        }
+    }
+}
+
+/// Parser of semantics.
+pub(super) fn semantics() -> impl TypedValueParser<Value = Semantics> {
+    const ALL: [Semantics; 2] = [Semantics::Principled, Semantics::Mlsys2023];
+    let values = ALL.map(|it| {
+        let help = match it {
+            Semantics::Principled => "as the paper means it, with its contradictions resolved",
+            Semantics::Mlsys2023 => "as the published artifact ran, to the last digit",
+        };
+        PossibleValue::new(it.name()).help(help)
+    });
+    PossibleValuesParser::new(values)
+        .map(|text| ALL.into_iter().find(|it| it.name() == text).unwrap_or_default())
+}
+
+/// Parser of an edition. Its name in version 0.1 gives a hint.
+pub(super) fn edition() -> impl TypedValueParser<Value = Edition> {
+    let values = Edition::ALL.map(|(edition, name)| {
+        let help = match edition {
+            Edition::Reference => "the true operators: strides, padding, groups, attention",
+            Edition::Artifact => "as in the published artifact: dense convolutions only",
+        };
+        let old = Edition::RENAMED.iter().filter(|it| it.new == name).map(|it| it.old);
+        PossibleValue::new(name).help(help).aliases(old)
+    });
+    PossibleValuesParser::new(values).map(|text| {
+        let (name, renamed) = renamed::current(&Edition::RENAMED, &text);
+        renamed.into_iter().for_each(hint);
+        Edition::named(name).unwrap_or_default()
+    })
+}

@@ -1,0 +1,251 @@
+//! `xrsim plot`: results of a sweep as pictures and tables.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use xrsim_config::read_bounded;
+use xrsim_model::column::{self, Better};
+use xrsim_model::renamed;
+use xrsim_report::points::{Best, Front, Objective, PointTable, PointsError, heat_map};
+use xrsim_report::table;
+use xrsim_results::rows::Checked;
+use xrsim_sim::score::Score;
+
+use super::figure::PictureOptions;
+use super::message::{Failure, hint, say};
+use super::places::Places;
+use super::record::Recorded;
+use super::results::RECORD;
+use super::{output, sweep, table_style};
+use xrsim_model::digest::Digest;
+
+/// Draw the results of a sweep: Pareto front, best designs or heat map.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A design is everything that a sweep varies except scenario, seed and replication. Its numbers are means, \
+    first over seeds and replications, then over scenarios. Designs without scores are left out.\n\n\
+    Columns are those of the file. Higher is better for scores and executed frames; lower is better for energy, \
+    drops, deadline misses, PEs and hardware. COLUMN:max and COLUMN:min choose the direction.\n\n\
+    Examples:\n  \
+    xrsim plot pe_scaling.csv --kind pareto --out front.svg           energy_mj against score\n  \
+    xrsim plot pe_scaling.csv --kind pareto --x pes --y qoe --z energy_mj\n  \
+    xrsim plot pe_scaling.csv --kind best\n  \
+    xrsim plot pe_scaling.csv --kind heatmap --x pes --y system --where scheduler=edf --out map.png\n  \
+    xrsim plot pe_scaling.csv --kind pareto --width 3.35in --out front.pdf      for a column of a paper"
+)]
+pub(super) struct PlotArgs {
+    /// Rows of a sweep, or the scores.csv of a run.
+    #[arg(value_name = "FILE.csv")]
+    pub file: PathBuf,
+    /// Kind of plot.
+    #[arg(long, value_name = "KIND")]
+    pub kind: PlotKind,
+    /// First objective [default: energy_mj], or columns of a heat map [default: pes].
+    #[arg(long, value_name = "COLUMN")]
+    pub x: Option<String>,
+    /// Second objective [default: score], or rows of a heat map [default: system].
+    #[arg(long, value_name = "COLUMN")]
+    pub y: Option<String>,
+    /// Third objective, objective of the best designs, or colours of a heat map [default: score].
+    #[arg(long, value_name = "COLUMN")]
+    pub z: Option<String>,
+    /// Use only rows with this value in this column; repeat for more conditions.
+    #[arg(long = "where", value_name = "COLUMN=VALUE")]
+    pub conditions: Vec<String>,
+    /// File to write: a picture as .svg, .pdf or .png with its data beside it as .csv, or a table as .csv.
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub pictures: PictureOptions,
+}
+
+/// Kind of plot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum PlotKind {
+    /// Pareto-optimal designs: of two objectives as a picture and a table, of three as a table.
+    Pareto,
+    /// The best design of every scenario, as a table.
+    Best,
+    /// One column over two settings, as a picture.
+    Heatmap,
+}
+
+/// Draws or prints the plot.
+///
+/// # Errors
+///
+/// Returns a failure if the file is not a result of a sweep or lacks a column, or if the output cannot be
+/// written.
+pub(super) fn run(args: &PlotArgs) -> Result<(), Failure> {
+    let conditions = args.conditions.iter().map(|condition| {
+        let (column, value) = condition.split_once('=').ok_or_else(|| {
+            Failure::Argument(format!("--where takes COLUMN=VALUE, found `{condition}`"))
+        })?;
+        Ok((column_name(column), value))
+    });
+    let conditions = conditions.collect::<Result<Vec<_>, Failure>>()?;
+    let record = sweep::record_of(&args.file);
+    Places::default()
+        .reading([args.file.clone(), record])
+        .drawing(&args.pictures, &args.out)
+        .check()?;
+    let points = points(&args.file, &conditions)?;
+    match args.kind {
+        PlotKind::Pareto => pareto(args, &points),
+        PlotKind::Best => best(args, &points),
+        PlotKind::Heatmap => heatmap(args, &points),
+    }
+}
+
+/// Reads the rows of `path` that meet all `conditions`, and says what is remarkable about them.
+///
+/// # Errors
+///
+/// Returns a failure if the file is not a result of a sweep or of runs, or was changed.
+pub(super) fn points(path: &Path, conditions: &[(&str, &str)]) -> Result<PointTable, Failure> {
+    let failure = |error: PointsError| Failure::Argument(format!("{}: {error}", path.display()));
+    let unreadable = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
+    let n_points = sweep::check_header(path)?;
+    check_folder(path)?;
+    let file = File::open(path).map_err(unreadable)?;
+    let mut rows = Checked::of(BufReader::new(file));
+    let points = PointTable::read(&mut rows, conditions).map_err(failure)?;
+    if let Some(n_points) = n_points.filter(|n_points| *n_points != rows.n_rows()) {
+        let (path, n_rows) = (path.display(), rows.n_rows());
+        say(format_args!(
+            "note: {path} has {n_rows} of {n_points} points; the same `xrsim sweep` makes the others"
+        ));
+    }
+    for &change in points.renamed() {
+        hint(change);
+    }
+    Ok(points)
+}
+
+/// Refuses a file of a results folder that differs from the record of the folder.
+fn check_folder(path: &Path) -> Result<(), Failure> {
+    let record = path.with_file_name(RECORD);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if !record.is_file() {
+        return Ok(());
+    }
+    let unreadable =
+        |path: &Path, error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
+    let bytes = read_bounded(&record, MAX_RECORD).map_err(|error| unreadable(&record, error))?;
+    // Any file may be called that; one without a seal is not the record of a folder.
+    let recorded = Recorded::of(&record, &String::from_utf8_lossy(&bytes))?;
+    match recorded.names(&name) {
+        true => {
+            let digest = Digest::of_file(path).map_err(|error| unreadable(path, error))?;
+            recorded.check(&name, path, digest)
+        }
+        false => Ok(()),
+    }
+}
+
+/// Largest record that is read \[byte\].
+const MAX_RECORD: u64 = 256 << 20;
+
+fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
+    let x = args.x.as_deref().unwrap_or("energy_mj");
+    let y = args.y.as_deref().unwrap_or(Score::primary().name);
+    let columns = [Some(x), Some(y), args.z.as_deref()].into_iter().flatten();
+    let objectives: Vec<_> = columns.map(objective).collect();
+    let front = Front::of(points, &objectives).map_err(super::argument)?;
+    let (header, rows) = front.rows();
+    let text = Text { header, rows, n_text: front.n_settings(), draws: points.draws() };
+    match &args.out {
+        Some(out) if objectives.len() == 2 && !is_csv(out) => {
+            args.pictures.write(out, &front.scatter())?;
+            text.print()
+        }
+        Some(out) => text.write(out),
+        None => text.print(),
+    }
+}
+
+fn best(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
+    let objective = objective(args.z.as_deref().unwrap_or(Score::primary().name));
+    let Best { header, rows, n_text } = Best::of(points, &objective).map_err(super::argument)?;
+    let text = Text { header, rows, n_text, draws: points.draws() };
+    match &args.out {
+        Some(out) => text.write(out),
+        None => text.print(),
+    }
+}
+
+fn heatmap(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
+    let Some(out) = &args.out else {
+        let message = "a heat map needs a file: --out FILE.svg, FILE.pdf or FILE.png";
+        return Err(Failure::Argument(message.into()));
+    };
+    let x = column_name(args.x.as_deref().unwrap_or("pes"));
+    let y = column_name(args.y.as_deref().unwrap_or("system"));
+    let value = column_name(args.z.as_deref().unwrap_or(Score::primary().name));
+    args.pictures.write(out, &heat_map(points, x, y, value).map_err(super::argument)?)
+}
+
+/// Returns the current name of a column, with a hint for an old name.
+fn column_name(name: &str) -> &str {
+    let (name, renamed) = renamed::current(&column::RENAMED, name);
+    renamed.into_iter().for_each(hint);
+    name
+}
+
+/// Reads `COLUMN`, `COLUMN:max` or `COLUMN:min`.
+fn objective(text: &str) -> Objective {
+    let (column, better) = match text.rsplit_once(':') {
+        Some((column, "max")) => (column, Some(Better::Higher)),
+        Some((column, "min")) => (column, Some(Better::Lower)),
+        _ => (text, None),
+    };
+    Objective { column: column_name(column).into(), better }
+}
+
+fn is_csv(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+}
+
+/// A table of text.
+struct Text {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+    /// Number of columns of text, which come first.
+    n_text: usize,
+    /// Remark on random draws.
+    draws: String,
+}
+
+impl Text {
+    fn print(&self) -> Result<(), Failure> {
+        let header: Vec<_> = self.header.iter().map(String::as_str).collect();
+        let mut table = table::new_table(table_style(), &header, self.n_text);
+        for row in &self.rows {
+            let (text, numbers) = row.split_at(self.n_text);
+            table.add_row(text.iter().cloned().chain(numbers.iter().map(|it| short(it))));
+        }
+        output::print_text(&format!("{}{}\n", table::render(&table), self.draws))
+    }
+
+    /// Writes the table as a CSV file.
+    fn write(&self, path: &Path) -> Result<(), Failure> {
+        if !is_csv(path) {
+            let message = format!("{}: a table ends in .csv", path.display());
+            return Err(Failure::Argument(message));
+        }
+        output::write_csv(path, (self.header.clone(), self.rows.clone()))
+    }
+}
+
+/// Shortens a number for a table: a whole number stays, others have four decimals, or one from 100 on.
+fn short(cell: &str) -> String {
+    match cell.parse::<f64>() {
+        Ok(number) if number.fract() == 0.0 => cell.into(),
+        Ok(number) if number.abs() < 100.0 => format!("{number:.4}"),
+        Ok(number) => format!("{number:.1}"),
+        Err(_) => cell.into(),
+    }
+}

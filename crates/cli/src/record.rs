@@ -1,0 +1,169 @@
+//! Records beside results, in JSON. A record has the length and SHA-256 of every file of the results, and
+//! a seal that shows any change of the record itself.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::message::{Failure, warn};
+use xrsim_model::digest::Digest;
+
+/// Key of the files of a record.
+pub(super) const FILES: &str = "files";
+
+/// Key of the seal: the SHA-256 of the record itself with zeros in place of these digits.
+const SEAL: &str = "record_sha256";
+
+/// Hexadecimal digits of a SHA-256.
+const DIGITS: usize = 64;
+
+/// Returns `record` in one line, sealed.
+pub(super) fn sealed(record: Map<String, Value>) -> String {
+    seal(Value::from(with_zeros(record)).to_string())
+}
+
+/// Returns `record` with line breaks, sealed.
+pub(super) fn sealed_pretty(record: Map<String, Value>) -> String {
+    let text = serde_json::to_string_pretty(&with_zeros(record));
+    seal(text.expect("strings and numbers serialise"))
+}
+
+fn with_zeros(mut record: Map<String, Value>) -> Map<String, Value> {
+    record.insert(SEAL.into(), "0".repeat(DIGITS).into());
+    record
+}
+
+fn seal(mut text: String) -> String {
+    text.push('\n');
+    let digits = digits(&text).expect("the record has a seal");
+    let seal = Digest::of(text.as_bytes()).hex();
+    text.replace_range(digits, &seal);
+    text
+}
+
+/// Finds the digits of the seal. Quotes within strings are escaped, so the key occurs nowhere else.
+fn digits(text: &str) -> Option<std::ops::Range<usize>> {
+    let key = format!("\"{SEAL}\":");
+    let after = text.find(&key)? + key.len();
+    let start = after + text[after..].find('"')? + 1;
+    let range = start..start + DIGITS;
+    text.get(range.clone()).is_some().then_some(range)
+}
+
+/// Whether the seal of `text` matches its content; `None` if it has no seal.
+pub(super) fn is_whole(text: &str) -> Option<bool> {
+    let digits = digits(text)?;
+    let zeros = "0".repeat(DIGITS);
+    let opened = [&text[..digits.start], &zeros, &text[digits.end..]].concat();
+    Some(Digest::of(opened.as_bytes()).hex() == text[digits])
+}
+
+/// The record of a folder, with the digests of its files.
+pub(super) struct Recorded {
+    path: PathBuf,
+    /// `None` if the record lists no files.
+    files: Option<Map<String, Value>>,
+}
+
+impl Recorded {
+    /// Reads `text`, the record at `path`. A record that was written by hand, or by a version without
+    /// seals, lists no files.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if the record was changed after it was written.
+    pub(super) fn of(path: &Path, text: &str) -> Result<Self, Failure> {
+        let whole = is_whole(text);
+        let value: Value = serde_json::from_str(text).unwrap_or_default();
+        let files = value.get(FILES).and_then(Value::as_object).cloned();
+        match (whole, files) {
+            (None, None) => Ok(Self { path: path.into(), files: None }),
+            (Some(true), Some(files)) => Ok(Self { path: path.into(), files: Some(files) }),
+            _ => Err(Failure::Argument(format!(
+                "{} was changed after it was written; run the command again",
+                path.display()
+            ))),
+        }
+    }
+
+    /// Warns if the record lists no files.
+    pub(super) fn warn(&self) {
+        if self.files.is_none() {
+            warn(format_args!(
+                "{} does not list its files; the program cannot check that they come from one \
+                 command",
+                self.path.display()
+            ));
+        }
+    }
+
+    /// Whether the record lists the file called `name`, or lists no files at all.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.files.as_ref().is_none_or(|files| files.contains_key(name))
+    }
+
+    /// Whether the record lists the file called `name`.
+    pub(super) fn names(&self, name: &str) -> bool {
+        self.files.as_ref().is_some_and(|files| files.contains_key(name))
+    }
+
+    /// Compares `digest`, of the file called `name` at `path`, with the record.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if the file differs.
+    pub(super) fn check(&self, name: &str, path: &Path, digest: Digest) -> Result<(), Failure> {
+        let Some(files) = &self.files else { return Ok(()) };
+        let known = files.get(name);
+        let expected = known.map(|file| (file["bytes"].as_u64(), file["sha256"].as_str()));
+        let bytes = digest.bytes();
+        if expected == Some((Some(bytes), Some(&digest.hex()))) {
+            return Ok(());
+        }
+        Err(Failure::Argument(format!(
+            "{} is not the file that {} lists: it was changed, or the command that wrote the folder was \
+             interrupted; run the command again",
+            path.display(),
+            self.path.display()
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> Map<String, Value> {
+        let tricky = format!("\"{SEAL}\":\"{}\"", "0".repeat(DIGITS));
+        Map::from_iter([("a".to_string(), tricky.into()), (FILES.to_string(), Map::new().into())])
+    }
+
+    #[test]
+    fn any_changed_byte_of_a_record_shows() {
+        for text in [sealed(record()), sealed_pretty(record())] {
+            assert_eq!(is_whole(&text), Some(true));
+            for at in 0..text.len() {
+                for flip in [1, 2, 4, 16, 32] {
+                    let mut bytes = text.clone().into_bytes();
+                    bytes[at] ^= flip;
+                    let Ok(changed) = String::from_utf8(bytes) else { continue };
+                    let is_json = serde_json::from_str::<Value>(&changed).is_ok();
+                    let recorded = Recorded::of(Path::new("r"), &changed);
+                    assert!(recorded.is_err() || !is_json, "{at}: {changed}");
+                }
+            }
+            for end in 0..text.len() {
+                let recorded = Recorded::of(Path::new("r"), &text[..end]);
+                assert!(recorded.map_or(true, |it| it.files.is_none()), "cut at {end}");
+            }
+        }
+    }
+
+    #[test]
+    fn records_without_a_seal_list_no_files() {
+        let recorded = Recorded::of(Path::new("r"), "{\"program\": \"xrsim\"}").expect("read");
+        assert!(recorded.has("anything"));
+        assert!(recorded.check("a", Path::new("a"), Digest::of(b"1")).is_ok());
+        assert!(Recorded::of(Path::new("r"), "{\"files\": {}}").is_err());
+    }
+}

@@ -1,0 +1,48 @@
+//! Page of the folder of a comparison.
+
+use std::path::Path;
+
+use xrsim_model::text::counted;
+use xrsim_report::html::{ComparisonFiles, comparison_page};
+
+use super::super::argument;
+use super::super::compare::{PAIRS, POLICIES};
+use super::super::message::Failure;
+use super::super::record::Recorded;
+use super::{Made, Text, read};
+
+pub(super) use super::super::compare::RECORD;
+
+/// Data of the figures.
+const MEANS: &str = "comparison.csv";
+const RANKS: &str = "critical_difference.csv";
+
+/// Largest file that is read \[byte\].
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Makes the page of a comparison.
+///
+/// # Errors
+///
+/// Returns a failure if a file is missing, was changed, or differs from those of `xrsim compare --out`.
+pub(super) fn page(folder: &Path) -> Result<Made, Failure> {
+    let read = |name: &str| read(&folder.join(name), MAX_BYTES, None);
+    let record = read(RECORD)?;
+    let recorded = Recorded::of(&folder.join(RECORD), &record.text)?;
+    recorded.warn();
+    let [policies, pairs, means] = [read(POLICIES)?, read(PAIRS)?, read(MEANS)?];
+    let ranks = folder.join(RANKS).exists().then(|| read(RANKS)).transpose()?;
+    for (name, text) in [(POLICIES, &policies), (PAIRS, &pairs), (MEANS, &means)] {
+        text.check(name, &recorded)?;
+    }
+    ranks.iter().try_for_each(|text| text.check(RANKS, &recorded))?;
+    let files = ComparisonFiles {
+        record: record.source(),
+        policies: policies.source(),
+        pairs: pairs.source(),
+        means: means.source(),
+        ranks: ranks.as_ref().map(Text::source),
+    };
+    let (html, n_schedulers) = comparison_page(&files).map_err(argument)?;
+    Ok(Made { html, contents: counted(n_schedulers, "scheduler") })
+}

@@ -1,0 +1,198 @@
+//! `xrsim report`: results as one HTML page.
+
+mod comparison;
+mod mlperf;
+mod search;
+mod sweep;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use xrsim_config::read_bounded;
+use xrsim_model::text::counted;
+use xrsim_report::html::mlperf::Kind;
+use xrsim_report::html::{self, Folder, Page, Source};
+
+use super::message::{Failure, hint, say};
+use super::output;
+use super::places::Places;
+use super::record::Recorded;
+use super::results::RECORD;
+use xrsim_model::digest::Digest;
+
+/// Write results as one HTML page that needs no internet connection: runs, load tests, comparisons or a sweep.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    xrsim run --out results && xrsim report results -o report.html\n  \
+    xrsim sweep pe_scaling && xrsim report pe_scaling.csv -o sweep.html\n  \
+    xrsim compare --scheduler edf --scheduler rm --out comparison && xrsim report comparison\n    \
+    xrsim search styles --out found && xrsim report found -o found.html")]
+pub(super) struct ReportArgs {
+    /// Folder written by `xrsim run`, `xrsim mlperf`, `xrsim compare` or `xrsim search` with --out, or the file of a sweep.
+    #[arg(value_name = "DIR|FILE.csv")]
+    pub folder: PathBuf,
+    /// Page to write.
+    #[arg(long, short, value_name = "FILE.html", default_value = "report.html")]
+    pub out: PathBuf,
+}
+
+/// Largest file that is read \[byte\]. The most requests of a page need less.
+const MAX_BYTES: u64 = 512 << 20;
+
+/// Tables of runs. A folder with the first one is a folder of runs.
+const SCORES: &str = "scores.csv";
+const MODELS: &str = "models.csv";
+const INFERENCES: &str = "inferences.csv";
+
+/// A file of the folder.
+struct Text {
+    name: String,
+    text: String,
+}
+
+/// A page, and a description of its contents.
+struct Made {
+    html: String,
+    contents: String,
+}
+
+/// Writes the page of a results folder.
+///
+/// # Errors
+///
+/// Returns a failure if a file is missing, invalid or of other results than the rest, or if the page
+/// cannot be written.
+pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
+    refuse_to_overwrite(args)?;
+    let made =
+        if args.folder.is_file() { sweep::page(&args.folder)? } else { folder(&args.folder)? };
+    output::write_text(&args.out, &made.html)?;
+    let kib = made.html.len().div_ceil(1024);
+    say(format_args!("wrote {}: {}, {kib} KiB", args.out.display(), made.contents));
+    Ok(())
+}
+
+/// Makes a page of a folder.
+type Make = fn(&Path) -> Result<Made, Failure>;
+
+/// Kinds of results, by the file that every folder of the kind has. Load tests are not among them: whether a folder
+/// has them depends on its record.
+const KINDS: [(&str, Make); 3] =
+    [(SCORES, runs), (comparison::RECORD, comparison::page), (search::RECORD, search::page)];
+
+/// Makes the page of a folder of results; one without any is taken for runs, whose files are then missed.
+fn folder(folder: &Path) -> Result<Made, Failure> {
+    let tests = mlperf::Reader::of(folder)?;
+    let of_tests = Kind::ALL.into_iter().filter(|it| tests.has(it.file()));
+    let of_tests: Vec<_> = of_tests.map(|it| (it.file(), Err(it))).collect();
+    let others = KINDS.into_iter().filter(|(file, _)| folder.join(file).exists());
+    let others = others.map(|(file, make)| (file, Ok::<Make, Kind>(make)));
+    let found: Vec<_> = others.chain(of_tests).collect();
+    match found[..] {
+        [] => runs(folder),
+        [(_, Ok(make))] => make(folder),
+        [(_, Err(kind))] => mlperf::page(tests, kind),
+        [(first, _), (second, _), ..] => Err(Failure::Argument(format!(
+            "{} has both {first} and {second}; a page shows one of them; move one to a folder of its own",
+            folder.display()
+        ))),
+    }
+}
+
+/// Makes the page of runs.
+fn runs(folder: &Path) -> Result<Made, Failure> {
+    let read = |name: &str| read(&folder.join(name), MAX_BYTES, None);
+    let [scores, models, inferences, provenance] =
+        [read(SCORES)?, read(MODELS)?, read(INFERENCES)?, read(RECORD)?];
+    let recorded = Recorded::of(&folder.join(RECORD), &provenance.text)?;
+    recorded.warn();
+    for (name, table) in [(SCORES, &scores), (MODELS, &models), (INFERENCES, &inferences)] {
+        table.check(name, &recorded)?;
+    }
+    let page = html::page(&Folder {
+        scores: scores.source(),
+        models: models.source(),
+        inferences: inferences.source(),
+        provenance: provenance.source(),
+    });
+    let Page { html, n_runs, n_requests, renamed, .. } = page.map_err(super::argument)?;
+    for change in renamed {
+        hint(change);
+    }
+    let contents = format!("{}, {}", counted(n_runs, "run"), counted(n_requests, "request"));
+    Ok(Made { html, contents })
+}
+
+/// Refuses a page that would overwrite results.
+fn refuse_to_overwrite(args: &ReportArgs) -> Result<(), Failure> {
+    if is_result(&args.out) {
+        let message = format!(
+            "{}: the report is an HTML page; use a name that ends in .html",
+            args.out.display()
+        );
+        return Err(Failure::Argument(message));
+    }
+    let mut results = Vec::new();
+    if args.folder.is_file() {
+        results = vec![args.folder.clone(), super::sweep::record_of(&args.folder)];
+    }
+    find_results(&args.folder, DEPTH, &mut results);
+    Places::default().reading(results).writing([&args.out]).check()
+}
+
+/// Depth of a folder of results, counted from the folder itself.
+const DEPTH: usize = 3;
+
+/// Whether a file has an ending of results.
+fn is_result(path: &Path) -> bool {
+    let ending = path.extension().unwrap_or_default();
+    ["csv", "json", "svg", "pdf", "png", "tex", "txt"]
+        .iter()
+        .any(|it| ending.eq_ignore_ascii_case(it))
+}
+
+/// Collects the results in `folder` and its subfolders down to `depth`.
+fn find_results(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if is_result(&path) {
+            found.push(path);
+        } else if depth > 1 && path.is_dir() {
+            find_results(&path, depth - 1, found);
+        }
+    }
+}
+
+/// Reads a file of at most `max` bytes. The message for a larger file is `too_large`, if given.
+fn read(path: &Path, max: u64, too_large: Option<&str>) -> Result<Text, Failure> {
+    let name = path.display().to_string();
+    let bytes = read_bounded(path, max).map_err(|error| {
+        let is_too_large = error.kind() == io::ErrorKind::FileTooLarge;
+        let own = error.to_string();
+        let error = too_large.filter(|_| is_too_large).unwrap_or(&own);
+        Failure::Argument(format!(
+            "{name}: {error}; `xrsim run --out DIR`, `xrsim mlperf .. --out DIR`, `xrsim compare .. --out DIR` and \
+             `xrsim sweep` write the files of a report"
+        ))
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
+        Failure::Argument(format!("{name}:{line}: not UTF-8 text"))
+    })?;
+    Ok(Text { name, text })
+}
+
+impl Text {
+    /// Refuses the text if it differs from the record of the file called `name`.
+    fn check(&self, name: &str, recorded: &Recorded) -> Result<(), Failure> {
+        recorded.check(name, Path::new(&self.name), Digest::of(self.text.as_bytes()))
+    }
+
+    fn source(&self) -> Source<'_> {
+        Source { name: &self.name, text: &self.text }
+    }
+}

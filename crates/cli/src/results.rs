@@ -1,0 +1,413 @@
+//! Output of `xrsim run`: files, and a table, CSV or JSON on standard output.
+
+use std::collections::BTreeSet;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use xrsim_experiment::{Prepared, Run};
+use xrsim_model::hardware::Accelerator;
+use xrsim_model::model::Network;
+use xrsim_model::text::{self, counted};
+use xrsim_report::dominant::DominantLayers;
+use xrsim_report::gaps::LayerGaps;
+use xrsim_report::limit::Limit;
+use xrsim_report::overview::overview;
+use xrsim_report::score_rows::{ScoreRow, ScoreRows};
+use xrsim_report::scores;
+use xrsim_results::csv::Table;
+use xrsim_results::idle::{IdleEnergies, idle_energy_of};
+use xrsim_results::{RunLabel, json};
+use xrsim_sim::plan::Plan;
+use xrsim_sim::sweep::{RunError, RunResult};
+
+use super::assumed::{assumed, mapping_options};
+use super::console::Stream;
+use super::message::{AndCheck as _, Failure, say, warn};
+use super::options::Format;
+use super::output::{self, OutputFile, OutputSet};
+use super::table_style;
+use super::trace::CompleteTrace;
+
+/// Options of the output of runs.
+#[derive(Debug, Args)]
+pub(super) struct OutputOptions {
+    /// Folder for scores.csv, models.csv, inferences.csv and run.json.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Form of the printed results.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+    /// Print every scenario on every system with every column, however many there are.
+    #[arg(long, conflicts_with = "matrix")]
+    pub detail: bool,
+    /// Print the scores of all systems in all scenarios as a matrix.
+    #[arg(long)]
+    pub matrix: bool,
+}
+
+/// Most rows that are printed with their breakdown without `--detail`.
+const MOST_DETAIL_ROWS: usize = 14;
+
+/// Most systems that are printed so. The question of more is which one is best.
+const MOST_DETAIL_SYSTEMS: usize = 4;
+
+/// Takes the results of runs in order and writes them to every output.
+pub(super) struct Results<'p> {
+    prepared: &'p Prepared,
+    cost_model: String,
+    started: Instant,
+    seed: u64,
+    format: Format,
+    detail: bool,
+    matrix: bool,
+    folder: Option<Folder>,
+    /// Whether files are written, even if standard output is closed.
+    has_files: bool,
+    stdout_csv: Option<Table<BufWriter<Stream>>>,
+    json_runs: Vec<Value>,
+    rows: ScoreRows,
+    dominant: DominantLayers,
+    gaps: LayerGaps,
+    idle: IdleEnergies,
+    n_runs: usize,
+    /// Runs that have no score.
+    infeasible: Vec<Value>,
+    /// Number of those that began and failed.
+    n_failed: usize,
+    /// Pairs of network and accelerator that were not offered, each warned of once.
+    not_offered: Vec<String>,
+}
+
+/// Files of `--out DIR`: the tables and their record.
+pub(super) const FILES: [&str; 4] = ["scores.csv", "models.csv", "inferences.csv", RECORD];
+
+/// Record of the tables.
+pub(super) const RECORD: &str = "run.json";
+
+/// The files of `--out DIR`. They appear when all are complete.
+struct Folder {
+    set: OutputSet,
+    scores: Table<OutputFile>,
+    models: Table<OutputFile>,
+    inferences: Table<OutputFile>,
+}
+
+impl Folder {
+    fn create(path: &Path) -> Result<Self, Failure> {
+        let set = OutputSet::create(path)?;
+        let failure = |error| Failure::writing(&path.display(), &error);
+        let [scores, models, inferences, _] = FILES.map(|name| set.file(name));
+        Ok(Self {
+            scores: Table::scores(scores?, &[]).map_err(failure)?,
+            models: Table::models(models?, &[]).map_err(failure)?,
+            inferences: Table::inferences(inferences?, &[]).map_err(failure)?,
+            set,
+        })
+    }
+
+    fn take(&mut self, plan: &Plan, label: &RunLabel<'_>, result: &RunResult) -> io::Result<()> {
+        self.scores.scores_row(label, &result.scorecard, &result.device(plan))?;
+        self.models.models_rows(plan, label, &result.scorecard)?;
+        self.inferences.inferences_rows(plan, label, result)
+    }
+
+    fn finish(self, record: Map<String, Value>) -> Result<(), Failure> {
+        let Self { mut set, scores, models, inferences } = self;
+        let folder = set.folder().display().to_string();
+        for (name, table) in FILES.into_iter().zip([scores, models, inferences]) {
+            set.add(name, table.finish().map_err(|error| Failure::writing(&folder, &error))?)?;
+        }
+        set.commit(RECORD, record)?;
+        say(format_args!("wrote {} to {folder}", FILES.join(", ")));
+        Ok(())
+    }
+}
+
+impl<'p> Results<'p> {
+    /// Opens the outputs of `args`, before anything is computed.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if the output folder cannot be written to.
+    pub(super) fn new(
+        args: &OutputOptions,
+        has_trace: bool,
+        prepared: &'p Prepared,
+    ) -> Result<Self, Failure> {
+        let folder = args.out.as_deref().map(Folder::create).transpose()?;
+        let stdout_csv = match args.format {
+            Format::Csv => {
+                Some(Table::scores(BufWriter::new(Stream::Out), &[]).map_err(stdout_failure)?)
+            }
+            Format::Table | Format::Json => None,
+        };
+        Ok(Self {
+            prepared,
+            started: Instant::now(),
+            cost_model: prepared.cost_model().name.clone(),
+            seed: prepared.settings.load.seed,
+            format: args.format,
+            detail: args.detail,
+            matrix: args.matrix,
+            has_files: folder.is_some() || has_trace,
+            folder,
+            stdout_csv,
+            json_runs: Vec::new(),
+            rows: ScoreRows::default(),
+            dominant: DominantLayers::new(mapping_options(prepared)),
+            gaps: LayerGaps::new(mapping_options(prepared)),
+            idle: IdleEnergies::default(),
+            n_runs: 0,
+            infeasible: Vec::new(),
+            n_failed: 0,
+            not_offered: Vec::new(),
+        })
+    }
+
+    /// Takes the result of one run.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if an output cannot be written.
+    pub(super) fn take(
+        &mut self,
+        plan: &Plan,
+        result: Result<RunResult, RunError>,
+    ) -> Result<(), Failure> {
+        self.n_runs += 1;
+        let cost_model = std::mem::take(&mut self.cost_model);
+        let label = RunLabel::of(plan, &cost_model);
+        let taken = match result {
+            Ok(result) => self.take_feasible(plan, &label, &result),
+            Err(error) => {
+                self.infeasible.push(infeasible(&label, &error));
+                self.n_failed += usize::from(error.is_failure());
+                self.rows.refuse(plan, &label, &error);
+                Ok(())
+            }
+        };
+        self.cost_model = cost_model;
+        taken
+    }
+
+    fn take_feasible(
+        &mut self,
+        plan: &Plan,
+        label: &RunLabel<'_>,
+        result: &RunResult,
+    ) -> Result<(), Failure> {
+        self.warn_of_gaps(result);
+        if let Some(folder) = &mut self.folder {
+            folder
+                .take(plan, label, result)
+                .map_err(|error| Failure::writing(&folder.set.folder().display(), &error))?;
+        }
+        if let Some(csv) = &mut self.stdout_csv {
+            let device = result.device(plan);
+            match csv.scores_row(label, &result.scorecard, &device).map_err(stdout_failure) {
+                // The files are written even if nobody reads standard output.
+                Err(Failure::BrokenPipe) if self.has_files => self.stdout_csv = None,
+                printed => printed?,
+            }
+        }
+        match self.format {
+            Format::Json => {
+                let mut run = json::run(plan, label, &result.scorecard, &result.device(plan));
+                if let Some(energy) = idle_energy_of(plan, result) {
+                    run["idle_energy_mj"] = json!(energy.get());
+                }
+                self.json_runs.push(run);
+            }
+            Format::Table => {
+                self.rows.add(plan, label, result);
+                self.idle.take(plan, result);
+                if label.replication == 0 {
+                    self.dominant.take(plan, result);
+                    if self.prepared.cost_model().model.chooses_mappings() {
+                        self.gaps.take(plan, result);
+                    }
+                }
+            }
+            Format::Csv => {}
+        }
+        Ok(())
+    }
+
+    /// Warns of accelerators that cannot run a network of the scenario, each pair once.
+    fn warn_of_gaps(&mut self, result: &RunResult) {
+        for reason in result.costs.not_offered() {
+            let line = format!("{reason}; schedulers leave this accelerator out for it");
+            if !self.not_offered.contains(&line) {
+                warn(format_args!("{line}"));
+                self.not_offered.push(line);
+            }
+        }
+    }
+
+    /// Completes every output, first the files with `trace`, then standard output. `provenance` is called
+    /// only if a record is written.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if an output cannot be written, or if no run was feasible. In the second case no
+    /// file is written, so that earlier results stay.
+    pub(super) fn finish(
+        mut self,
+        trace: Option<CompleteTrace>,
+        provenance: impl FnOnce() -> Map<String, Value>,
+    ) -> Result<(), Failure> {
+        self.note_infeasible();
+        let Self { folder, infeasible, n_runs, n_failed, .. } = &self;
+        let (n_runs, n_failed) = (*n_runs, *n_failed);
+        let all_infeasible = infeasible.len() == n_runs;
+        let record = folder.is_some() || self.format == Format::Json;
+        let record = record.then(|| complete(provenance(), n_runs, infeasible.clone()));
+        if let (Some(folder), Some(record), false) = (self.folder.take(), &record, all_infeasible) {
+            folder.finish(record.clone())?;
+        }
+        trace.map_or(Ok(()), CompleteTrace::rename)?;
+        let check = match n_failed {
+            _ if all_infeasible => Err(Failure::Argument("no run was feasible".into())),
+            0 => Ok(()),
+            _ => Err(Failure::Check(format!(
+                "error: {n_failed} of {n_runs} runs failed; means are over the others"
+            ))),
+        };
+        self.print(record).and_check(check)
+    }
+
+    /// Prints which runs have no score, and the reasons. Replications that have none for one reason are one
+    /// note.
+    fn note_infeasible(&self) {
+        let mut notes: Vec<(&Value, Vec<&Value>)> = Vec::new();
+        for entry in &self.infeasible {
+            match notes.last_mut().filter(|(first, _)| is_same_run(first, entry)) {
+                Some((_, replications)) => replications.push(&entry["replication"]),
+                None => notes.push((entry, vec![&entry["replication"]])),
+            }
+        }
+        for (run, replications) in notes.iter().take(3) {
+            let text = |key: &str| run[key].as_str().unwrap_or_default();
+            let n = self.replications_of(run);
+            let which = match &replications[..] {
+                several if several.len() == n => String::new(),
+                [only] => format!(", replication {only} of 0 to {}", n - 1),
+                several => format!(", {} of {n} replications", several.len()),
+            };
+            say(format_args!(
+                "note: no score for {} on {}{which}: {}",
+                text("scenario"),
+                text("system"),
+                text::in_line(text("reason"))
+            ));
+        }
+        if notes.len() > 3 {
+            let more = notes[3..].iter().map(|(_, replications)| replications.len()).sum();
+            let verb = if more == 1 { "has" } else { "have" };
+            say(format_args!("note: {} more {verb} no score", counted(more, "run")));
+        }
+    }
+
+    /// Number of replications of a run that has no score.
+    fn replications_of(&self, run: &Value) -> usize {
+        let is_of = |plan: &&Plan| {
+            run["scenario"] == plan.scenario.name()
+                && run["system"] == plan.system.name()
+                && run["pes"] == plan.system.pes()
+        };
+        self.prepared.plans().filter(is_of).count()
+    }
+
+    fn print(self, record: Option<Map<String, Value>>) -> Result<(), Failure> {
+        match self.format {
+            Format::Csv => match self.stdout_csv {
+                Some(csv) => csv.finish().map(drop).map_err(stdout_failure),
+                None => Ok(()),
+            },
+            Format::Json => {
+                let mut document = record.unwrap_or_default();
+                document.insert("runs".into(), Value::Array(self.json_runs));
+                output::print_json(&document)
+            }
+            Format::Table => self.print_table(),
+        }
+    }
+
+    /// Prints few rows with every column, many as the best systems of every scenario. A single draw
+    /// names no best, so that its scores are printed as a matrix.
+    fn print_table(&self) -> Result<(), Failure> {
+        let rows: Vec<ScoreRow> = self.rows.rows().collect();
+        let style = table_style();
+        let systems: BTreeSet<_> = rows.iter().map(|row| &*row.system).collect();
+        let is_small = rows.len() <= MOST_DETAIL_ROWS && systems.len() <= MOST_DETAIL_SYSTEMS;
+        let is_once = rows.iter().any(ScoreRow::is_drawn_once);
+        let print = |table: String| {
+            let notes = [self.dominant.notes(), self.gaps.note(), self.idle.note()].concat();
+            output::print_text(&[table, assumed(self.prepared), notes].concat())
+        };
+        if self.detail || is_small && !self.matrix {
+            return print(scores::detail(&rows, self.seed, style));
+        }
+        if self.matrix || is_once {
+            return print(scores::matrix(&rows, self.seed, style));
+        }
+        let cost_model = &*self.prepared.cost_model().model;
+        let limit = |network: &Network, accelerator: &Accelerator| {
+            Limit::of(cost_model, network, accelerator)
+        };
+        print(overview(&rows, self.seed, style, limit))?;
+        let seconds = self.started.elapsed().as_secs_f64();
+        say(format_args!("{} in {seconds:.1} s", counted(self.n_runs, "run")));
+        Ok(())
+    }
+}
+
+/// Writes the files of `runs` into `folder`, with their record.
+///
+/// # Errors
+///
+/// Returns a failure if a file cannot be written, or if no run was feasible.
+pub(super) fn save(folder: &Path, runs: &[Run], record: Map<String, Value>) -> Result<(), Failure> {
+    if runs.iter().all(|run| run.result.is_err()) {
+        return Err(Failure::Argument("no run was feasible".into()));
+    }
+    let mut files = Folder::create(folder)?;
+    for run in runs {
+        if let Ok(result) = &run.result {
+            let taken = files.take(&run.plan, &run.label(), result);
+            taken.map_err(|error| Failure::writing(&folder.display(), &error))?;
+        }
+    }
+    files.finish(record)
+}
+
+/// Entry of a record for a run that has no score.
+pub(super) fn infeasible(label: &RunLabel<'_>, error: &RunError) -> Value {
+    let mut object = json::label(label);
+    object.insert("reason".into(), json!(error.to_string()));
+    Value::Object(object)
+}
+
+/// The record of runs that were made.
+pub(super) fn complete(
+    mut record: Map<String, Value>,
+    n_runs: usize,
+    infeasible: Vec<Value>,
+) -> Map<String, Value> {
+    record.insert("n_runs".into(), json!(n_runs));
+    record.insert("infeasible".into(), json!(infeasible));
+    record
+}
+
+/// Whether two runs without a score differ only in their replication.
+fn is_same_run(a: &Value, b: &Value) -> bool {
+    ["scenario", "system", "pes", "reason"].into_iter().all(|key| a[key] == b[key])
+}
+
+fn stdout_failure(error: io::Error) -> Failure {
+    Failure::writing(&"standard output", &error)
+}

@@ -1,0 +1,156 @@
+//! `xrsim run`: scenarios on systems, scores out.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use xrsim_experiment::{Experiment, Prepared, programs};
+use xrsim_sim::plan::{Plan, Semantics};
+
+use super::experiment::{RunOptions, SchedulerOption, prepare};
+use super::message::Failure;
+use super::options::Format;
+use super::places::Places;
+use super::progress::Progress;
+use super::results::{self, OutputOptions, Results};
+use super::trace::TraceFile;
+
+/// Run scenarios on systems and print their scores.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --scenario, --system or --pes: all seven scenarios, systems A to M, 4096 and 8192 PEs.\n\n\
+    Tables have means over 30 replications, each with half of its 95 % interval; the whole suite takes about \
+    a second, or longer where mappings have to be searched first. Up to 14 pairs of scenario and system, of up to 4 systems, are printed with every column, more as the best \
+    systems of every scenario. Files, CSV and JSON have a row for each run, and one replication.\n\n\
+    Examples:\n  \
+    xrsim run --scenario AR_gaming --system J --system M --pes 4096\n  \
+    xrsim run --matrix\n  \
+    xrsim run --scheduler edf --replications 30 --out results\n  \
+    xrsim run --system my_system.yaml --set score.k_per_ms=5\n  \
+    xrsim run --semantics mlsys2023 --seed 7 --format csv\n  \
+    xrsim run --semantics mlsys2023 --without name-order\n  \
+    xrsim run --scenario AR_gaming --system J --pes 4096 --trace run.json"
+)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    pub options: RunOptions,
+    #[command(flatten)]
+    pub scheduler: SchedulerOption,
+    /// Independent replications of every run [default: 30 of each run with random draws; 1 with --out,
+    /// --trace, `--format csv`, `--format json` or `--semantics mlsys2023`].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub replications: Option<u64>,
+    #[command(flatten)]
+    pub output: OutputOptions,
+    /// Write the one run as a trace for Perfetto (ui.perfetto.dev) or chrome://tracing.
+    #[arg(long, value_name = "FILE.json")]
+    pub trace: Option<PathBuf>,
+}
+
+/// Replications of random runs for a table. The half-width of the interval of a score is a few hundredths
+/// at most then.
+const REPLICATIONS: u64 = 30;
+
+impl RunArgs {
+    /// Whether the results are a table for a person, without files. Programs get a row for each run, and files
+    /// grow with the number of runs.
+    fn is_for_people(&self) -> bool {
+        let has_files = self.output.out.is_some() || self.trace.is_some();
+        self.output.format == Format::Table && !has_files
+    }
+
+    /// The experiment that the options describe, and the largest number of replications of a run.
+    ///
+    /// # Errors
+    ///
+    /// The mistake of an option.
+    fn experiment(&self) -> Result<(Experiment, u64), Failure> {
+        let experiment = self.options.experiment(self.scheduler.0.as_ref())?;
+        Ok(match self.replications {
+            Some(n) => (experiment.replications(n), n),
+            None if self.is_for_people() && experiment.semantics() == Semantics::Principled => {
+                (experiment.replications_of_random(REPLICATIONS), REPLICATIONS)
+            }
+            None => (experiment, 1),
+        })
+    }
+}
+
+/// Makes the runs and writes their results.
+///
+/// # Errors
+///
+/// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
+pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
+    let scheduler = args.scheduler.0.as_ref();
+    let (experiment, n_replications) = args.experiment()?;
+    let prepared = prepare(&experiment)?;
+    let schedulers = || scheduler.map(String::as_str);
+    Places::default()
+        .reading(prepared.opened())
+        .reading(schedulers().map_or(Vec::new(), programs::files))
+        .folder(args.output.out.as_deref(), results::FILES)
+        .writing(&args.trace)
+        .check()?;
+    let mut trace =
+        args.trace.as_deref().map(|path| TraceFile::create(path, prepared.n_runs())).transpose()?;
+    // Before a scheduler runs, which might change its files.
+    let inputs = programs::sha256_of_inputs(prepared.inputs(), schedulers())?;
+    let mut results = Results::new(&args.output, args.trace.is_some(), &prepared)?;
+    let progress = Progress::new(prepared.n_runs() as u64);
+    prepared.run_each(|index, plan, cost_model, result| {
+        progress.set(index as u64 + 1);
+        if let (Some(trace), Ok(result)) = (&mut trace, &result) {
+            trace.write(plan, cost_model, result)?;
+        }
+        results.take(plan, result)
+    })?;
+    progress.finish();
+    let trace = trace.map(TraceFile::complete).transpose()?.flatten();
+    results.finish(trace, || provenance(args, n_replications, &prepared, inputs))
+}
+
+/// Reads and checks the runs of `args`. Returns them with the record that makes them repeatable.
+///
+/// # Errors
+///
+/// Returns a failure for bad input.
+pub(super) fn read(args: &RunArgs) -> Result<(Prepared, Map<String, Value>), Failure> {
+    let scheduler = args.scheduler.0.as_deref();
+    let experiment = args.options.experiment(args.scheduler.0.as_ref())?;
+    let n = args.replications.unwrap_or(1);
+    let prepared = prepare(&experiment.replications(n))?;
+    let inputs = programs::sha256_of_inputs(prepared.inputs(), scheduler)?;
+    let record = provenance(args, n, &prepared, inputs);
+    Ok((prepared, record))
+}
+
+/// The record that makes the runs repeatable.
+fn provenance(
+    args: &RunArgs,
+    n_replications: u64,
+    prepared: &Prepared,
+    inputs: Map<String, Value>,
+) -> Map<String, Value> {
+    let mut effective = prepared.settings.effective();
+    effective.extend(prepared.mapping_record());
+    effective.insert("scenarios".into(), json!(prepared.scenario_names()));
+    effective.insert("systems".into(), json!(prepared.system_names()));
+    effective.insert("technologies".into(), json!(prepared.technology_names()));
+    effective.insert("cost_model".into(), json!(prepared.cost_model().name));
+    let scheduler = prepared.plans().next().map(Plan::scheduler_name);
+    effective.insert("scheduler".into(), json!(scheduler));
+    effective.insert("replications".into(), json!(n_replications));
+    let mut requested = args.options.requested();
+    requested.extend(args.scheduler.0.as_ref().map(|it| ("scheduler".into(), json!(it))));
+    requested.insert("replications".into(), json!(n_replications));
+    let mut record = Map::new();
+    record.insert("program".into(), json!("xrsim"));
+    record.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
+    record.insert("seed".into(), json!(prepared.settings.load.seed));
+    record.insert("requested".into(), requested.into());
+    record.insert("effective".into(), effective.into());
+    record.insert("inputs_sha256".into(), inputs.into());
+    record
+}

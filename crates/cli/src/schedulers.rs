@@ -1,0 +1,89 @@
+//! Schedulers in lists and on pages.
+
+use xrsim_experiment::schedulers;
+use xrsim_report::table;
+use xrsim_sim::external;
+use xrsim_sim::schedule::{Entry, OPTIONS, Parameter};
+
+use super::table_style;
+
+/// Example of an external scheduler.
+const EXAMPLE: &str = include_str!("../../../schedulers/edf.py");
+
+/// The scheduler called `name`.
+pub(super) fn find(name: &str) -> Option<&'static Entry> {
+    schedulers().find(|entry| entry.name == name)
+}
+
+/// Header and rows of `xrsim list schedulers`.
+pub(super) fn list() -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let row = |entry: &Entry| {
+        let parameters = entry.parameters.iter().map(|it| format!("{}={}", it.name, it.default));
+        let options = entry.options.iter().filter(|(name, _)| !entry.fixes.contains(name));
+        let options = options.map(|(name, value)| format!("{name}={value}"));
+        let defaults: Vec<_> = parameters.chain(options).collect();
+        vec![entry.name.into(), entry.help.into(), defaults.join(" "), source(entry)]
+    };
+    (vec!["scheduler", "what it does", "parameters", "source"], schedulers().map(row).collect())
+}
+
+/// Source of the scheduler, with a mark if parts of it are unverified.
+fn source(entry: &Entry) -> String {
+    match entry.unverified {
+        Some(_) => format!("{} [unverified in part]", entry.source),
+        None => entry.source.into(),
+    }
+}
+
+/// Page of a scheduler: meaning, source and parameters.
+pub(super) fn describe(entry: &Entry) -> String {
+    let mut text = format!("{}: {}\nsource: {}\n", entry.name, entry.help, entry.source);
+    if let Some(part) = entry.unverified {
+        text += &format!("[unverified] {part}\n");
+    }
+    if entry.is_clairvoyant {
+        text += "It is clairvoyant: it knows every request before the run, which no scheduler on a device does.\n";
+    }
+    if !entry.work_conserving {
+        text += "It may leave an accelerator idle while requests wait.\n";
+    }
+    if entry.name != external::ENTRY.name && !entry.is_clairvoyant {
+        text += "Ties between requests are decided by the earlier deadline, then the earlier arrival, the model \
+                 that the scenario names first, and the earlier frame; ties between accelerators by the first one.\n";
+    }
+    if entry.looks_at_all {
+        text += "Every decision looks at all requests that wait. Where they pile up, the time of a run grows with \
+                 the square of its duration.\n";
+    }
+    text += "\n";
+    text += &parameters(entry);
+    if entry.name == external::ENTRY.name {
+        text += "\nAn example, the same as edf:\n\n";
+        text += EXAMPLE;
+    }
+    text
+}
+
+/// Table of its parameters, its own first.
+fn parameters(entry: &Entry) -> String {
+    let header = ["parameter", "default", "allowed", "what it is"];
+    let mut table = table::new_table(table_style(), &header, header.len());
+    for parameter in entry.parameters.iter().chain(OPTIONS) {
+        table.add_row(cells(entry, parameter));
+    }
+    table::render(&table)
+}
+
+fn cells(entry: &Entry, parameter: &Parameter) -> [String; 4] {
+    let Parameter { name, help, allowed, .. } = *parameter;
+    if entry.fixes.contains(&name) {
+        return [name.into(), "-".into(), "-".into(), format!("{} decides it itself", entry.name)];
+    }
+    let own = entry.options.iter().find(|(option, _)| *option == name);
+    let default = own.map_or(parameter.default, |(_, value)| *value);
+    let help = match parameter.only_with {
+        Some((other, value)) => format!("{help} (with {other}={value})"),
+        None => help.into(),
+    };
+    [name.into(), default.to_string(), allowed.to_string(), help]
+}

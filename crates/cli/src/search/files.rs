@@ -1,0 +1,218 @@
+//! Files of a search.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Map, Value, json};
+
+use xrsim_config::export;
+use xrsim_experiment::search::PreparedSearch;
+use xrsim_figures::{self as figures, Format};
+use xrsim_model::hardware::Accelerator;
+use xrsim_model::text::cell;
+use xrsim_report::search::AnswerReport;
+use xrsim_search::Search;
+
+use super::super::argument;
+use super::super::interrupt;
+use super::super::message::Failure;
+use super::super::output::OutputSet;
+use super::super::writer::Writer;
+use super::{SearchArgs, journal};
+
+/// Name of the record.
+pub(crate) const RECORD: &str = "search.json";
+
+/// Key of the record of a search that was interrupted before its end; others do not have it.
+pub(crate) const INTERRUPTED: &str = "interrupted";
+
+/// Name of the table of answers.
+pub(crate) const ANSWERS: &str = "answers.csv";
+
+/// Name of the table of simulated systems.
+pub(crate) const EVALUATED: &str = "evaluated.csv";
+
+/// Names of all files that a search may write into its folder.
+pub(super) fn names(prepared: &PreparedSearch) -> Vec<String> {
+    let fixed = [EVALUATED, ANSWERS, "excluded.csv.gz", journal::NAME, RECORD];
+    let mut names: Vec<String> = fixed.map(String::from).to_vec();
+    for question in &prepared.questions {
+        names.extend(of_question(prepared, &question.name));
+    }
+    names
+}
+
+/// Names of the files of one question: the best system, the front and its figures.
+fn of_question(prepared: &PreparedSearch, question: &str) -> [String; 4] {
+    let stem = match prepared.questions.len() {
+        1 => String::new(),
+        _ => format!("_{question}"),
+    };
+    [
+        format!("best{stem}.yaml"),
+        format!("front{stem}.csv"),
+        format!("front{stem}.svg"),
+        format!("front{stem}.png"),
+    ]
+}
+
+/// Writes all files as one set.
+///
+/// # Errors
+///
+/// Returns a failure if a file cannot be written.
+pub(super) fn write(
+    folder: &Path,
+    prepared: &PreparedSearch,
+    search: &Search<'_>,
+    reports: &[AnswerReport],
+    identity: &str,
+    args: &SearchArgs,
+) -> Result<(), Failure> {
+    let mut set = OutputSet::create(folder)?;
+    let rows = reports.iter().flat_map(|report| report.evaluated.iter().cloned()).collect();
+    set.csv(EVALUATED, (AnswerReport::header(), rows))?;
+    let tables: Vec<_> = reports.iter().map(AnswerReport::table).collect();
+    if let Some((header, _)) = tables.first() {
+        let rows = tables.iter().flat_map(|(_, rows)| rows.iter().cloned()).collect();
+        set.csv(ANSWERS, (header.clone(), rows))?;
+    }
+    for report in reports {
+        let [best, front, svg, png] = of_question(prepared, &report.answer.question.name);
+        if report.answer.question.is_front() {
+            set.csv(&front, report.front_table())?;
+            if let Some(figure) = report.figure().filter(|_| !report.found.is_empty()) {
+                for (name, format) in [(svg, Format::Svg), (png, Format::Png)] {
+                    let bytes = figures::render(&figure, format).map_err(argument)?;
+                    set.bytes(&name, &bytes)?;
+                }
+            }
+        }
+        if let Some(text) = best_system(prepared, report) {
+            set.bytes(&best, text.as_bytes())?;
+        }
+    }
+    if args.audit {
+        set.bytes("excluded.csv.gz", &excluded(prepared, search, reports)?)?;
+    }
+    let mut record = record(prepared, reports, identity);
+    if interrupt::is_asked() {
+        record.insert(INTERRUPTED.into(), true.into());
+    }
+    if let Some(shard) = args.shard {
+        record.insert("part".into(), shard.fraction().into());
+        record.insert("writer".into(), json!(Writer::of_process()));
+    }
+    set.commit(RECORD, record)
+}
+
+/// Removes the record in `folder`, which says that a part is done: it is begun again.
+///
+/// # Errors
+///
+/// Returns a failure if the record is there and cannot be removed.
+pub(super) fn remove_record(folder: &Path) -> Result<(), Failure> {
+    let path = folder.join(RECORD);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Failure::writing(&path.display(), &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The best system as a file that other commands take.
+fn best_system(prepared: &PreparedSearch, report: &AnswerReport) -> Option<String> {
+    let best = report.found.first()?;
+    let system = prepared.space.system(&best.members).ok()?;
+    let comments = [
+        format!("{} of the search {}.", best.system, prepared.name),
+        format!(
+            "xrsim run --system FILE --scheduler '{}'{}",
+            best.scheduler,
+            scenarios(report, prepared)
+        ),
+    ];
+    let proof = report.text();
+    let lines = comments.into_iter().chain(proof.lines().map(String::from));
+    let lines: Vec<String> = lines.collect();
+    let reference = |it: &Accelerator| prepared.reference(it);
+    let name = format!("{}_best", prepared.name);
+    Some(export::system(&name, &system, &lines, reference))
+}
+
+/// The scenarios of a question as options of `xrsim run`.
+fn scenarios(report: &AnswerReport, prepared: &PreparedSearch) -> String {
+    let weights = report.answer.question.weights.iter().zip(&prepared.plans);
+    let counted = weights.filter(|(weight, _)| **weight > 0.0);
+    counted.map(|(_, plan)| format!(" --scenario {}", plan.scenario.name())).collect()
+}
+
+/// Bounds of all systems, and what each question needed, as compressed CSV: a proof that a script can check.
+fn excluded(
+    prepared: &PreparedSearch,
+    search: &Search<'_>,
+    reports: &[AnswerReport],
+) -> Result<Vec<u8>, Failure> {
+    let failure = |error: std::io::Error| Failure::Output(error.to_string());
+    let mut out = GzEncoder::new(Vec::new(), Compression::default());
+    writeln!(
+        out,
+        "question,system,may_keep_limits,table_bound,ub1_isolation,ub3_linear_program,best"
+    )
+    .map_err(failure)?;
+    for report in reports {
+        let question = &report.answer.question;
+        let best = report.found.first().and_then(|it| it.value(question.objectives[0]));
+        let best = best.map_or(String::new(), cell);
+        for (system, bound) in search.table_bounds(question).into_iter().enumerate() {
+            let name = prepared.space.name(search.members(system as u32));
+            let bounds = search.bounds(question, system as u32);
+            let [ub1, ub3] = bounds.map(|it| it.map_or(String::new(), cell));
+            let allowed = if search.may_be_allowed(question, system as u32) { "yes" } else { "no" };
+            writeln!(
+                out,
+                "{},\"{name}\",{allowed},{},{ub1},{ub3},{best}",
+                question.name,
+                cell(bound)
+            )
+            .map_err(failure)?;
+        }
+    }
+    out.finish().map_err(failure)
+}
+
+fn record(
+    prepared: &PreparedSearch,
+    reports: &[AnswerReport],
+    identity: &str,
+) -> Map<String, Value> {
+    let inputs: Map<String, Value> =
+        prepared.inputs().into_iter().map(|it| (it.name, json!(it.sha256))).collect();
+    let schedulers: Vec<_> = prepared.schedulers.iter().map(|it| it.label().to_string()).collect();
+    let scenarios: Vec<_> =
+        prepared.plans.iter().map(|it| it.scenario.name().to_string()).collect();
+    let body = json!({
+        "program": "xrsim",
+        "version": env!("CARGO_PKG_VERSION"),
+        "command": "search",
+        "name": prepared.name,
+        "search_sha256": identity,
+        "inputs_sha256": inputs,
+        "seed": prepared.settings.load.seed,
+        "draws": prepared.draws,
+        "scenarios": scenarios,
+        "schedulers": schedulers,
+        "technology": prepared.technology.name(),
+        "method": prepared.method.name(),
+        "settings": prepared.settings.effective(),
+        "answers": reports.iter().map(AnswerReport::to_json).collect::<Vec<_>>(),
+    });
+    match body {
+        Value::Object(body) => body,
+        _ => Map::new(),
+    }
+}

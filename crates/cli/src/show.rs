@@ -1,0 +1,71 @@
+//! `xrsim show`: one input file, or one scheduler.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use xrsim_config::{Catalog, ConfigError, export};
+use xrsim_model::dataflow::Dataflow;
+use xrsim_model::mapper::DeclaredSpace;
+use xrsim_validation::validate::networks::facts;
+
+use super::message::{Failure, with_hints};
+use super::{output, schedulers, schema};
+
+/// Print an input file (the YAML of a scenario, system, dataflow, mapspace, network, platform, technology or
+/// sweep), or describe a scheduler and its parameters.
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// Name, e.g. `AR_gaming`, `J`, `WS`, `KD`, `edf`, or a network with values of its parameters, such as
+    /// `PD:regions=100`.
+    name: String,
+    /// Begin an input file with the line that tells editors its schema, which is the file PATH (`xrsim schema`).
+    #[arg(long, value_name = "PATH")]
+    schema: Option<PathBuf>,
+}
+
+/// Prints the text of an embedded or named file, and after a network its size; of a scheduler its
+/// parameters.
+///
+/// # Errors
+///
+/// Returns a failure if there is no such file.
+pub(super) fn run(args: &ShowArgs) -> Result<(), Failure> {
+    let line = args.schema.as_deref().map(schema::modeline).transpose()?;
+    if let Some(scheduler) = schedulers::find(&args.name) {
+        return output::print(&schedulers::describe(scheduler));
+    }
+    let text = with_hints(|notes| text(&args.name, Catalog::new().noting(notes.clone())))?;
+    let line = line.map_or(String::new(), |line| line + "\n");
+    output::print(&format!("{line}{text}"))
+}
+
+/// Text of the file called `name`, with facts about the network, or the mapspace of the dataflow, that it
+/// describes, if any.
+fn text(name: &str, mut catalog: Catalog) -> Result<String, Failure> {
+    let mut text = catalog.text(name)?.text().to_string();
+    match catalog.model(name) {
+        Ok(model) => text += &facts(&model).to_comments(),
+        // A value of a parameter is wrong, not the kind of the file.
+        Err(error @ ConfigError::Malformed { .. }) => return Err(error.into()),
+        Err(_) => {}
+    }
+    if let Ok(dataflow) = catalog.dataflow(name) {
+        text += &mapspace(&dataflow);
+    }
+    Ok(text)
+}
+
+/// Comment with the mappings that hardware of this dataflow may choose from under `flexibility: tiles`.
+fn mapspace(dataflow: &Dataflow) -> String {
+    if dataflow.levels().is_empty() {
+        return String::new();
+    }
+    let Some(space) = DeclaredSpace::of_style(dataflow.levels(), dataflow.stationary()) else {
+        return "# The sizes of its clusters depend on the layer: it has no mapspace.\n".into();
+    };
+    let text = export::mapspace(&format!("{}_tiles", dataflow.name()), &space);
+    let lines = text.lines().map(|line| format!("# {line}\n"));
+    let head = "# With `flexibility: tiles` every layer takes the best mapping of this mapspace:\n";
+    std::iter::once(head.into()).chain(lines).collect()
+}

@@ -1,0 +1,73 @@
+//! Options of `xrsim sweep`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use xrsim_config::SweepDraft;
+use xrsim_sim::sweep::grid::Shard;
+
+use super::super::cluster::ClusterOptions;
+use super::super::experiment::AxisOptions;
+
+/// Make many runs, one row each, in a file that outlives the program.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A sweep file has the same keys, see sweeps/README.md. Values are separated by commas; a range is \
+    FIRST..LAST, with `step N` or `step xN`. Options may be repeated. Several options make a grid. Options that are left out \
+    are as in `xrsim run`.\n\n\
+    After an interruption the same command continues where it stopped. Rows are the same bytes for \
+    every number of threads, of interruptions and of parts.\n\n\
+    Examples:\n  \
+    xrsim sweep pe_scaling                          a sweep that comes with the program\n  \
+    xrsim sweep mine.yaml --shard 2/5               the second of five parts; `xrsim merge` joins them\n  \
+    xrsim sweep mine.yaml --dry-run                 points, and about how long they take\n  \
+    xrsim sweep mine.yaml --sbatch 16 -- --mem=2G   a job script for Slurm, of 16 parts\n  \
+    xrsim sweep --scenario AR_gaming --pes '1024..16384 step x2' --system 'J,WS:3 + OS:1' \\\n              \
+    --set score.k_per_ms=5,15 --out mine.csv"
+)]
+pub(crate) struct SweepArgs {
+    /// Sweep: a file, or the name of one that comes with the program.
+    #[arg(value_name = "SWEEP|FILE", conflicts_with_all = conflicting())]
+    pub spec: Option<String>,
+    #[command(flatten)]
+    pub axes: AxisOptions,
+    /// Independent replications of every point.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=SweepDraft::MAX_REPLICATIONS))]
+    pub replications: Option<u64>,
+    /// Values of any other setting (see `xrsim list settings`); repeat for several settings.
+    #[arg(long, value_name = "KEY=V,..")]
+    pub set: Vec<String>,
+    /// File of the rows. A record of the inputs is written beside it as FILE.csv.json [default: the
+    /// name of the sweep's file, ending in .csv, in the working directory].
+    #[arg(long, short, value_name = "FILE.csv")]
+    pub out: Option<PathBuf>,
+    /// Make the I-th of N equal parts only.
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub shard: Option<Shard>,
+    /// Begin the file again, whatever is in it.
+    #[arg(long)]
+    pub restart: bool,
+    #[command(flatten)]
+    pub cluster: ClusterOptions,
+}
+
+/// Names of the options that a sweep file takes the place of.
+fn conflicting() -> Vec<&'static str> {
+    let mut names = AxisOptions::names();
+    names.extend(["set", "replications"]);
+    names
+}
+
+/// Reads a part, such as `2/5`.
+///
+/// # Errors
+///
+/// Returns the form of a part.
+pub(crate) fn shard(text: &str) -> Result<Shard, &'static str> {
+    let number = |text: &str| text.trim().parse().ok();
+    let shard =
+        text.split_once('/').and_then(|(part, count)| Some((number(part)?, number(count)?)));
+    let shard = shard.and_then(|(part, count)| Shard::new(part, count));
+    shard.ok_or("a part is I/N, such as 2/5, with I from 1 to N")
+}

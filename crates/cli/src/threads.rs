@@ -1,0 +1,70 @@
+//! Threads of runs: one per core, or the number in `RAYON_NUM_THREADS`.
+
+use std::env;
+
+use rayon::ThreadPoolBuilder;
+
+use xrsim_model::text;
+
+use super::message::Failure;
+
+/// Environment variable with the number of threads.
+const VARIABLE: &str = "RAYON_NUM_THREADS";
+
+/// Most threads. Results do not depend on their number, and more threads than cores gain nothing.
+const MOST: usize = 1024;
+
+/// Starts the threads. A command calls this before it reads or computes anything.
+///
+/// # Errors
+///
+/// Returns a failure if the number is not allowed, or if the system cannot start so many threads.
+pub(super) fn start() -> Result<(), Failure> {
+    let text = env::var_os(VARIABLE).unwrap_or_default();
+    let n_threads = number(&text.to_string_lossy()).map_err(Failure::Argument)?;
+    let started = ThreadPoolBuilder::new().num_threads(n_threads).build_global();
+    started.map_err(|error| {
+        let n_threads =
+            if n_threads == 0 { "one thread per core".into() } else { count(n_threads) };
+        Failure::Output(format!(
+            "cannot start {n_threads}: {error}; set {VARIABLE} to a smaller number"
+        ))
+    })
+}
+
+fn count(n_threads: usize) -> String {
+    format!("{n_threads} thread{}", if n_threads == 1 { "" } else { "s" })
+}
+
+/// Reads the number of threads in `text`. An empty text means 0, one thread per core.
+fn number(text: &str) -> Result<usize, String> {
+    if text.is_empty() {
+        return Ok(0);
+    }
+    let number = text.trim().parse().ok().filter(|number| *number <= MOST);
+    number.ok_or_else(|| {
+        format!(
+            "{VARIABLE} is `{}`; allowed is a whole number from 1 to {MOST}, or 0 for one thread per core",
+            text::in_line(text)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_threads_has_a_limit_that_is_named() {
+        assert_eq!(number(""), Ok(0));
+        assert_eq!(number("0"), Ok(0));
+        assert_eq!(number(" 1024"), Ok(1024));
+        for text in ["1025", "20000", "-1", "2.0", "two", "99999999999999999999"] {
+            let expected = format!(
+                "RAYON_NUM_THREADS is `{text}`; allowed is a whole number from 1 to 1024, or 0 for one \
+                 thread per core"
+            );
+            assert_eq!(number(text), Err(expected));
+        }
+    }
+}

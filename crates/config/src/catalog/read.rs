@@ -1,0 +1,223 @@
+//! Reading of files in any format, with the files that they refer to.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::document::{Document, wrong_kind};
+use crate::format::{Contents, References};
+use crate::network::Model;
+use crate::{ConfigError, Kind, Parameters, Problem};
+use crate::{embedded, formats, nearest, parameters};
+use xrsim_model::dataflow::Dataflow;
+use xrsim_model::hardware::Technology;
+use xrsim_model::model::Network;
+use xrsim_model::scenario::InputStream;
+
+use super::Catalog;
+
+/// Most files that are kept with values of parameters.
+const MAX_VARIANTS: usize = 256;
+
+impl Catalog {
+    /// Contents of a file, which is needed as one of `kinds`.
+    pub(super) fn contents_of(
+        &mut self,
+        file: &Document,
+        kinds: &[Kind],
+    ) -> Result<Contents, ConfigError> {
+        let format = formats::format_of(file.source.name(), kinds);
+        let possible = kinds.iter().filter(|kind| format.kinds.contains(kind));
+        let kind = match possible.collect::<Vec<_>>()[..] {
+            [kind] => *kind,
+            _ => (format.recognise)(file, kinds)?,
+        };
+        let key = (file.source.name().to_string(), kind, file.parameters.clone());
+        if let Some(contents) = self.contents.get(&key) {
+            return Ok(contents.clone());
+        }
+        let is_shipped = file.folder.is_none() && file.parameters.is_empty();
+        let mut contents = match is_shipped && embedded::is_file(file.source.name()) {
+            true => self.shelved(file, kind, |apart| (format.read)(file, kind, apart))?,
+            false => (format.read)(file, kind, self)?,
+        };
+        if let Contents::Networks(models) = &mut contents {
+            models.iter_mut().for_each(|model| self.share_network(model));
+        }
+        self.forget_variants(&file.parameters);
+        self.contents.insert(key, contents.clone());
+        Ok(contents)
+    }
+
+    /// Forgets what was read with other values of parameters, if that is much and another one comes. A long sweep
+    /// would fill the memory.
+    fn forget_variants(&mut self, next: &Parameters) {
+        let variants = self.contents.keys().filter(|(.., parameters)| !parameters.is_empty());
+        if next.is_empty() || variants.count() < MAX_VARIANTS {
+            return;
+        }
+        self.contents.retain(|(.., parameters), _| parameters.is_empty());
+        for namesakes in self.networks.values_mut() {
+            namesakes.retain(|network| Arc::strong_count(network) > 1);
+        }
+        self.networks.retain(|_, namesakes| !namesakes.is_empty());
+    }
+
+    /// Contents of a file that is needed as the only kind that `pick` accepts.
+    pub(super) fn only<T>(
+        &mut self,
+        file: &Document,
+        kind: Kind,
+        pick: impl FnOnce(Contents) -> Option<T>,
+    ) -> Result<T, ConfigError> {
+        let contents = self.contents_of(file, &[kind])?;
+        let found = contents.kind();
+        pick(contents).ok_or_else(|| file.invalid(vec![wrong_kind(found, &[kind])]))
+    }
+
+    /// Replaces the network of `model` by the equal one that was seen first, so that costs are shared.
+    fn share_network(&mut self, model: &mut Arc<Model>) {
+        let network = self.shared(Arc::clone(&model.network));
+        if !Arc::ptr_eq(&network, &model.network) {
+            Arc::make_mut(model).network = network;
+        }
+    }
+
+    /// The network equal to `network` that was seen first.
+    fn shared(&mut self, network: Arc<Network>) -> Arc<Network> {
+        let namesakes = self.networks.entry(network.name().into()).or_default();
+        if let Some(known) = namesakes.iter().find(|known| **known == network) {
+            return Arc::clone(known);
+        }
+        namesakes.push(Arc::clone(&network));
+        network
+    }
+
+    pub(super) fn model_from(
+        &mut self,
+        reference: &str,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Model>, ConfigError> {
+        let (base, values) = parameters::split(reference)?;
+        let model = self.model_read(base, folder, Parameters::default())?;
+        values.check(&model.network, base)?;
+        match values.are_those_of(&model.network) {
+            true => Ok(model),
+            false => self.model_read(base, folder, Parameters::of_network(values)),
+        }
+    }
+
+    fn model_read(
+        &mut self,
+        reference: &str,
+        folder: Option<&Path>,
+        parameters: Parameters,
+    ) -> Result<Arc<Model>, ConfigError> {
+        let (path, member) = match formats::member(reference) {
+            Some((path, member)) => (path, Some(member)),
+            None => (reference, None),
+        };
+        let file = self.locate(&[Kind::Network], path, "", folder)?.with_parameters(parameters);
+        let models = self.only(&file, Kind::Network, |contents| match contents {
+            Contents::Networks(models) => Some(models),
+            _ => None,
+        })?;
+        pick(&file, models, member)
+    }
+
+    pub(super) fn dataflow_from(
+        &mut self,
+        reference: &str,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Dataflow>, ConfigError> {
+        let file = self.locate(&[Kind::Dataflow], reference, "", folder)?;
+        let dataflows = self.dataflows_of(&file)?;
+        match &dataflows[..] {
+            [dataflow] => Ok(Arc::clone(dataflow)),
+            _ => {
+                let message = format!("{} dataflows; one is needed here", dataflows.len());
+                Err(file.invalid(vec![Problem::new(0..0, message)]))
+            }
+        }
+    }
+
+    pub(super) fn technology_from(
+        &mut self,
+        reference: &str,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Technology>, ConfigError> {
+        let file = self.locate(&[Kind::Technology], reference, "", folder)?;
+        self.only(&file, Kind::Technology, |contents| match contents {
+            Contents::Technology(technology) => Some(technology),
+            _ => None,
+        })
+    }
+
+    pub(super) fn dataflows_of(
+        &mut self,
+        file: &Document,
+    ) -> Result<Vec<Arc<Dataflow>>, ConfigError> {
+        self.only(file, Kind::Dataflow, |contents| match contents {
+            Contents::Dataflows(dataflows) => Some(dataflows),
+            _ => None,
+        })
+    }
+}
+
+impl References for Catalog {
+    fn model(&mut self, name: &str, folder: Option<&Path>) -> Result<Arc<Model>, ConfigError> {
+        self.model_from(name, folder)
+    }
+
+    fn dataflow(
+        &mut self,
+        name: &str,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Dataflow>, ConfigError> {
+        self.dataflow_from(name, folder)
+    }
+
+    fn technology(
+        &mut self,
+        name: &str,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Technology>, ConfigError> {
+        self.technology_from(name, folder)
+    }
+
+    fn sensors(&mut self) -> Result<Arc<[InputStream]>, ConfigError> {
+        let file = self.locate(&[Kind::Sensors], "sensors", "", None)?;
+        self.only(&file, Kind::Sensors, |contents| match contents {
+            Contents::Sensors(sensors) => Some(sensors),
+            _ => None,
+        })
+    }
+
+    fn names(&self, kind: Kind) -> Vec<String> {
+        Self::names(self, kind)
+    }
+}
+
+/// The network called `name`, or the only one, of the `models` of a file.
+fn pick(
+    file: &Document,
+    mut models: Vec<Arc<Model>>,
+    name: Option<&str>,
+) -> Result<Arc<Model>, ConfigError> {
+    let names: Vec<String> = models.iter().map(|model| model.network.name().into()).collect();
+    let index = match name {
+        Some(name) => names.iter().position(|known| known == name),
+        None if models.len() == 1 => Some(0),
+        None => {
+            let message = format!("{} networks; one is needed here", models.len());
+            let help = format!("name one as {}#NAME: {}", file.source.name(), names.join(", "));
+            return Err(file.invalid(vec![Problem::new(0..0, message).help(help)]));
+        }
+    };
+    index.map(|index| models.swap_remove(index)).ok_or_else(|| ConfigError::Unknown {
+        kind: "network",
+        name: format!("{}#{}", file.source.name(), name.unwrap_or_default()),
+        nearest: nearest(name.unwrap_or_default(), names.iter().map(String::as_str))
+            .map(Into::into),
+        known: names.clone(),
+    })
+}

@@ -1,0 +1,47 @@
+//! Formats of input files. A new format is a folder with its `FORMAT` and a line of [`ALL`].
+
+use std::path::Path;
+
+use super::Kind;
+use super::format::Format;
+use super::onnx;
+use super::{maestro, yaml};
+
+/// Every format of input files. Files without an extension of any of them are in the first one.
+pub const ALL: &[Format] = &[yaml::FORMAT, maestro::FORMAT, onnx::format::FORMAT];
+
+/// Format of the file called `name`, which is needed as one of `kinds`: the format of its extension if
+/// that has such files, else the first one.
+pub(super) fn format_of(name: &str, kinds: &[Kind]) -> &'static Format {
+    let has_kind = |format: &&Format| kinds.iter().any(|kind| format.kinds.contains(kind));
+    with_extension(name).filter(has_kind).unwrap_or(&ALL[0])
+}
+
+/// Format of a file that is to be rewritten in the first one. A file without an extension of another
+/// format is in the artifact's.
+pub(super) fn foreign(name: &str) -> &'static Format {
+    let is_foreign = |format: &&Format| !std::ptr::eq(*format, &ALL[0]);
+    with_extension(name).filter(is_foreign).unwrap_or(&ALL[1])
+}
+
+/// Whether `reference` ends as input files do.
+pub(super) fn names_a_file(reference: &str) -> bool {
+    with_extension(reference).is_some()
+}
+
+/// Path and member of a reference `FILE#NAME`, if the format of the file has members.
+pub(super) fn member(reference: &str) -> Option<(&str, &str)> {
+    let (path, member) = reference.rsplit_once('#')?;
+    with_extension(path).filter(|format| format.has_members).map(|_| (path, member))
+}
+
+/// Format with the extension of `name`, in any case.
+fn with_extension(name: &str) -> Option<&'static Format> {
+    ALL.iter().find(|format| has_extension(name, format.extensions))
+}
+
+/// Whether `name` ends in one of `extensions`, in any case.
+pub(super) fn has_extension(name: &str, extensions: &[&str]) -> bool {
+    let extension = Path::new(name).extension().unwrap_or_default();
+    extensions.iter().any(|known| extension.eq_ignore_ascii_case(known))
+}

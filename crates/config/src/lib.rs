@@ -1,0 +1,63 @@
+//! Input files: the only module that knows their formats, and paths.
+//!
+//! Every file is read with bounded memory, parsed, checked once and turned into domain types. All
+//! problems of a file are reported together, each with its line and column. [`Catalog`] is the way
+//! in; [`export`] is the way back.
+
+#![warn(missing_docs, unreachable_pub)]
+
+pub(crate) mod catalog;
+pub mod cost_cases;
+pub mod cost_csv;
+pub mod cross_tables;
+pub(crate) mod diagnostic;
+pub mod export;
+pub(crate) mod files;
+pub mod formats;
+mod given;
+mod json;
+pub(crate) mod kind;
+pub mod loadgen_cases;
+pub mod maestro;
+pub(crate) mod network;
+pub mod onnx;
+pub mod schema;
+pub mod search;
+pub mod service_csv;
+pub(crate) mod suite;
+pub mod sweep;
+
+mod dataflow;
+mod document;
+mod embedded;
+mod format;
+mod hardware;
+mod mapspace;
+mod mix;
+mod mlperf;
+mod parameters;
+mod range;
+mod scenario;
+mod technology;
+mod yaml;
+
+pub use catalog::{Catalog, Edition, Hardware, InputFile};
+pub use diagnostic::{ConfigError, Problem};
+pub use diagnostic::{Note, Notes};
+pub use document::resolve;
+pub use files::Source;
+pub use files::read_bounded;
+pub use format::Format;
+pub use given::GivenText;
+pub use json::to_json;
+pub use kind::Kind;
+pub use network::Model;
+pub use parameters::fault as parameter_fault;
+pub use parameters::{ParameterValues, Parameters};
+pub use search::SearchDraft;
+pub use service_csv::ServiceTables;
+pub use suite::Suite;
+pub use sweep::SweepDraft;
+pub use xrsim_model::text::nearest;
+pub use yaml::read::At;
+pub use yaml::read::{printable, unknown_name};

@@ -1,0 +1,133 @@
+//! Import of an ONNX file as a model and as YAML.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::ConfigError;
+use crate::export;
+use crate::network::Model;
+use xrsim_model::model::Padding;
+use xrsim_model::text::{in_line, is_name};
+use xrsim_onnx::{self as onnx, Branch, ImportError, Options};
+
+/// A network made of an ONNX file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    /// The network with everything that its file tells.
+    pub model: Model,
+    /// The same as YAML.
+    pub text: String,
+    /// Warnings about the file.
+    pub warnings: Vec<String>,
+    /// Where each layer comes from.
+    pub origins: Vec<Origin>,
+}
+
+/// Where a layer comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// Node, or the tensor that it writes if it has no name.
+    pub node: Box<str>,
+    /// Operator of ONNX.
+    pub operator: Box<str>,
+    /// Padding as the node has it; of a transposed convolution that of the layer can differ.
+    pub padding: Padding,
+}
+
+/// Imports the file at `path`, which is named after the file unless `options` have a name.
+///
+/// # Errors
+///
+/// [`ConfigError::Import`] with everything that is wrong, not supported or left open.
+pub fn import(path: &Path, options: &Options) -> Result<Imported, ConfigError> {
+    let named = Options { name: Some(name(path, options)), ..options.clone() };
+    let found = onnx::import(path, &named).map_err(|error| refusal(path, options, error))?;
+    let layers = found.network.layers().len();
+    let model = Model {
+        task: found.task,
+        title: found.title,
+        inputs: found.inputs,
+        other_parameters: found.other_parameters,
+        batch_norm_channels: found.batch_norm_channels,
+        deviations: found.deviations,
+        ..Model::bare(Arc::new(found.network))
+    };
+    let rows = found.rows.into_iter();
+    let origin = |row: onnx::Row| Origin {
+        node: in_line(&row.node).into(),
+        operator: row.operator,
+        padding: row.padding,
+    };
+    let origins: Vec<Origin> = rows.map(origin).collect();
+    let nodes: Vec<&str> = origins.iter().map(|origin| &*origin.node).collect();
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let text = format!(
+        "# Imported from {} by `xrsim import`. After each layer stands its node, in a repeated block that of \
+         the first copy.\n{}# {}\n",
+        in_line(&file),
+        export::model_of_nodes(&model, &nodes),
+        found.counts.sentence(layers)
+    );
+    Ok(Imported { model, text, warnings: found.warnings, origins })
+}
+
+/// Name of the network: that of the options, or of the file if a network can have it.
+fn name(path: &Path, options: &Options) -> String {
+    let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let usual = || Some(stem()).filter(|stem| is_name(stem)).unwrap_or_else(|| "network".into());
+    options.name.clone().unwrap_or_else(usual)
+}
+
+fn refusal(path: &Path, options: &Options, error: ImportError) -> ConfigError {
+    let ImportError { problems, missing } = error;
+    let command = (!missing.is_empty()).then(|| command(path, options, &missing));
+    ConfigError::Import { path: path.into(), problems, command }
+}
+
+/// The command that imports the file with `options` and those that are `missing`.
+fn command(path: &Path, options: &Options, missing: &[String]) -> String {
+    let mut words =
+        vec!["xrsim import".to_string(), quoted(&path.display().to_string()).into_owned()];
+    let mut add = |option: &str, name: &str, value: &str| {
+        words.push(format!("--{option} {}={}", quoted(name), quoted(value)));
+    };
+    let joined = |numbers: Vec<String>, sign| numbers.join(sign);
+    for (name, extent) in &options.dims {
+        add("dim", name, &extent.to_string());
+    }
+    for (name, extents) in &options.shapes {
+        add("shape", name, &joined(extents.iter().map(u64::to_string).collect(), "x"));
+    }
+    for (name, elements) in &options.values {
+        add("value", name, &joined(elements.iter().map(i64::to_string).collect(), ","));
+    }
+    for (name, trips) in &options.trips {
+        add("trips", name, &trips.to_string());
+    }
+    for (name, branch) in &options.branches {
+        let (word, _) = Branch::ALL[*branch as usize];
+        add("branch", name, word);
+    }
+    for (name, bound) in &options.bounds {
+        add("bound", name, &bound.to_string());
+    }
+    for (option, pairs) in [("input", &options.sensors), ("state", &options.states)] {
+        pairs.iter().for_each(|(name, value)| add(option, name, value));
+    }
+    for (option, value) in [("task", &options.task), ("name", &options.name)] {
+        words.extend(value.as_ref().map(|value| format!("--{option} {}", quoted(value))));
+    }
+    for option in missing {
+        // The name is that of the file, and may hold anything; the value is ours.
+        let (option, answer) = option.split_once(' ').unwrap_or((option, ""));
+        let (name, value) = answer.rsplit_once('=').unwrap_or((answer, ""));
+        words.push(format!("{option} {}={value}", quoted(name)));
+    }
+    words.join(" ")
+}
+
+/// `word` as a shell reads it.
+fn quoted(word: &str) -> Cow<'_, str> {
+    shlex::try_quote(word).unwrap_or(Cow::Borrowed(word))
+}

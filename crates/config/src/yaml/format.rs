@@ -1,0 +1,190 @@
+//! YAML as one of the formats of input files.
+
+use std::sync::Arc;
+
+use crate::document::{Document, resolve};
+use crate::embedded;
+use crate::format::{Contents, Format, References};
+use crate::suite::{RawSuite, Suite};
+use crate::{ConfigError, Kind, SearchDraft, SweepDraft};
+use crate::{dataflow, hardware, mapspace, mlperf, network, scenario, suite, technology};
+use xrsim_mlperf::rules::Suite as MlperfSuite;
+use xrsim_model::hardware::platform::Platform;
+use xrsim_model::hardware::{Style, System, Technology};
+use xrsim_model::mapper::DeclaredSpace;
+use xrsim_model::scenario::Scenario;
+
+use crate::technology::RawTechnology;
+
+use super::Node;
+use super::read::{Problems, unknown_name};
+
+/// YAML, with the kind of a file as its top-level key.
+pub(crate) const FORMAT: Format = Format {
+    name: "YAML",
+    extensions: &["yaml", "yml"],
+    kinds: &Kind::EVERY,
+    has_members: false,
+    recognise: Document::kind,
+    read,
+};
+
+fn read(
+    file: &Document,
+    kind: Kind,
+    references: &mut dyn References,
+) -> Result<Contents, ConfigError> {
+    Ok(match kind {
+        Kind::Network => {
+            let values = file.parameters.of("").cloned().unwrap_or_default();
+            let read =
+                |node: &Node<'_>, problems: &mut Problems| network::read(&values, node, problems);
+            Contents::Networks(vec![Arc::new(file.load(Kind::Network, read)?)])
+        }
+        Kind::Dataflow => {
+            Contents::Dataflows(vec![Arc::new(file.load(Kind::Dataflow, dataflow::read)?)])
+        }
+        Kind::Style => Contents::Style(style(file, references)?),
+        Kind::Platform => Contents::Platform(Arc::new(platform(file, references)?)),
+        Kind::System => Contents::System(Arc::new(system(file, references)?)),
+        Kind::Scenario => Contents::Scenario(Arc::new(scenario_of(file, references)?)),
+        Kind::Sensors => {
+            Contents::Sensors(file.load(Kind::Sensors, scenario::read_sensors)?.into())
+        }
+        Kind::Suite => Contents::Suite(suite_of(file, references)?),
+        Kind::Sweep => Contents::Sweep(SweepDraft::read(file)?),
+        Kind::Search => Contents::Search(Box::new(SearchDraft::read(file)?)),
+        Kind::Mlperf => Contents::Mlperf(mlperf_suite(file, references)?),
+        Kind::Mapspace => Contents::Mapspace(Arc::new(mapspace_of(file, references)?)),
+        Kind::Technology => {
+            Contents::Technology(Arc::new(file.load(Kind::Technology, technology::read)?))
+        }
+    })
+}
+
+fn suite_of(file: &Document, references: &dyn References) -> Result<Suite, ConfigError> {
+    file.load(Kind::Suite, |node, problems| {
+        let raw: RawSuite = suite::read(node, problems)?;
+        for (kind, names) in [(Kind::Scenario, &raw.scenarios), (Kind::Style, &raw.systems)] {
+            for name in names {
+                if embedded::find(kind, &name.value, "").is_none() {
+                    let known = references.names(kind);
+                    let known = known.iter().map(String::as_str);
+                    problems.push(unknown_name(kind.key(), name, known));
+                }
+            }
+        }
+        Some(raw.suite())
+    })
+}
+
+fn scenario_of(file: &Document, references: &mut dyn References) -> Result<Scenario, ConfigError> {
+    let mut problems = Problems::default();
+    let Some(raw) = file.draft(Kind::Scenario, scenario::read, &mut problems) else {
+        return Err(file.invalid(problems.into_vec()));
+    };
+    let lookup = |name: &str| references.model(name, file.folder.as_deref());
+    let Some(models) = resolve(raw.references(), lookup, &mut problems)? else {
+        return Err(file.invalid(problems.into_vec()));
+    };
+    let references_with = raw.references_with(&models, &file.parameters);
+    let lookup = |name: &str| references.model(name, file.folder.as_deref());
+    let Some(models) = resolve(references_with.iter(), lookup, &mut problems)? else {
+        return Err(file.invalid(problems.into_vec()));
+    };
+    let sensors = match raw.sensors() {
+        Some(own) => own.into(),
+        None => references.sensors()?,
+    };
+    let scenario = raw.resolve(&models, &sensors, &mut problems);
+    file.finish(scenario, problems)
+}
+
+fn style(file: &Document, references: &mut dyn References) -> Result<Style, ConfigError> {
+    let mut problems = Problems::default();
+    let style = match file.draft(Kind::Style, hardware::read_style, &mut problems) {
+        Some(raw) => {
+            let lookup = |name: &str| references.dataflow(name, file.folder.as_deref());
+            let dataflows = resolve(raw.dataflows(), lookup, &mut problems)?;
+            dataflows.map(|dataflows| raw.resolve(dataflows))
+        }
+        None => None,
+    };
+    file.finish(style, problems)
+}
+
+fn system(file: &Document, references: &mut dyn References) -> Result<System, ConfigError> {
+    let mut problems = Problems::default();
+    let system = match file.draft(Kind::System, hardware::read_system, &mut problems) {
+        Some((raw, of_technology)) => {
+            let technology = technology_of(&of_technology, file, references, &mut problems)?;
+            let lookup = |name: &str| references.dataflow(name, file.folder.as_deref());
+            let dataflows = resolve(raw.dataflows(), lookup, &mut problems)?;
+            let system = dataflows.and_then(|dataflows| raw.resolve(dataflows, &mut problems));
+            system.map(|system| system.in_technology(technology))
+        }
+        None => None,
+    };
+    file.finish(system, problems)
+}
+
+fn platform(file: &Document, references: &mut dyn References) -> Result<Platform, ConfigError> {
+    let mut problems = Problems::default();
+    let platform = match file.draft(Kind::Platform, hardware::read_platform, &mut problems) {
+        Some((platform, of_technology)) => {
+            let technology = technology_of(&of_technology, file, references, &mut problems)?;
+            Some(Platform { technology, ..platform })
+        }
+        None => None,
+    };
+    file.finish(platform, problems)
+}
+
+/// The technology that a system or platform names or changes, if it does.
+fn technology_of(
+    raw: &Option<RawTechnology>,
+    file: &Document,
+    references: &mut dyn References,
+    problems: &mut Problems,
+) -> Result<Option<Arc<Technology>>, ConfigError> {
+    let Some(raw) = raw else { return Ok(None) };
+    let lookup = |name: &str| references.technology(name, file.folder.as_deref());
+    let found = resolve(std::iter::once(raw.name()), lookup, problems)?;
+    let found = found.and_then(|mut found| found.pop());
+    Ok(found.and_then(|found| raw.resolve(found, file.source.name(), problems)))
+}
+
+fn mlperf_suite(
+    file: &Document,
+    references: &mut dyn References,
+) -> Result<MlperfSuite, ConfigError> {
+    let mut problems = Problems::default();
+    let suite = match file.draft(Kind::Mlperf, mlperf::read, &mut problems) {
+        Some(raw) => {
+            let lookup = |name: &str| references.model(name, file.folder.as_deref());
+            let networks = raw.networks(&file.parameters, &mut problems);
+            let models = resolve(networks.iter(), lookup, &mut problems)?;
+            let networks = models
+                .map(|models| models.iter().map(|model| Arc::clone(&model.network)).collect());
+            networks.and_then(|networks| raw.resolve(networks, &mut problems))
+        }
+        None => None,
+    };
+    file.finish(suite, problems)
+}
+
+fn mapspace_of(
+    file: &Document,
+    references: &mut dyn References,
+) -> Result<DeclaredSpace, ConfigError> {
+    let mut problems = Problems::default();
+    let space = match file.draft(Kind::Mapspace, mapspace::read, &mut problems) {
+        Some((space, seeds)) => {
+            let lookup = |name: &str| references.dataflow(name, file.folder.as_deref());
+            let seeds = resolve(seeds.iter(), lookup, &mut problems)?;
+            seeds.map(|seeds| DeclaredSpace { seeds, ..space })
+        }
+        None => None,
+    };
+    file.finish(space, problems)
+}

@@ -1,0 +1,150 @@
+//! Single accelerators that have all resources of a platform.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use xrsim_config::{Catalog, Hardware, Kind};
+use xrsim_model::cost::CostError;
+use xrsim_model::cost::CostModel;
+use xrsim_model::dataflow::Dataflow;
+use xrsim_model::hardware::platform::{Instance, Resources};
+use xrsim_model::hardware::{Accelerator, Flexibility, MappingSettings, Share, System};
+use xrsim_model::model::Network;
+
+use super::{ExperimentError, NamedCostModel};
+
+/// PEs of an accelerator unless they are given.
+pub const DEFAULT_PES: u32 = 4096;
+
+/// Platform of an accelerator unless it is given.
+pub const DEFAULT_PLATFORM: &str = "paper";
+
+/// The accelerator with `dataflow` and `pes` PEs that has all resources of `platform`, or those of the
+/// accelerator with as many PEs in its tables. Its name is the dataflow with the PEs, e.g. `WS@4096`.
+///
+/// # Errors
+///
+/// [`ExperimentError::Config`] if there is no such platform, [`ExperimentError::Conflict`] if its tables
+/// have no accelerator with `pes` PEs, [`ExperimentError::Hardware`] if it is too small for the dataflow.
+pub fn whole_chip(
+    catalog: &mut Catalog,
+    platform: &str,
+    dataflow: &Arc<Dataflow>,
+    pes: u32,
+) -> Result<Accelerator, ExperimentError> {
+    let name = platform;
+    let platform = catalog.platform(name)?;
+    let (noc, memory) = match &platform.resources {
+        Resources::Budget(budget) => (budget.noc.clone(), budget.memory.clone()),
+        Resources::Tables(tables) => {
+            let mut instances = tables.iter().flat_map(|table| &table.instances);
+            let found = instances.find(|instance| instance.pes == pes).ok_or_else(|| {
+                ExperimentError::Conflict(format!(
+                    "platform `{name}` has no accelerator of {pes} PEs; choose a listed size or \
+                     --platform {DEFAULT_PLATFORM}"
+                ))
+            })?;
+            (found.noc.clone(), found.memory.clone())
+        }
+    };
+    let name = format!("{}@{pes}", dataflow.name()).into();
+    let instance = Instance { name, pes, noc, memory };
+    let accelerator = instance.with(instance.name.clone(), dataflow, &platform);
+    let system = System::new(dataflow.name(), vec![accelerator])?;
+    Ok(system.accelerators()[0].clone())
+}
+
+/// The accelerator with `dataflow` on the default platform with [`DEFAULT_PES`], or with the PEs of one
+/// unit of the dataflow if that is more.
+fn default_chip(
+    catalog: &mut Catalog,
+    dataflow: &Arc<Dataflow>,
+) -> Result<Accelerator, ExperimentError> {
+    let unit = u32::try_from(dataflow.pes_per_unit()).unwrap_or(u32::MAX);
+    whole_chip(catalog, DEFAULT_PLATFORM, dataflow, DEFAULT_PES.max(unit))
+}
+
+/// Networks that can run on the hardware of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Feasibility {
+    /// Number of networks.
+    pub n_networks: usize,
+    /// Networks that cannot run, each with the reason on the first accelerator.
+    pub infeasible: Vec<CostError>,
+}
+
+/// Tries every network of the catalog under `cost_model` on the hardware that the file at `path`
+/// describes. The mapping of a dataflow depends on the layer, so that only a trial decides. Returns `None`
+/// for files that describe no accelerator with a dataflow.
+///
+/// # Errors
+///
+/// [`ExperimentError`] if the file is invalid or its accelerators cannot be built.
+pub fn feasibility(
+    kind: Kind,
+    path: &Path,
+    cost_model: &str,
+) -> Result<Option<Feasibility>, ExperimentError> {
+    let mut catalog = Catalog::new();
+    let accelerators = described(kind, path, &mut catalog)?;
+    if accelerators.is_empty() {
+        return Ok(None);
+    }
+    let model = NamedCostModel::find(&mut catalog, cost_model)?.model;
+    let names = catalog.names(Kind::Network);
+    let mut infeasible = Vec::new();
+    for name in &names {
+        let network = catalog.network(name)?;
+        infeasible.extend(reason(&network, &accelerators, &*model));
+    }
+    Ok(Some(Feasibility { n_networks: names.len(), infeasible }))
+}
+
+/// Reason for which a network cannot run on the first accelerator; `None` if it can run on any.
+fn reason(
+    network: &Network,
+    accelerators: &[Accelerator],
+    model: &dyn CostModel,
+) -> Option<CostError> {
+    let mut first = None;
+    for accelerator in accelerators {
+        // The directives of a dataflow decide most networks, without any search.
+        let listed = Accelerator { flexibility: Flexibility::None, ..accelerator.clone() };
+        let reason = model.network(network, &listed).err()?;
+        if accelerator.flexibility != Flexibility::None {
+            model.network(network, accelerator).err()?;
+        }
+        first.get_or_insert_with(|| CostError::new(network.name(), accelerator, reason));
+    }
+    first
+}
+
+/// The accelerators that a file describes. A dataflow has one on the default platform, unless it is made for
+/// single layers.
+fn described(
+    kind: Kind,
+    path: &Path,
+    catalog: &mut Catalog,
+) -> Result<Vec<Accelerator>, ExperimentError> {
+    let reference = path.to_string_lossy();
+    let none = MappingSettings::default();
+    let dataflows = match kind {
+        Kind::Dataflow => {
+            catalog.dataflows(&reference)?.into_iter().map(|dataflow| (dataflow, none)).collect()
+        }
+        Kind::Style | Kind::System => match catalog.hardware(&reference)? {
+            Hardware::Style(style) => {
+                let of = |share: Share| (share.dataflow, share.mapping.or(style.mapping));
+                style.shares.into_iter().map(of).collect()
+            }
+            Hardware::System(system) => return Ok(system.accelerators().to_vec()),
+            Hardware::Instances(_) => return Ok(Vec::new()),
+        },
+        _ => return Ok(Vec::new()),
+    };
+    let dataflows: Vec<(Arc<Dataflow>, MappingSettings)> = dataflows;
+    let general = dataflows.iter().filter(|(dataflow, _)| !dataflow.directives().is_empty());
+    general
+        .map(|(dataflow, mapping)| Ok(default_chip(catalog, dataflow)?.mapped(*mapping)))
+        .collect()
+}

@@ -1,0 +1,261 @@
+//! Cost models by name, by file or as a value.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use xrsim_config::{Catalog, Kind, cost_csv, nearest};
+use xrsim_model::cost::loop_nest::{ChosenLoopNest, LoopNest};
+use xrsim_model::cost::table::{CostRecords, Pair, style};
+use xrsim_model::cost::{self, CostModel};
+use xrsim_model::hardware::Accelerator;
+use xrsim_model::mapper::{Chooser, Effort, Store};
+use xrsim_model::renamed;
+use xrsim_model::text;
+use xrsim_model::text::counted;
+
+use super::ExperimentError;
+
+/// A cost model and its name in results.
+#[derive(Clone)]
+pub struct NamedCostModel {
+    /// Name in results.
+    pub name: String,
+    /// Cost model.
+    pub model: Arc<dyn CostModel>,
+    /// Table of a cost model of measurements.
+    table: Option<Arc<Table>>,
+    /// Work of the search for mappings; `None` if the model does not choose them, or is one of the caller's.
+    effort: Option<Effort>,
+}
+
+impl fmt::Debug for NamedCostModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// A table of measurements with its places in the file.
+struct Table {
+    file: String,
+    records: CostRecords,
+    /// Line of every record.
+    lines: Vec<usize>,
+}
+
+impl NamedCostModel {
+    /// A cost model of the caller's, called `name` in results.
+    pub fn own(name: impl Into<String>, model: impl CostModel + 'static) -> Self {
+        Self::shared(name, Arc::new(model))
+    }
+
+    /// The cost model `model`, called `name` in results.
+    pub(crate) fn shared(name: impl Into<String>, model: Arc<dyn CostModel>) -> Self {
+        Self { name: name.into(), model, table: None, effort: None }
+    }
+
+    /// The cost model called `text`, or the table of measurements in the CSV file `text`. Adds an old name
+    /// to those of `catalog`.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Config`] if the name is unknown or the file is wrong;
+    /// [`ExperimentError::Conflict`] if the model needs a file.
+    pub fn find(catalog: &mut Catalog, text: &str) -> Result<Self, ExperimentError> {
+        let (text, renamed) = renamed::current(&cost::RENAMED, text);
+        renamed.into_iter().for_each(|renamed| catalog.note(renamed));
+        if let Some(entry) = cost::ALL.iter().find(|entry| entry.name == text) {
+            let Some(build) = entry.build else {
+                let message = format!("cost model `{text}` needs data: give the CSV file instead");
+                return Err(ExperimentError::Conflict(message));
+            };
+            return Ok(match entry.name {
+                LoopNest::NAME => Self::chosen(Effort::default()),
+                _ => Self::shared(text, build().into()),
+            });
+        }
+        let path = Path::new(text);
+        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
+            return Self::of_file(catalog, path);
+        }
+        let known = cost::ALL.iter().map(|entry| entry.name);
+        Err(ExperimentError::unknown("cost model", text, known))
+    }
+
+    /// The cost model `loop-nest` whose mappings are chosen with this effort.
+    fn chosen(effort: Effort) -> Self {
+        let chooser = Chooser::new(effort, Store::of_process());
+        let model = Arc::new(ChosenLoopNest::new(Arc::new(chooser)));
+        Self { name: LoopNest::NAME.into(), model, table: None, effort: Some(effort) }
+    }
+
+    /// The same cost model with this effort of its search for mappings, if it has one.
+    pub fn with_effort(self, effort: Effort) -> Self {
+        match self.effort {
+            Some(_) => Self::chosen(effort),
+            None => self,
+        }
+    }
+
+    fn of_file(catalog: &mut Catalog, path: &Path) -> Result<Self, ExperimentError> {
+        let source = catalog.read(path)?;
+        let records = cost_csv::parse(&source)?;
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let lines = cost_csv::lines(&source);
+        let table = Table { file: path.display().to_string(), records: records.clone(), lines };
+        Ok(Self {
+            name: format!("table:{name}"),
+            model: Arc::new(records),
+            table: Some(Arc::new(table)),
+            effort: None,
+        })
+    }
+
+    /// Warning that flexibility has no effect; `None` if accelerators choose mappings.
+    pub fn fixed_mappings(&self) -> Option<String> {
+        let name = &self.name;
+        let is_fixed = !self.model.chooses_mappings();
+        is_fixed.then(|| {
+            format!("the cost model `{name}` has no choice of mappings: flexibility has no effect")
+        })
+    }
+
+    /// Whether the model is one of the program, and not a table or a model of the caller's.
+    pub(super) fn is_built_in(&self) -> bool {
+        self.table.is_none() && cost::ALL.iter().any(|entry| entry.name == self.name)
+    }
+
+    /// Whether `other` is the same cost model.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let file = |it: &Self| it.table.as_ref().map(|table| table.file.clone());
+        self.name == other.name && file(self) == file(other) && self.effort == other.effort
+    }
+
+    /// Warnings about rows of a table of measurements that match none of these networks and
+    /// accelerators, where that looks like a slip: unknown names, and accelerators named twice.
+    pub fn warnings<'n, 'a>(
+        &self,
+        catalog: &Catalog,
+        networks: impl Iterator<Item = &'n str>,
+        accelerators: impl Iterator<Item = &'a Accelerator>,
+    ) -> Vec<String> {
+        let Some(table) = &self.table else { return Vec::new() };
+        let networks: BTreeSet<&str> = networks.collect();
+        let accelerators: Vec<&Accelerator> = accelerators.collect();
+        let warnings = [
+            table.named_twice(&networks, &accelerators),
+            table.unknown_networks(catalog, &networks),
+            table.unknown_accelerators(catalog, &accelerators),
+        ];
+        warnings.into_iter().flatten().collect()
+    }
+}
+
+impl Table {
+    fn place(&self, record: usize) -> String {
+        format!("{}:{}", self.file, self.lines[record])
+    }
+
+    fn named_twice(
+        &self,
+        networks: &BTreeSet<&str>,
+        accelerators: &[&Accelerator],
+    ) -> Option<String> {
+        let mut twice = Vec::new();
+        for network in networks {
+            for at in accelerators {
+                let records = self.records.named_twice(network, at);
+                twice.extend(records.map(|records| (records, *network, *at)));
+            }
+        }
+        let &([by_name, by_style], network, at) =
+            twice.iter().min_by_key(|(records, ..)| *records)?;
+        let pairs: BTreeSet<_> = twice.iter().map(|(records, ..)| *records).collect();
+        Some(format!(
+            "{}: `{}` counts for network `{}`, not `{}` in line {}, which is the same accelerator{}",
+            self.place(by_name),
+            text::in_line(&at.name),
+            text::in_line(network),
+            text::in_line(&style(at)),
+            self.lines[by_style],
+            more(pairs.len() - 1, "pair"),
+        ))
+    }
+
+    fn unknown_networks(&self, catalog: &Catalog, used: &BTreeSet<&str>) -> Option<String> {
+        let mut known = catalog.names(Kind::Network);
+        known.extend(catalog.mlperf_networks());
+        known.extend(used.iter().map(|name| (*name).into()));
+        let is_known = |pair: &Pair<'_>| known.iter().any(|name| **name == *pair.network);
+        self.unknown("network", is_known, |pair| pair.network, &known)
+    }
+
+    fn unknown_accelerators(&self, catalog: &Catalog, used: &[&Accelerator]) -> Option<String> {
+        let mut dataflows = catalog.names(Kind::Dataflow);
+        dataflows.extend(used.iter().map(|at| at.dataflow.name().into()));
+        let known: Vec<_> = used.iter().flat_map(|at| [at.name.to_string(), style(at)]).collect();
+        // Tables may have rows for other systems than those of a command.
+        let is_of_dataflow = |name: &str| {
+            let parts = name.split_once('@').or_else(|| name.rsplit_once('-'));
+            parts.is_some_and(|(dataflow, number)| {
+                number.parse::<u32>().is_ok() && dataflows.iter().any(|known| known == dataflow)
+            })
+        };
+        let is_known = |pair: &Pair<'_>| {
+            known.iter().any(|name| **name == *pair.accelerator) || is_of_dataflow(pair.accelerator)
+        };
+        self.unknown("accelerator", is_known, |pair| pair.accelerator, &known)
+    }
+
+    /// Names the first of all unknown pairs, and counts their rows.
+    fn unknown<'a>(
+        &'a self,
+        kind: &str,
+        is_known: impl Fn(&Pair<'_>) -> bool,
+        name: impl Fn(&Pair<'a>) -> &'a str,
+        known: &[String],
+    ) -> Option<String> {
+        let unknown: Vec<_> =
+            self.records.pairs().into_iter().filter(|pair| !is_known(pair)).collect();
+        let first = unknown.first()?;
+        let near = nearest(name(first), known.iter().map(String::as_str));
+        let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        let n_rows = unknown.iter().map(|pair| pair.n_records).sum::<usize>();
+        Some(format!(
+            "{}: no {kind} is called `{}`, and the row is left aside{}{hint}",
+            self.place(first.first),
+            text::in_line(name(first)),
+            more(n_rows - 1, "row"),
+        ))
+    }
+}
+
+/// Number of further items in words; empty without any.
+fn more(count: usize, noun: &str) -> String {
+    match count {
+        0 => String::new(),
+        _ => format!(" ({} more like it)", counted(count, noun)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xrsim_model::cost::loop_nest::LoopNest;
+
+    #[test]
+    fn an_effort_makes_another_model_of_those_that_search_for_mappings_only() {
+        let mut catalog = Catalog::new();
+        let mut with = |name: &str, effort| {
+            NamedCostModel::find(&mut catalog, name).expect("it exists").with_effort(effort)
+        };
+        let [quick, full] = [Effort::QUICK, Effort::FULL].map(|effort| with("loop-nest", effort));
+        assert!(!quick.is_same(&full) && quick.is_same(&quick.clone()));
+        assert_eq!((&*full.name, full.effort), ("loop-nest", Some(Effort::FULL)));
+        let [quick, full] = [Effort::QUICK, Effort::FULL].map(|effort| with("roofline", effort));
+        assert!(quick.is_same(&full));
+        let own = NamedCostModel::own("loop-nest", LoopNest).with_effort(Effort::FULL);
+        assert_eq!(own.effort, None, "a model of the caller's stays");
+    }
+}

@@ -1,0 +1,95 @@
+//! The choice of mappings of systems, for results.
+
+use serde_json::{Map, Value, json};
+
+use xrsim_config::Hardware;
+use xrsim_model::hardware::{Accelerator, Flexibility, Share, System};
+
+use super::systems::name_with_pes;
+use super::{NamedCostModel, Prepared};
+
+/// Flexibility of a system in words, e.g. `tiles`; one for each accelerator, such as `tiles + none`, if they
+/// differ. It is `none` under a cost model without choice of mappings.
+pub fn flexibility_of(system: &System, cost_model: &NamedCostModel) -> String {
+    words(system, |accelerator| effective(accelerator, cost_model).name())
+}
+
+/// Objective of the choices of a system, as [`flexibility_of`]; `None` if it has no choices.
+pub fn objective_of(system: &System, cost_model: &NamedCostModel) -> Option<String> {
+    let chooses = |it: &Accelerator| effective(it, cost_model) != Flexibility::None;
+    let any = system.accelerators().iter().any(chooses);
+    any.then(|| words(system, |accelerator| accelerator.mapping_objective.name()))
+}
+
+/// Flexibility that has an effect on the costs of an accelerator.
+fn effective(accelerator: &Accelerator, cost_model: &NamedCostModel) -> Flexibility {
+    match cost_model.model.chooses_mappings() {
+        true => accelerator.flexibility,
+        false => Flexibility::None,
+    }
+}
+
+/// The word of every accelerator, or one word if they are equal.
+fn words(system: &System, word: impl Fn(&Accelerator) -> &'static str) -> String {
+    let words: Vec<_> = system.accelerators().iter().map(word).collect();
+    match words.iter().all(|it| *it == words[0]) {
+        true => words[0].into(),
+        false => words.join(" + "),
+    }
+}
+
+impl Prepared {
+    /// Whether an accelerator of the runs chooses mappings.
+    pub fn chooses_mappings(&self) -> bool {
+        self.systems().any(|(system, model)| objective_of(system, model).is_some())
+    }
+
+    /// Flexibility of the runs: a word, or an object with that of every system if they differ.
+    pub(crate) fn flexibility(&self) -> Value {
+        self.per_system(|system, model| Some(flexibility_of(system, model)))
+    }
+
+    /// Flexibility and objective of the runs, as a record has them.
+    pub fn mapping_record(&self) -> Map<String, Value> {
+        let mut record = Map::from_iter([("flexibility".to_string(), self.flexibility())]);
+        let objective = self.per_system(objective_of);
+        record.extend((!objective.is_null()).then(|| ("mapping_objective".into(), objective)));
+        record
+    }
+
+    /// The text of all systems that have one: a string if they are equal, or else an object by system.
+    fn per_system(&self, text: impl Fn(&System, &NamedCostModel) -> Option<String>) -> Value {
+        let mut texts = Map::new();
+        for (system, cost_model) in self.systems() {
+            if let Some(text) = text(system, cost_model) {
+                texts.insert(name_with_pes(system), json!(text));
+            }
+        }
+        let mut values = texts.values();
+        let Some(first) = values.next() else { return Value::Null };
+        match values.all(|it| it == first) {
+            true => first.clone(),
+            false => texts.into(),
+        }
+    }
+}
+
+/// Whether a file says that an accelerator of this hardware chooses mappings.
+pub(super) fn says_flexibility(hardware: &Hardware) -> bool {
+    let chooses = |it: &Flexibility| *it != Flexibility::None;
+    match hardware {
+        Hardware::Style(style) => {
+            let of_share = |share: &Share| {
+                let of_dataflow = share.dataflow.flexibility();
+                share.mapping.flexibility.or(style.mapping.flexibility).or(of_dataflow)
+            };
+            style.shares.iter().filter_map(of_share).any(|it| chooses(&it))
+        }
+        Hardware::System(system) => {
+            // A system that has the default may say so, or nothing.
+            let mut all = system.accelerators().iter().map(|it| it.flexibility);
+            all.any(|it| chooses(&it) && it != Flexibility::DEFAULT)
+        }
+        Hardware::Instances(_) => false,
+    }
+}

@@ -1,0 +1,73 @@
+//! Experiments: scenarios, systems, a cost model, schedulers and settings in; scores, traces and tables
+//! out.
+//!
+//! [`Experiment`] describes runs by name or by value. [`Experiment::run`] makes all of them;
+//! [`Experiment::prepare`] only reads and checks, for callers that take results one by one.
+//!
+//! ```
+//! use xrsim::Experiment;
+//!
+//! let runs = Experiment::new()
+//!     .scenario("AR_gaming")
+//!     .system("J")
+//!     .pes(4096)
+//!     .schedulers(["latency-greedy", "edf"])
+//!     .run()?;
+//! for run in &runs {
+//!     println!("{} {:.3}", run.label().scheduler, run.scorecard()?.total.score);
+//! }
+//! # Ok::<(), xrsim::ExperimentError>(())
+//! ```
+//!
+//! [`Settings`] has the value of every key in [`KEYS`], the one table that also feeds the command line,
+//! sweep files and records.
+
+#![warn(missing_docs, unreachable_pub)]
+
+mod accelerators;
+mod artifact;
+mod builder;
+mod changes;
+mod cost_model;
+mod error;
+mod flexibility;
+mod input;
+pub mod kept;
+mod keys;
+mod prepared;
+pub mod programs;
+mod runs;
+mod schedulers;
+mod schema;
+pub mod search;
+mod sensitivity;
+mod settings;
+mod shipped;
+pub mod sweep;
+mod systems;
+mod trials;
+mod tuning;
+
+pub use accelerators::{DEFAULT_PES, DEFAULT_PLATFORM, feasibility, whole_chip};
+pub use artifact::ArtifactFiles;
+pub use builder::Experiment;
+pub(crate) use builder::MAX_RUNS;
+pub use changes::{Changes, FrameOf};
+pub use cost_model::NamedCostModel;
+pub use error::ExperimentError;
+pub use flexibility::{flexibility_of, objective_of};
+pub use input::Input;
+pub use keys::{Allowed, KEYS, Key};
+pub use prepared::Prepared;
+pub use runs::{Run, Runs};
+pub use schedulers::{scheduler, schedulers};
+pub use schema::{schema, schema_of_all};
+pub use sensitivity::Sensitivity;
+pub use settings::Settings;
+pub use shipped::{fill_table, shipped_accelerators};
+pub use systems::mapped;
+pub use systems::system;
+pub use tuning::TunedScheduler;
+
+pub use keys::{KeyOption, Several};
+pub use schedulers::scheduler_names;

@@ -1,0 +1,524 @@
+//! Searches: from a draft to a space, questions and runs, every name and number checked.
+
+mod space;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use xrsim_config::search::{ObjectiveDraft, SearchBody};
+use xrsim_config::{At, Catalog, InputFile, Notes, Problem, SearchDraft, nearest, resolve};
+use xrsim_model::column::Better;
+use xrsim_model::hardware::{Accelerator, Technology};
+use xrsim_model::model::Network;
+use xrsim_model::scenario::Scenario;
+use xrsim_model::statistics;
+use xrsim_search::{
+    ConfirmSettings, Constraint, Method, Over, Quantity, Question, Space, StopRules, TypeAreas,
+};
+use xrsim_sim::plan::{Plan, Semantics};
+use xrsim_sim::schedule::Policy;
+
+use super::{ExperimentError, NamedCostModel, Settings, programs, scheduler};
+
+/// Text and where it was written.
+type Text = At<Box<str>>;
+
+/// Schedulers of a search that names none.
+const SCHEDULERS: [&str; 3] =
+    ["latency-greedy", "edf:admission=hopeless", "value:admission=hopeless"];
+
+/// Keys of experiments for which a search has keys of its own.
+pub(crate) const OWN_KEYS: [&str; 6] =
+    ["scenario", "system", "pes", "scheduler", "replication", "seed"];
+
+/// Draws of a search that gives no number.
+const DRAWS: u64 = 30;
+
+/// Keys of an objective of one quantity.
+const MAXIMISE: &str = "maximise";
+const MINIMISE: &str = "minimise";
+
+/// Key of the direction in which `quantity` is better.
+fn direction(quantity: Quantity) -> &'static str {
+    match quantity.better() {
+        Better::Higher => MAXIMISE,
+        Better::Lower => MINIMISE,
+    }
+}
+
+/// Key of the direction in which the quantity called `name` is better; that of a score for an unknown name, which
+/// is refused when the objective is read.
+pub fn direction_of(name: &str) -> &'static str {
+    Quantity::find(name).map_or(MAXIMISE, direction)
+}
+
+/// A search, read and checked.
+pub struct PreparedSearch {
+    /// Name.
+    pub name: Box<str>,
+    /// Settings of all runs.
+    pub settings: Settings,
+    /// Systems.
+    pub space: Space,
+    /// A run of every scenario, whose system, scheduler and replication do not count.
+    pub plans: Vec<Plan>,
+    /// Questions, in the order in which they are answered.
+    pub questions: Vec<Question>,
+    /// Schedulers.
+    pub schedulers: Vec<Policy>,
+    /// Cost model.
+    pub cost_model: NamedCostModel,
+    /// Number of draws.
+    pub draws: u64,
+    /// Parameters of the confirmation; `None` for none.
+    pub confirm: Option<ConfirmSettings>,
+    /// Method.
+    pub method: Method,
+    /// Rules that end it.
+    pub stop: StopRules,
+    /// Most time \[min\].
+    pub minutes: Option<f64>,
+    /// Technology of areas and leakage.
+    pub technology: Arc<Technology>,
+    /// The other technologies that come with the program.
+    pub other_technologies: Vec<Arc<Technology>>,
+    /// Warnings about the search.
+    pub warnings: Vec<String>,
+    catalog: Catalog,
+    programs: Vec<InputFile>,
+    /// Names or paths by which files refer to dataflows, by the names of these.
+    references: Vec<(Box<str>, String)>,
+}
+
+impl PreparedSearch {
+    /// The name or path by which a file refers to the dataflow of an accelerator.
+    pub fn reference(&self, accelerator: &Accelerator) -> String {
+        let name = accelerator.dataflow.name();
+        let known = self.references.iter().find(|(known, _)| **known == *name);
+        known.map_or(name.into(), |(_, reference)| reference.clone())
+    }
+
+    /// The search that `draft` describes.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Config`] with every problem of the draft, or with those of a file that it refers
+    /// to.
+    pub fn of(draft: &SearchDraft, notes: &Notes) -> Result<Self, ExperimentError> {
+        let mut reader = Reader {
+            draft,
+            problems: draft.problems.clone(),
+            catalog: Catalog::new(),
+            settings: Settings::default(),
+            references: Vec::new(),
+        };
+        reader.read_settings();
+        let catalog = Catalog::with_networks(reader.settings.networks());
+        reader.catalog = catalog.noting(notes.clone()).in_folder(draft.folder.clone());
+        reader.finish()
+    }
+
+    /// Every file that was read.
+    pub fn inputs(&self) -> Vec<InputFile> {
+        self.catalog.inputs().into_iter().chain(self.programs.iter().cloned()).collect()
+    }
+
+    /// Every file that was read and does not come with the program.
+    pub fn opened(&self) -> Vec<PathBuf> {
+        let programs = self.programs.iter().map(|it| PathBuf::from(&it.name));
+        self.catalog.opened().chain(programs).collect()
+    }
+
+    /// The networks of its scenarios, each once.
+    pub fn networks(&self) -> Vec<Arc<Network>> {
+        networks(self.plans.iter().map(|plan| &plan.scenario))
+    }
+
+    /// Areas and leakage of all types in a technology.
+    pub fn areas(&self, technology: &Technology) -> TypeAreas {
+        let n = self.space.types().len();
+        let of = |index: usize| {
+            let accelerator = self.space.accelerator(index);
+            let leakage = technology.leakage_mw(&accelerator).unwrap_or(0.0);
+            (technology.area(&accelerator).total(), leakage)
+        };
+        let (area, leakage) = (0..n).map(of).unzip();
+        TypeAreas::new(area, leakage, technology.fixed_mm2())
+    }
+}
+
+/// State of the reading of a draft.
+struct Reader<'d> {
+    draft: &'d SearchDraft,
+    problems: Vec<Problem>,
+    catalog: Catalog,
+    settings: Settings,
+    references: Vec<(Box<str>, String)>,
+}
+
+impl Reader<'_> {
+    fn body(&self) -> &SearchBody {
+        &self.draft.body
+    }
+
+    fn problem(&mut self, at: &std::ops::Range<usize>, message: impl Into<String>) {
+        self.problems.push(Problem::new(at.clone(), message.into()));
+    }
+
+    fn read_settings(&mut self) {
+        let draft = self.draft;
+        for (key, value) in &draft.body.settings {
+            if OWN_KEYS.contains(&&*key.value) {
+                let message = format!("`{}` is no setting of a search", key.value);
+                let help = "a search has keys of its own for scenarios, systems, PEs, schedulers, \
+                            replications and seed";
+                self.problems.push(Problem::new(key.span.clone(), message).help(help));
+                continue;
+            }
+            self.set(key, value);
+        }
+        if let Some(seed) = draft.body.seed {
+            self.settings.load.seed = seed;
+        }
+        if self.problems.is_empty()
+            && let Err(error) = self.settings.check()
+        {
+            let at = draft.body.settings.first().map_or(0..0, |(key, _)| key.span.clone());
+            self.problem(&at, error.to_string());
+        }
+    }
+
+    fn set(&mut self, key: &Text, value: &Text) {
+        match set(&mut self.settings, key, value) {
+            Ok(()) => {}
+            Err(problem) => self.problems.push(problem),
+        }
+    }
+
+    fn finish(mut self) -> Result<PreparedSearch, ExperimentError> {
+        let cost_model = NamedCostModel::find(&mut self.catalog, self.settings.cost_model())?;
+        let scenarios = self.scenarios()?;
+        self.settings.refuse_unknown_tasks(scenarios.iter().flatten())?;
+        let technology = self.technology()?;
+        let other_technologies = self.other_technologies(&technology)?;
+        let schedulers = self.schedulers();
+        let quantities = self.objective();
+        let space = self.space()?;
+        let constraints = self.constraints();
+        let method = self.method();
+        let (over, at) = self.over();
+        let Some((space, scenarios)) = space.zip(scenarios).filter(|_| self.problems.is_empty())
+        else {
+            return Err(self.draft.invalid(self.problems).into());
+        };
+        let needed = self.body().needed_memory.as_ref().is_some_and(|it| it.value);
+        let space = match needed {
+            true => with_needed(space, &scenarios, &cost_model),
+            false => space,
+        };
+        let weights: Vec<f64> = match self.body().scenarios.is_empty() {
+            true => vec![1.0; scenarios.len()],
+            false => self.body().scenarios.iter().map(|(_, weight)| *weight).collect(),
+        };
+        let questions = questions(&scenarios, &weights, &quantities, &over, &constraints);
+        let system = space.system(&[0])?;
+        let plans: Vec<Plan> = scenarios.iter().map(|it| self.settings.plan(it, &system)).collect();
+        if quantities.len() > Question::MAX_OBJECTIVES {
+            self.problem(&at, "a front has two or three objectives");
+        }
+        let draft = self.draft;
+        let replications = draft.body.replications.as_ref().map(|it| it.value);
+        let draws = replications.unwrap_or(DRAWS);
+        let is_drawn = plans.iter().any(|plan| plan.drawn().any());
+        let mut warnings = Vec::new();
+        if draws == 1 && is_drawn {
+            warnings.push(
+                "one draw: winners differ between draws; `replications: 30` is the default".into(),
+            );
+        }
+        let confirm = match draft.body.confirm {
+            Some(None) => None,
+            Some(Some((delta, alpha))) => Some((delta, alpha)),
+            None => Some((0.001, 0.05)),
+        };
+        let confirm = confirm.filter(|_| is_drawn && draws > 1).and_then(|(delta, alpha)| {
+            Some(ConfirmSettings::new(delta, statistics::Fraction::new(alpha)?))
+        });
+        let programs = draft.body.schedulers.iter().map(|it| &*it.value);
+        let programs = programs::inputs_of(programs)?;
+        if !self.problems.is_empty() {
+            return Err(draft.invalid(self.problems).into());
+        }
+        let stop = draft.body.stop;
+        let default = StopRules::default();
+        Ok(PreparedSearch {
+            name: draft.body.name.clone(),
+            space,
+            plans,
+            questions,
+            schedulers,
+            cost_model,
+            draws,
+            confirm,
+            method,
+            stop: StopRules {
+                gap: stop.gap_percent.map_or(default.gap, |percent| percent / 100.0),
+                runs: stop.runs.unwrap_or(default.runs),
+                evaluations: stop.evaluations.unwrap_or(default.evaluations),
+            },
+            minutes: stop.minutes,
+            technology,
+            other_technologies,
+            warnings,
+            settings: self.settings,
+            catalog: self.catalog,
+            programs,
+            references: self.references,
+        })
+    }
+
+    fn scenarios(&mut self) -> Result<Option<Vec<Arc<Scenario>>>, ExperimentError> {
+        let edition = self.settings.edition();
+        let draft = self.draft;
+        if draft.body.scenarios.is_empty() {
+            let names = self.catalog.suite()?.scenarios;
+            let parameters = &self.settings.parameters;
+            let scenarios =
+                names.iter().map(|name| self.catalog.scenario_with(name, edition, parameters));
+            return Ok(Some(scenarios.collect::<Result<_, _>>()?));
+        }
+        let names = draft.body.scenarios.iter().map(|(name, _)| name);
+        let parameters = &self.settings.parameters;
+        let lookup = |name: &str| self.catalog.scenario_with(name, edition, parameters);
+        let found = resolve(names, lookup, &mut self.problems)?;
+        for (at, (name, _)) in draft.body.scenarios.iter().enumerate() {
+            if draft.body.scenarios[..at].iter().any(|(other, _)| other.value == name.value) {
+                let message = format!("`{}` is given twice", name.value);
+                self.problem(&name.span, message);
+            }
+        }
+        Ok(found)
+    }
+
+    fn technology(&mut self) -> Result<Arc<Technology>, ExperimentError> {
+        let draft = self.draft;
+        let Some(name) = &draft.body.technology else {
+            return Ok(self.catalog.technology(Technology::DEFAULT)?);
+        };
+        let lookup = |name: &str| self.catalog.technology(name);
+        match resolve([name].into_iter(), lookup, &mut self.problems)? {
+            Some(found) => Ok(Arc::clone(&found[0])),
+            None => Ok(self.catalog.technology(Technology::DEFAULT)?),
+        }
+    }
+
+    fn other_technologies(
+        &mut self,
+        chosen: &Arc<Technology>,
+    ) -> Result<Vec<Arc<Technology>>, ExperimentError> {
+        let names = self.catalog.names(xrsim_config::Kind::Technology);
+        let others = names.iter().filter(|name| ***name != *chosen.name());
+        let mut catalog = Catalog::new();
+        Ok(others.map(|name| catalog.technology(name)).collect::<Result<_, _>>()?)
+    }
+
+    fn schedulers(&mut self) -> Vec<Policy> {
+        let draft = self.draft;
+        if self.settings.semantics == Semantics::Mlsys2023 {
+            if let Some(first) = draft.body.schedulers.first() {
+                let message = "--semantics mlsys2023 has the dispatch of the artifact only";
+                self.problem(&first.span, message);
+            }
+            return vec![Policy::default()];
+        }
+        if draft.body.schedulers.is_empty() {
+            return SCHEDULERS.iter().filter_map(|name| scheduler(name).ok()).collect();
+        }
+        let mut policies: Vec<Policy> = Vec::new();
+        for name in &draft.body.schedulers {
+            match scheduler(&name.value) {
+                Ok(policy) if policies.iter().any(|it| it.label() == policy.label()) => {
+                    let message = format!("`{}` is given twice", policy.label());
+                    self.problem(&name.span, message);
+                }
+                Ok(policy) => policies.push(policy),
+                Err(error) => self.problem(&name.span, error.to_string()),
+            }
+        }
+        policies
+    }
+
+    /// The quantity called `name`.
+    fn quantity(&mut self, name: &Text) -> Option<Quantity> {
+        let found = Quantity::find(&name.value);
+        if found.is_none() {
+            let known = || Quantity::all().map(Quantity::name);
+            let message = format!("no quantity named `{}`", name.value);
+            let help = match nearest(&name.value, known()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known: {}", known().collect::<Vec<_>>().join(", ")),
+            };
+            self.problems.push(Problem::new(name.span.clone(), message).help(help));
+        }
+        found
+    }
+
+    fn objective(&mut self) -> Vec<Quantity> {
+        let draft = self.draft;
+        let Some(At { span, value: ObjectiveDraft { quantities, .. } }) = &draft.body.objective
+        else {
+            return vec![Quantity::score()];
+        };
+        let mut found: Vec<Quantity> = Vec::new();
+        for (name, is_most) in quantities {
+            let Some(quantity) = self.quantity(name) else { continue };
+            let right = direction(quantity);
+            if is_most.is_some_and(|it| it != (right == MAXIMISE)) {
+                let message = format!("of `{}`, {right} is meant", name.value);
+                let help = format!("write `{right}: {}`", name.value);
+                self.problems.push(Problem::new(name.span.clone(), message).help(help));
+            }
+            if found.contains(&quantity) {
+                let message = format!("`{}` is given twice", name.value);
+                self.problem(&name.span, message);
+            }
+            found.push(quantity);
+        }
+        let is_front = quantities.iter().any(|(_, is_most)| is_most.is_none());
+        if is_front && !(2..=Question::MAX_OBJECTIVES).contains(&found.len()) {
+            self.problem(span, "a front has two or three objectives");
+        }
+        let energy = found.len() == 1 && found[0].needs_miss_limit();
+        let has_limit = draft
+            .body
+            .constraints
+            .iter()
+            .any(|(name, is_most, _)| *is_most && &*name.value == "miss_ratio");
+        if energy && !has_limit {
+            let message = "dropping every frame needs no energy";
+            let help = "limit what may be missed, such as `constraints: {miss_ratio: \"<= 0.1\"}`";
+            self.problems.push(Problem::new(span.clone(), message).help(help));
+        }
+        found
+    }
+
+    fn over(&mut self) -> (Vec<&'static str>, std::ops::Range<usize>) {
+        const WORDS: [&str; 3] = ["mean", "min", "each"];
+        let draft = self.draft;
+        let Some(At { span, value }) = &draft.body.objective else {
+            return (vec!["mean"], 0..0);
+        };
+        let mut found = Vec::new();
+        for word in &value.over {
+            match WORDS.iter().find(|known| **known == &*word.value) {
+                Some(known) if found.contains(known) => {}
+                Some(known) => found.push(*known),
+                None => {
+                    let near = nearest(&word.value, WORDS);
+                    let help = near.map_or("allowed are mean, min and each".to_string(), |near| {
+                        format!("did you mean `{near}`?")
+                    });
+                    let message = format!("no treatment of scenarios named `{}`", word.value);
+                    self.problems.push(Problem::new(word.span.clone(), message).help(help));
+                }
+            }
+        }
+        if found.is_empty() {
+            found.push("mean");
+        }
+        (found, span.clone())
+    }
+
+    fn constraints(&mut self) -> Vec<Constraint> {
+        let draft = self.draft;
+        let mut found = Vec::new();
+        for (name, is_most, limit) in &draft.body.constraints {
+            let Some(quantity) = self.quantity(name) else { continue };
+            found.push(Constraint { quantity, is_most: *is_most, limit: *limit });
+        }
+        found
+    }
+
+    fn method(&mut self) -> Method {
+        let draft = self.draft;
+        let Some(word) = &draft.body.method else { return Method::Auto };
+        match Method::ALL.iter().find(|(name, _)| *name == &*word.value) {
+            Some(&(_, method)) => method,
+            None => {
+                let names = || Method::ALL.iter().map(|(name, _)| *name);
+                let help = match nearest(&word.value, names()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("known: {}", names().collect::<Vec<_>>().join(", ")),
+                };
+                let message = format!("no method named `{}`", word.value);
+                self.problems.push(Problem::new(word.span.clone(), message).help(help));
+                Method::Auto
+            }
+        }
+    }
+}
+
+/// The space with buffers as large as the networks of the scenarios need.
+fn with_needed(space: Space, scenarios: &[Arc<Scenario>], cost_model: &NamedCostModel) -> Space {
+    space.with_needed_buffers(&networks(scenarios.iter()), &*cost_model.model, &|_| {})
+}
+
+/// The networks of scenarios, each once.
+fn networks<'a>(scenarios: impl Iterator<Item = &'a Arc<Scenario>>) -> Vec<Arc<Network>> {
+    let mut networks: Vec<Arc<Network>> = Vec::new();
+    for active in scenarios.flat_map(|scenario| scenario.models()) {
+        let network = &active.unit.network;
+        if !networks.iter().any(|known| Arc::ptr_eq(known, network)) {
+            networks.push(Arc::clone(network));
+        }
+    }
+    networks
+}
+
+/// Sets a key, or returns the problem.
+fn set(settings: &mut Settings, key: &Text, value: &Text) -> Result<(), Problem> {
+    let at = |error: &ExperimentError| match error {
+        ExperimentError::Key { .. } => key.span.clone(),
+        _ => value.span.clone(),
+    };
+    let set = settings.set(&key.value, &value.value).map(drop);
+    set.map_err(|error| Problem::new(at(&error), error.to_string()))
+}
+
+/// The questions of a search: for each treatment of the scenarios, and for `each` one a scenario.
+fn questions(
+    scenarios: &[Arc<Scenario>],
+    weights: &[f64],
+    quantities: &[Quantity],
+    over: &[&'static str],
+    constraints: &[Constraint],
+) -> Vec<Question> {
+    let mut questions: Vec<Question> = Vec::new();
+    let question = |name: &str, weights: &[f64]| {
+        let mut question = Question::new(name, quantities.to_vec(), weights);
+        question.constraints = constraints.to_vec();
+        question
+    };
+    for word in over {
+        match *word {
+            "each" => questions.extend(scenarios.iter().enumerate().map(|(index, scenario)| {
+                let mut weights = vec![0.0; scenarios.len()];
+                weights[index] = 1.0;
+                question(scenario.name(), &weights)
+            })),
+            "min" => {
+                let mut question = question("worst", weights);
+                question.over = Over::Worst;
+                questions.push(question);
+            }
+            _ => questions.push(match scenarios {
+                [only] => question(only.name(), weights),
+                _ => question("mean", weights),
+            }),
+        }
+    }
+    // Of one scenario, the mean is the scenario.
+    let mut seen = std::collections::HashSet::new();
+    questions.retain(|it| seen.insert(it.name.clone()));
+    questions
+}

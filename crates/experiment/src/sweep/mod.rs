@@ -1,0 +1,10 @@
+//! Sweeps: from a draft to a checked grid of points, and from points to runs and scores.
+
+mod check;
+mod inputs;
+mod parameters;
+mod points;
+
+pub use check::Sweep;
+pub use inputs::Inputs;
+pub use points::{Candidate, PointResult, score_each};

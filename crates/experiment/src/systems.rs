@@ -1,0 +1,174 @@
+//! Systems: styles with their PEs, systems in full, and accelerators with their dataflows.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use xrsim_config::{Catalog, Hardware};
+use xrsim_model::dataflow::Dataflow;
+use xrsim_model::hardware::platform::{Instance, Platform};
+use xrsim_model::hardware::{Accelerator, Flexibility, MappingSettings, Style, System, Technology};
+use xrsim_model::text;
+use xrsim_sim::plan::Semantics;
+
+use super::{ExperimentError, Settings};
+
+/// The system called `name`: a style with `pes` PEs on the platform of the paper, or a file of a system
+/// with its own PEs.
+///
+/// # Errors
+///
+/// [`ExperimentError::Config`] if there is no such system, [`ExperimentError::Hardware`] if the style
+/// cannot have that many PEs, [`ExperimentError::Conflict`] for a hardware file without dataflows.
+pub fn system(name: &str, pes: u32) -> Result<Arc<System>, ExperimentError> {
+    let (mut catalog, settings) = (Catalog::new(), Settings::default());
+    let system = match catalog.hardware(name)? {
+        Hardware::Style(style) => {
+            let platform = catalog.platform(settings.platform())?;
+            style_system(&style, pes, &platform, &settings)?
+        }
+        Hardware::System(system) => system,
+        Hardware::Instances(instances) => {
+            let platform = catalog.platform(settings.platform())?;
+            Arc::new(paired_system(name, &instances, &[], &platform)?)
+        }
+    };
+    Ok(in_technology(system, &settings, |name| catalog.technology(name))?)
+}
+
+/// The system that `style` makes of `pes` PEs on `platform`, with the changes of the settings.
+///
+/// # Errors
+///
+/// [`ExperimentError::Hardware`] if the style cannot have that many PEs, or the platform cannot be
+/// changed.
+pub(super) fn style_system(
+    style: &Style,
+    pes: u32,
+    platform: &Platform,
+    settings: &Settings,
+) -> Result<Arc<System>, ExperimentError> {
+    let platform = platform.with(&settings.budget)?;
+    let system = style.instantiate(pes, &platform)?;
+    changed(Arc::new(system), settings)
+}
+
+/// A system in full, with the changes of the settings.
+///
+/// # Errors
+///
+/// [`ExperimentError::Conflict`] if they change the resources of a whole chip, which it does not have.
+pub(super) fn full_system(
+    system: Arc<System>,
+    settings: &Settings,
+) -> Result<Arc<System>, ExperimentError> {
+    if !settings.budget.is_none() {
+        return Err(ExperimentError::Conflict(format!(
+            "bandwidth and memory are set for styles such as A to M; system `{}` fixes its own",
+            system.name()
+        )));
+    }
+    changed(system, settings)
+}
+
+/// The system with the choice of mappings and the changed accelerators of the settings.
+///
+/// # Errors
+///
+/// [`ExperimentError::Hardware`] if a changed accelerator is out of range.
+fn changed(system: Arc<System>, settings: &Settings) -> Result<Arc<System>, ExperimentError> {
+    let system = mapped(system, mapping(settings))?;
+    if settings.accelerator.is_none() {
+        return Ok(system);
+    }
+    let accelerators = system.accelerators().iter().map(|it| settings.accelerator.of(it));
+    Ok(Arc::new(system.with_accelerators(accelerators.collect())?))
+}
+
+/// The choice of mappings that the settings ask of every system. The artifact has none.
+pub(super) fn mapping(settings: &Settings) -> MappingSettings {
+    let mut mapping = settings.mapping;
+    if settings.semantics == Semantics::Mlsys2023 {
+        mapping.flexibility = Some(Flexibility::None);
+    }
+    mapping
+}
+
+/// The system whose accelerators choose mappings as `settings` say, where these say it.
+///
+/// # Errors
+///
+/// Returns no error for a system that was built.
+pub fn mapped(
+    system: Arc<System>,
+    settings: MappingSettings,
+) -> Result<Arc<System>, ExperimentError> {
+    let is_mapped = |it: &Accelerator| it.clone().mapped(settings) == *it;
+    if system.accelerators().iter().all(is_mapped) {
+        return Ok(system);
+    }
+    let accelerators = system.accelerators().iter();
+    let accelerators = accelerators.map(|it| it.clone().mapped(settings)).collect();
+    Ok(Arc::new(system.with_accelerators(accelerators)?))
+}
+
+/// The system in the technology of the settings, or else in its own, or else in the default one. `find` reads a
+/// technology.
+///
+/// # Errors
+///
+/// Returns the error of `find`.
+pub(super) fn in_technology<E>(
+    system: Arc<System>,
+    settings: &Settings,
+    find: impl FnOnce(&str) -> Result<Arc<Technology>, E>,
+) -> Result<Arc<System>, E> {
+    let name = match (settings.technology.as_deref(), system.technology()) {
+        (Some(name), _) => name,
+        (None, Some(_)) => return Ok(system),
+        (None, None) => Technology::DEFAULT,
+    };
+    let technology = find(name)?;
+    if system.technology() == Some(&technology) {
+        return Ok(system);
+    }
+    Ok(Arc::new(Arc::unwrap_or_clone(system).in_technology(Some(technology))))
+}
+
+/// The system of `instances`, the i-th with the i-th dataflow, and with the clock and energy of the
+/// platform. Instances after the last dataflow stay unused, as in the published artifact.
+///
+/// # Errors
+///
+/// [`ExperimentError::Conflict`] without dataflows, with more dataflows than instances, or if the file
+/// cannot name a system; [`ExperimentError::Hardware`] if the accelerators make no system.
+pub(super) fn paired_system(
+    name: &str,
+    instances: &[Instance],
+    dataflows: &[Arc<Dataflow>],
+    platform: &Platform,
+) -> Result<System, ExperimentError> {
+    if dataflows.is_empty() || dataflows.len() > instances.len() {
+        return Err(ExperimentError::Conflict(format!(
+            "{name} has {} accelerators and is given {} dataflows; each runs one dataflow (--dataflow, \
+             in order)",
+            instances.len(),
+            dataflows.len()
+        )));
+    }
+    let accelerators = instances
+        .iter()
+        .zip(dataflows)
+        .map(|(instance, dataflow)| instance.with(instance.name.clone(), dataflow, platform))
+        .collect();
+    let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+    if !text::is_name(&stem) {
+        let message = format!("{name}: the system has the name of its file; {}", text::NAME_RULE);
+        return Err(ExperimentError::Conflict(message));
+    }
+    Ok(System::new(stem, accelerators)?.in_technology(platform.technology.clone()))
+}
+
+/// Name of a system with its PEs, e.g. `J@4096`.
+pub(super) fn name_with_pes(system: &System) -> String {
+    format!("{}@{}", system.name(), system.pes())
+}

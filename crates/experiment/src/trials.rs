@@ -1,0 +1,75 @@
+//! Scores of an experiment under changed settings, on equal draws.
+
+use xrsim_config::Notes;
+use xrsim_report::sensitivity::{Configuration, Scores};
+use xrsim_sim::plan::Plan;
+use xrsim_sim::score::Score;
+use xrsim_sim::sweep::{RunError, Scorer};
+
+use super::{Experiment, ExperimentError, NamedCostModel, Prepared};
+
+/// Most runs that are made before progress is told.
+const BLOCK: usize = 1024;
+
+/// Trials of changed settings. Costs that the changes leave as they are, are computed once for all of them.
+pub(crate) struct Trials<'p> {
+    scorer: Scorer<'p>,
+    cost_model: &'p NamedCostModel,
+}
+
+impl<'p> Trials<'p> {
+    /// Trials of changes of the runs `base`.
+    pub(crate) fn new(base: &'p Prepared) -> Self {
+        let cost_model = base.cost_model();
+        Self { scorer: Scorer::new(&*cost_model.model), cost_model }
+    }
+
+    /// Makes the runs and returns their scores. `done` gets the number of runs that have ended, block by
+    /// block.
+    pub(crate) fn scores(&mut self, prepared: &Prepared, done: &dyn Fn(usize)) -> Scores {
+        let plans: Vec<&Plan> = prepared.plans().collect();
+        let cost_model = prepared.cost_model();
+        let is_other = !cost_model.is_same(self.cost_model);
+        let mut own = is_other.then(|| Scorer::new(&*cost_model.model));
+        let mut scores = Scores::default();
+        for block in plans.chunks(BLOCK) {
+            let results = match &mut own {
+                Some(own) => own.score(block),
+                None => self.scorer.score(block),
+            };
+            for (plan, result) in block.iter().zip(results) {
+                let total = result.map(|it| it.scorecard.total);
+                add(&mut scores, plan, total);
+            }
+            done(block.len());
+        }
+        scores
+    }
+}
+
+/// Adds a run, whose replications follow each other.
+fn add(scores: &mut Scores, plan: &Plan, total: Result<Score, RunError>) {
+    if plan.load.replication == 0 || scores.totals.is_empty() {
+        scores.configurations.push(Configuration {
+            scenario: plan.scenario.name().into(),
+            system: plan.system.name().into(),
+            pes: plan.system.pes(),
+        });
+        scores.totals.push(Vec::new());
+    }
+    if let Err(error) = &total {
+        scores.reason.get_or_insert_with(|| error.to_string());
+    }
+    if let Some(replications) = scores.totals.last_mut() {
+        replications.push(total.ok());
+    }
+}
+
+/// Reads and checks the runs of `experiment`, quietly: the base told old names already.
+///
+/// # Errors
+///
+/// Those of [`Experiment::prepare`].
+pub(super) fn prepare(experiment: &Experiment) -> Result<Prepared, ExperimentError> {
+    experiment.prepare_noting(&Notes::default())
+}

@@ -1,0 +1,442 @@
+//! Lines: quantities over another quantity, with their uncertainty.
+
+use super::chart::{Chart, Frame};
+use super::check::{self, Allowed};
+use super::dashes::Dashes;
+use super::grid::Grid;
+use super::marker::{Marker, RADIUS_PX};
+use super::page::{LegendEntry, Page, X_AXIS_PX};
+use super::placement::{Placement, beside_level};
+use super::scale::{Scale, Spacing, extent};
+use super::scene::{Point, Scene};
+use super::{Caption, FigureError, Ink, Quantity, Rows};
+use xrsim_model::text::{cell, counted};
+
+/// Lines with bands of uncertainty and published values, in a grid of panels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lines {
+    /// Texts around the data.
+    pub caption: Caption,
+    /// Quantity of the x axis.
+    pub x_axis: Quantity,
+    /// Spacing of its values.
+    pub x_spacing: Spacing,
+    /// Quantity of the y axis.
+    pub y_axis: Quantity,
+    /// Spacing of its values.
+    pub y_spacing: Spacing,
+    /// Names of the lines of every panel: 1 to 27.
+    pub series: Vec<String>,
+    /// Panels side by side: 1 to 4.
+    pub columns: usize,
+    /// The panels, row by row, all with the same scales: 1 to 16.
+    pub panels: Vec<LinePanel>,
+    /// Limits of y, drawn as level lines with their names.
+    pub limits: Vec<Limit>,
+    /// Source of the published values, which are open marks in the colour and shape of their series. May be empty.
+    pub published: String,
+}
+
+/// A limit of the quantity upwards.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    /// Name of the limit.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+}
+
+/// One panel of [`Lines`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinePanel {
+    /// Title of the panel. May be empty.
+    pub title: String,
+    /// A line for every series; a line without points is not drawn.
+    pub lines: Vec<Line>,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Line {
+    /// Points of the line in order; at most 20 000 in all panels.
+    pub points: Vec<LinePoint>,
+    /// Values (x, y) published elsewhere, drawn as open marks.
+    pub published: Vec<(f64, f64)>,
+}
+
+/// A point of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinePoint {
+    /// Quantity of the x axis.
+    pub x: f64,
+    /// Mean of the measured values.
+    pub mean: f64,
+    /// Ends of its interval, drawn as a band.
+    pub interval: Option<(f64, f64)>,
+}
+
+const MAX_SERIES: usize = 27;
+const MAX_COLUMNS: usize = 4;
+const MAX_PANELS: usize = 16;
+const MAX_POINTS: usize = 20_000;
+
+/// Lines with more points than this are drawn without marking each.
+const MARKED_POINTS: usize = 30;
+
+/// Width of lines \[px\].
+const LINE_WIDTH_PX: f64 = 1.6;
+
+/// Radius of open marks \[px\].
+const OPEN_PX: f64 = 4.2;
+
+/// Most limits.
+const MAX_LIMITS: usize = 8;
+
+/// Opacity of bands.
+const BAND: f64 = 0.2;
+
+impl LinePoint {
+    /// Every value of y at the point.
+    fn values(&self) -> impl Iterator<Item = f64> {
+        let interval = self.interval.into_iter().flat_map(|(low, high)| [low, high]);
+        interval.chain([self.mean])
+    }
+}
+
+impl Line {
+    /// Every value of x.
+    fn xs(&self) -> impl Iterator<Item = f64> {
+        self.points.iter().map(|point| point.x).chain(self.published.iter().map(|point| point.0))
+    }
+
+    /// Every value of y.
+    fn ys(&self) -> impl Iterator<Item = f64> {
+        let points = self.points.iter().flat_map(LinePoint::values);
+        points.chain(self.published.iter().map(|point| point.1))
+    }
+
+    fn draw(&self, scene: &mut Scene, index: usize, (x, y): (&Scale, &Scale)) {
+        let ink = Ink::series(index);
+        let points: Vec<Point> =
+            self.points.iter().map(|point| (x.at(point.x), y.at(point.mean))).collect();
+        if points.len() > 1 {
+            scene.dashed(points.clone(), Dashes::series(index), LINE_WIDTH_PX, ink);
+        }
+        for point in points.iter().filter(|_| points.len() <= MARKED_POINTS) {
+            Marker::series(index).draw(scene, *point, RADIUS_PX, ink);
+        }
+    }
+
+    /// Fills the intervals of every stretch of points that have one.
+    fn draw_band(&self, scene: &mut Scene, index: usize, (x, y): (&Scale, &Scale)) {
+        let ends = |point: &LinePoint| {
+            point.interval.map(|(low, high)| (x.at(point.x), y.at(low), y.at(high)))
+        };
+        let ends: Vec<_> = self.points.iter().map(ends).collect();
+        for stretch in ends.split(Option::is_none).filter(|stretch| stretch.len() > 1) {
+            let stretch = || stretch.iter().flatten();
+            let lower = stretch().map(|&(x, low, _)| (x, low));
+            let upper = stretch().rev().map(|&(x, _, high)| (x, high));
+            scene.polygon(lower.chain(upper).collect(), Ink::series(index).faded(BAND));
+        }
+    }
+}
+
+impl Lines {
+    fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.panels.iter().flat_map(|panel| &panel.lines)
+    }
+
+    /// Height of the data of a panel \[px\].
+    fn panel_height(&self) -> f64 {
+        match self.panels.len().div_ceil(self.columns) {
+            1 => 300.0,
+            2 => 200.0,
+            _ => 130.0,
+        }
+    }
+
+    /// The scales of all panels. A linear y axis that would begin in the lower half of its values begins at zero.
+    fn scales(&self, columns: usize, height: f64) -> (Scale, Scale) {
+        let limits = self.limits.iter().map(|limit| limit.value);
+        let (low, high) = extent(self.lines().flat_map(Line::ys).chain(limits));
+        let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
+        let y = match self.y_spacing {
+            Spacing::Linear => {
+                let (low, high) = self.y_axis.ends((low, high));
+                Scale::linear(low, high, (height / 40.0) as usize)
+            }
+            Spacing::Log => Scale::of_values(
+                Spacing::Log,
+                self.lines().flat_map(Line::ys).chain(self.limits.iter().map(|it| it.value)),
+                0,
+            ),
+        };
+        (Scale::of_values(self.x_spacing, self.lines().flat_map(Line::xs), 8 / columns), y)
+    }
+
+    /// Draws the limits across a panel, each with its name where the lines leave space.
+    fn draw_limits(&self, scene: &mut Scene, panel: &LinePanel, frame: &Frame) {
+        let mut placement = Placement::within(frame.area);
+        for line in &panel.lines {
+            for pair in line.points.windows(2) {
+                let [from, to] = [0, 1].map(|at: usize| frame.at(pair[at].x, pair[at].mean));
+                placement.keep_clear_of_line(from, to);
+            }
+        }
+        for limit in &self.limits {
+            let y = frame.y.at(limit.value);
+            let ends = ((frame.area.x, y), (frame.area.right(), y));
+            scene.dashed(vec![ends.0, ends.1], Dashes::LIMIT, 1.2, Ink::TEXT);
+            placement.keep_clear_of_line(ends.0, ends.1);
+            placement.write_surely(scene, &limit.name, &beside_level(ends));
+        }
+    }
+}
+
+impl LinePanel {
+    fn draw(&self, scene: &mut Scene, frame: &Frame) {
+        let scales = (&frame.x, &frame.y);
+        for (index, line) in self.lines.iter().enumerate() {
+            line.draw_band(scene, index, scales);
+        }
+        for (index, line) in self.lines.iter().enumerate() {
+            line.draw(scene, index, scales);
+        }
+        for (index, line) in self.lines.iter().enumerate() {
+            for &(x, y) in &line.published {
+                let (mark, ink) = (Marker::series(index), Ink::series(index));
+                mark.draw_open(scene, frame.at(x, y), OPEN_PX, ink);
+            }
+        }
+        frame.draw_x_axis(scene);
+    }
+}
+
+impl Chart for Lines {
+    fn caption(&self) -> &Caption {
+        &self.caption
+    }
+
+    fn check(&self) -> Result<(), FigureError> {
+        check::amounts(&[
+            (self.series.len(), MAX_SERIES, "series"),
+            (self.columns, MAX_COLUMNS, "columns"),
+            (self.panels.len(), MAX_PANELS, "panels"),
+        ])?;
+        for panel in &self.panels {
+            let what = || format!("lines of `{}`", panel.title);
+            check::length(panel.lines.len(), self.series.len(), what)?;
+        }
+        check::amount(self.lines().flat_map(Line::xs).count(), MAX_POINTS, "points")?;
+        check::at_most(self.limits.len(), MAX_LIMITS, "limits")?;
+        let (x, y) = (Allowed::on(self.x_spacing), Allowed::on(self.y_spacing));
+        for line in self.lines() {
+            line.xs().try_for_each(|value| check::number(value, x, || self.x_axis.title()))?;
+            line.ys().try_for_each(|value| check::number(value, y, || self.y_axis.title()))?;
+        }
+        for limit in &self.limits {
+            check::number(limit.value, y, || format!("limit `{}`", limit.name))?;
+        }
+        Ok(())
+    }
+
+    fn description(&self) -> String {
+        format!(
+            "Lines of {} over {} in {}: {}.",
+            self.y_axis.title(),
+            self.x_axis.title(),
+            counted(self.panels.len(), "panel"),
+            self.series.join(", "),
+        )
+    }
+
+    fn legend(&self) -> Vec<LegendEntry> {
+        let marked = self.lines().all(|line| line.points.len() <= MARKED_POINTS);
+        let entry = |(index, name): (usize, &String)| {
+            LegendEntry::new(name, move |scene, key| {
+                let (y, ink) = (key.centre_y(), Ink::series(index));
+                let ends = vec![(key.x, y), (key.right(), y)];
+                scene.dashed(ends, Dashes::series(index), LINE_WIDTH_PX, ink);
+                if marked {
+                    Marker::series(index).draw(scene, (key.centre_x(), y), RADIUS_PX, ink);
+                }
+            })
+        };
+        let mut entries: Vec<_> = self.series.iter().enumerate().map(entry).collect();
+        if self.lines().any(|line| !line.published.is_empty()) {
+            let source = if self.published.is_empty() { "published" } else { &self.published };
+            entries.push(LegendEntry::new(format!("open: {source}"), |scene, key| {
+                let at = (key.centre_x(), key.centre_y());
+                Marker::Disc.draw_open(scene, at, OPEN_PX, Ink::AXIS);
+            }));
+        }
+        entries
+    }
+
+    fn draw(&self, page: &mut Page) {
+        let height = page.sheet().height_px(self.panel_height());
+        let columns = page.sheet().columns(self.columns);
+        let (x, y) = self.scales(columns, height);
+        let grid = Grid::sharing(page, &y, columns, height);
+        let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
+        let top = page.top;
+        let areas = grid.areas(page, &titles, X_AXIS_PX + 2.0, X_AXIS_PX);
+        for (index, (panel, area)) in self.panels.iter().zip(&areas).enumerate() {
+            let frame = Frame::on(*area, (&x, &y));
+            match grid.is_first(index) {
+                true => frame.draw_grid(&mut page.scene),
+                false => frame.draw_lines_of_grid(&mut page.scene),
+            }
+            panel.draw(&mut page.scene, &frame);
+            self.draw_limits(&mut page.scene, panel, &frame);
+        }
+        page.y_title(&self.y_axis.title(), top, areas[areas.len() - 1].bottom());
+        page.x_title(&self.x_axis.title(), grid.left);
+    }
+
+    /// `panel,series,kind,x,mean,low,high`, a row for each point and limit; `kind` is `point`, `published` or
+    /// `limit`, which has no panel and no x.
+    fn table(&self) -> Rows {
+        let mut rows = Vec::new();
+        for panel in &self.panels {
+            for (series, line) in self.series.iter().zip(&panel.lines) {
+                let row = |kind: &str, x, y, interval: Option<(f64, f64)>| {
+                    let mut row = vec![panel.title.clone(), series.clone(), kind.to_owned()];
+                    row.extend([cell(x), cell(y)]);
+                    let ends = [interval.map(|ends| ends.0), interval.map(|ends| ends.1)];
+                    row.extend(ends.map(|end| end.map_or_else(String::new, cell)));
+                    row
+                };
+                rows.extend(line.points.iter().map(|p| row("point", p.x, p.mean, p.interval)));
+                rows.extend(line.published.iter().map(|&(x, y)| row("published", x, y, None)));
+            }
+        }
+        rows.extend(self.limits.iter().map(|limit| {
+            let mut row = vec![String::new(), limit.name.clone(), "limit".to_owned()];
+            row.extend([String::new(), cell(limit.value), String::new(), String::new()]);
+            row
+        }));
+        Rows::new(["panel", "series", "kind", "x", "mean", "low", "high"], rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Sample, VALUE, caption, names, strokes};
+    use super::super::{Figure as _, Shape};
+    use super::*;
+
+    impl Sample for Lines {
+        const TEXTS: &[&str] =
+            &["mean", "Accelerator B", "Probability", "Latency [s]", "open: Paper", "bound"];
+
+        fn sample(value: f64) -> Self {
+            let point = |x, mean| LinePoint { x, mean, interval: Some((mean, mean * 1.5)) };
+            Self {
+                caption: caption(),
+                x_axis: Quantity::new("Probability", ""),
+                x_spacing: Spacing::Linear,
+                y_axis: Quantity::new("Latency", "s"),
+                y_spacing: Spacing::Log,
+                series: names(&["mean"]),
+                columns: 1,
+                panels: vec![LinePanel {
+                    title: "Accelerator B".into(),
+                    lines: vec![Line {
+                        points: vec![point(0.0, 1.0), point(1.0, value)],
+                        published: vec![(0.5, value)],
+                    }],
+                }],
+                limits: vec![Limit { name: "bound".into(), value }],
+                published: "Paper".into(),
+            }
+        }
+
+        fn empty() -> (Self, &'static str) {
+            (Self { panels: vec![], ..Self::sample(VALUE) }, "panels")
+        }
+
+        fn crowded(names: Vec<String>) -> Option<(Self, &'static str)> {
+            Some((Self { series: names, ..Self::sample(VALUE) }, "series"))
+        }
+
+        fn unequal() -> Option<Self> {
+            let mut chart = Self::sample(VALUE);
+            chart.series.push("another".into());
+            Some(chart)
+        }
+    }
+
+    fn chart(points: Vec<LinePoint>) -> Lines {
+        let line = Line { points, published: vec![] };
+        Lines {
+            caption: Caption::default(),
+            x_axis: Quantity::new("Probability", ""),
+            x_spacing: Spacing::Linear,
+            y_axis: Quantity::new("Score", ""),
+            y_spacing: Spacing::Linear,
+            series: vec!["overall".into()],
+            columns: 1,
+            panels: vec![LinePanel { title: String::new(), lines: vec![line] }],
+            limits: vec![],
+            published: String::new(),
+        }
+    }
+
+    fn point(x: f64, mean: f64, interval: Option<(f64, f64)>) -> LinePoint {
+        LinePoint { x, mean, interval }
+    }
+
+    fn bands(scene: &Scene) -> Vec<Vec<Point>> {
+        let band = |shape: &Shape| match shape {
+            Shape::Polygon { points, ink } if ink.opacity == BAND => Some(points.clone()),
+            _ => None,
+        };
+        scene.shapes.iter().filter_map(band).collect()
+    }
+
+    #[test]
+    fn a_line_goes_through_its_points_in_proportion() {
+        // Both scales go from 0 to 1; y over 300 px.
+        let points = vec![point(0.0, 0.0, None), point(0.5, 0.25, None), point(1.0, 1.0, None)];
+        let scene = chart(points).scene().expect("the chart can be drawn");
+        let line = strokes(&scene, Ink::series(0)).pop().expect("the line is drawn");
+        assert_eq!((line[0].1 - line[1].1, line[0].1 - line[2].1), (75.0, 300.0));
+        assert_eq!(line[1].0 - line[0].0, line[2].0 - line[1].0);
+    }
+
+    #[test]
+    fn a_band_goes_along_the_lower_ends_and_back_along_the_upper() {
+        let ends = Some((0.0, 1.0));
+        let scene = chart(vec![point(0.0, 0.5, ends), point(1.0, 0.5, ends)]).scene();
+        let bands = bands(&scene.expect("the chart can be drawn"));
+        let [low_left, low_right, high_right, high_left] = bands[0][..] else {
+            panic!("{bands:?}")
+        };
+        assert_eq!((low_left.0, low_right.0), (high_left.0, high_right.0));
+        assert_eq!((low_left.1 - high_left.1, low_right.1 - high_right.1), (300.0, 300.0));
+    }
+
+    #[test]
+    fn a_point_without_interval_interrupts_the_band() {
+        let ends = Some((0.0, 1.0));
+        let has = [ends, ends, None, ends, ends, None, ends];
+        let points = has.iter().enumerate().map(|(x, &ends)| point(x as f64, 0.5, ends)).collect();
+        let bands = bands(&chart(points).scene().expect("the chart can be drawn"));
+        assert_eq!(bands.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4]);
+    }
+
+    #[test]
+    fn published_values_are_open_marks_of_their_series_and_rows_of_their_own() {
+        let mut chart = chart(vec![point(0.0, 0.0, None), point(1.0, 1.0, None)]);
+        chart.panels[0].lines[0].published = vec![(1.0, 0.5)];
+        let scene = chart.scene().expect("the chart can be drawn");
+        let drawn = strokes(&scene, Ink::series(0));
+        let (line, open) = (&drawn[1], &drawn[2]); // after the key
+        // The first point of a circle is to the right of its middle by its radius.
+        assert!((open[0].0 - 1.1 * OPEN_PX - line[1].0).abs() < 1e-9);
+        assert_eq!(open[0].1, (line[0].1 + line[1].1) / 2.0);
+        assert_eq!(chart.rows().rows[2], ["", "overall", "published", "1", "0.5", "", ""]);
+    }
+}

@@ -1,0 +1,290 @@
+//! Stacked bars: the parts of a quantity for many things side by side.
+
+use super::chart::{self, Chart};
+use super::check::{self, Allowed};
+use super::grid::Grid;
+use super::page::{Categories, LegendEntry, Page, base_line, y_axis};
+use super::scale::Scale;
+use super::scene::{Rect, Scene};
+use super::{Caption, FigureError, Ink, Quantity, Rows};
+use xrsim_model::text::{cell, counted};
+
+/// A bar for every category, stacked from series, in panels below each other: energy by component
+/// or cycles by bound, layer by layer and a panel a dataflow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StackedBars {
+    /// Texts around the data.
+    pub caption: Caption,
+    /// Kind of the categories.
+    pub category_axis: String,
+    /// Quantity of the bars.
+    pub value_axis: Quantity,
+    /// Names along the x axis of all panels: 1 to 2000. They are thinned out if there is no space for
+    /// all of them.
+    pub categories: Vec<String>,
+    /// Parts of the bars, from the bottom up: 1 to 16.
+    pub series: Vec<String>,
+    /// The panels, from the top down: 1 to 12, with at most 100 000 parts of bars in all.
+    pub panels: Vec<StackPanel>,
+    /// Whether all panels have one scale, that of the highest bar.
+    pub shared_scale: bool,
+}
+
+/// One panel of [`StackedBars`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct StackPanel {
+    /// Title of the panel. May be empty.
+    pub title: String,
+    /// Heights, `[series][category]`, none negative.
+    pub values: Vec<Vec<f64>>,
+}
+
+const MAX_CATEGORIES: usize = 2000;
+const MAX_SERIES: usize = 16;
+const MAX_PANELS: usize = 12;
+const MAX_PARTS: usize = 100_000;
+
+/// Least width of a category for bars with gaps; narrower bars touch \[px\].
+const MIN_SLOT_PX: f64 = 5.0;
+
+/// Widest bar \[px\].
+const MAX_BAR_PX: f64 = 60.0;
+
+impl StackedBars {
+    /// A scale for each panel.
+    fn scales(&self, height: f64) -> Vec<Scale> {
+        let highest: Vec<f64> = self.panels.iter().map(StackPanel::highest).collect();
+        let of_all = highest.iter().copied().fold(0.0, f64::max);
+        let count = (height / 45.0) as usize;
+        highest
+            .iter()
+            .map(|&own| Scale::linear(0.0, if self.shared_scale { of_all } else { own }, count))
+            .collect()
+    }
+
+    /// Height of the data of a panel \[px\].
+    fn panel_height(&self) -> f64 {
+        match self.panels.len() {
+            1 => 300.0,
+            2 => 200.0,
+            _ => 140.0,
+        }
+    }
+}
+
+impl StackPanel {
+    /// Height of the highest stack.
+    fn highest(&self) -> f64 {
+        let categories = self.values.first().map_or(0, Vec::len);
+        let total = |category: usize| self.values.iter().map(|series| series[category]).sum();
+        (0..categories).map(total).fold(0.0, f64::max)
+    }
+
+    fn draw(&self, scene: &mut Scene, area: &Rect, scale: &Scale) {
+        let categories = self.values.first().map_or(0, Vec::len);
+        let slot = area.width / categories as f64;
+        let width = if slot < MIN_SLOT_PX { slot } else { (0.8 * slot).min(MAX_BAR_PX) };
+        for category in 0..categories {
+            let left = area.x + (category as f64 + 0.5) * slot - width / 2.0;
+            let mut sum = 0.0;
+            for (index, values) in self.values.iter().enumerate() {
+                let foot = scale.at(sum);
+                sum += values[category];
+                let bar = Rect::between((left, foot), (left + width, scale.at(sum)));
+                if bar.height > 0.0 {
+                    scene.rect(bar, Ink::series(index));
+                }
+            }
+        }
+    }
+}
+
+impl Chart for StackedBars {
+    fn caption(&self) -> &Caption {
+        &self.caption
+    }
+
+    fn check(&self) -> Result<(), FigureError> {
+        let parts = self.categories.len() * self.series.len() * self.panels.len();
+        check::amounts(&[
+            (self.categories.len(), MAX_CATEGORIES, "categories"),
+            (self.series.len(), MAX_SERIES, "series"),
+            (self.panels.len(), MAX_PANELS, "panels"),
+            (parts, MAX_PARTS, "parts of bars"),
+        ])?;
+        let names = (&*self.series, &*self.categories);
+        self.panels.iter().try_for_each(|panel| {
+            let title = ("values", Some(&*panel.title));
+            check::matrix(&panel.values, names, title, |value| [*value], Allowed::NonNegative)
+        })
+    }
+
+    fn description(&self) -> String {
+        format!(
+            "Stacked bars of {}: {} ({}) in {}; from the foot up: {}.",
+            self.value_axis.title(),
+            counted(self.categories.len(), "bar"),
+            self.category_axis,
+            counted(self.panels.len(), "panel"),
+            self.series.join(", "),
+        )
+    }
+
+    fn legend(&self) -> Vec<LegendEntry> {
+        chart::areas(&self.series)
+    }
+
+    fn draw(&self, page: &mut Page) {
+        let height = page.sheet().height_px(self.panel_height());
+        let scales = self.scales(height);
+        let grid = Grid::new(page, &scales, 1, height);
+        let names = Categories::new(&self.categories, grid.width);
+        let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
+        let top = page.top;
+        let areas = grid.areas(page, &titles, 8.0, names.depth_px());
+        for ((panel, scale), area) in self.panels.iter().zip(&scales).zip(&areas) {
+            let scale = scale.onto(area.bottom(), area.y);
+            y_axis(&mut page.scene, area, &scale);
+            panel.draw(&mut page.scene, area, &scale);
+            base_line(&mut page.scene, area, area.bottom());
+            names.ticks(&mut page.scene, area);
+        }
+        let last = areas[areas.len() - 1];
+        names.draw(&mut page.scene, &last);
+        page.y_title(&self.value_axis.title(), top, last.bottom());
+        page.x_title(&self.category_axis, grid.left);
+    }
+
+    /// `panel,category,series,value`, a row for each part of a bar.
+    fn table(&self) -> Rows {
+        let mut rows = Vec::new();
+        for panel in &self.panels {
+            for (series, values) in self.series.iter().zip(&panel.values) {
+                for (category, value) in self.categories.iter().zip(values) {
+                    rows.push(vec![
+                        panel.title.clone(),
+                        category.clone(),
+                        series.clone(),
+                        cell(*value),
+                    ]);
+                }
+            }
+        }
+        Rows::new(["panel", "category", "series", "value"], rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Figure as _;
+    use super::super::tests::{Sample, VALUE, caption, names, rects, strokes};
+    use super::*;
+
+    impl Sample for StackedBars {
+        const TEXTS: &[&str] =
+            &["conv1", "conv2", "MAC", "DRAM", "Weight stationary", "Layer", "Energy [J]"];
+
+        fn sample(value: f64) -> Self {
+            Self {
+                caption: caption(),
+                category_axis: "Layer".into(),
+                value_axis: Quantity::new("Energy", "J"),
+                categories: names(&["conv1", "conv2"]),
+                series: names(&["MAC", "DRAM"]),
+                panels: vec![StackPanel {
+                    title: "Weight stationary".into(),
+                    values: vec![vec![1.0, 2.0], vec![0.0, value]],
+                }],
+                shared_scale: false,
+            }
+        }
+
+        fn empty() -> (Self, &'static str) {
+            (Self { categories: vec![], ..Self::sample(VALUE) }, "categories")
+        }
+
+        fn crowded(names: Vec<String>) -> Option<(Self, &'static str)> {
+            Some((Self { series: names, ..Self::sample(VALUE) }, "series"))
+        }
+
+        fn unequal() -> Option<Self> {
+            let mut chart = Self::sample(VALUE);
+            chart.panels[0].values[1].pop();
+            Some(chart)
+        }
+    }
+
+    fn chart(panels: &[[[f64; 2]; 2]]) -> StackedBars {
+        let panel = |values: &[[f64; 2]; 2]| StackPanel {
+            title: String::new(),
+            values: values.iter().map(|series| series.to_vec()).collect(),
+        };
+        StackedBars {
+            caption: Caption::default(),
+            category_axis: String::new(),
+            value_axis: Quantity::new("Energy", "J"),
+            categories: vec!["a".into(), "b".into()],
+            series: vec!["MAC".into(), "DRAM".into()],
+            panels: panels.iter().map(panel).collect(),
+            shared_scale: true,
+        }
+    }
+
+    #[test]
+    fn parts_of_a_bar_are_as_high_as_their_values_and_stand_on_each_other() {
+        // The highest stack is 1 + 3 = 4, the scale 0 to 4 over 300 px: 75 px a joule.
+        let scene = chart(&[[[1.0, 2.0], [3.0, 0.0]]]).scene().expect("the chart can be drawn");
+        let legend = 1; // the first rectangle of a colour is its key
+        let mac = &rects(&scene, Ink::series(0))[legend..];
+        let dram = &rects(&scene, Ink::series(1))[legend..];
+        let heights = |bars: &[Rect]| bars.iter().map(|bar| bar.height).collect::<Vec<_>>();
+        assert_eq!((heights(mac), heights(dram)), (vec![75.0, 150.0], vec![225.0]));
+        assert_eq!((dram[0].bottom(), dram[0].x, dram[0].width), (mac[0].y, mac[0].x, 60.0));
+        assert_eq!(mac[0].bottom(), mac[1].bottom());
+        let axis = &strokes(&scene, Ink::AXIS)[0];
+        assert_eq!(axis[0].1, mac[0].bottom());
+        // Two slots share the width of the axis, each with a bar in its middle.
+        assert_eq!(mac[1].x - mac[0].x, (axis[1].0 - axis[0].0) / 2.0);
+    }
+
+    #[test]
+    fn panels_share_a_scale_only_if_told_to() {
+        let mut chart = chart(&[[[1.0, 0.0], [0.0, 0.0]], [[4.0, 0.0], [0.0, 0.0]]]);
+        let heights = |chart: &StackedBars| {
+            let scene = chart.scene().expect("the chart can be drawn");
+            let bars = rects(&scene, Ink::series(0));
+            bars[1..].iter().map(|bar| bar.height).collect::<Vec<_>>()
+        };
+        assert_eq!(heights(&chart), [50.0, 200.0]);
+        chart.shared_scale = false;
+        assert_eq!(heights(&chart), [200.0, 200.0]);
+    }
+
+    #[test]
+    fn six_hundred_layers_touch_and_have_few_names() {
+        let chart = StackedBars {
+            categories: (0..600).map(|layer| format!("layer {layer}")).collect(),
+            panels: vec![StackPanel { title: String::new(), values: vec![vec![1.0; 600]; 2] }],
+            ..chart(&[])
+        };
+        let scene = chart.scene().expect("the chart can be drawn");
+        let bars = &rects(&scene, Ink::series(0))[1..];
+        assert_eq!(bars.len(), 600);
+        assert!(bars.windows(2).all(|pair| (pair[0].right() - pair[1].x).abs() < 1e-9));
+        let is_name = |text: &&String| text.starts_with("layer ");
+        let named: Vec<_> = scene.texts().filter(is_name).collect();
+        assert_eq!((named.len(), named[1].as_str()), (30, "layer 20"));
+    }
+
+    #[test]
+    fn bars_that_are_all_zero_are_drawn_as_none() {
+        let scene = chart(&[[[0.0; 2]; 2]]).scene().expect("the chart can be drawn");
+        assert_eq!(rects(&scene, Ink::series(0)).len(), 1); // its key
+    }
+
+    #[test]
+    fn a_negative_height_is_refused_by_name() {
+        let error = chart(&[[[1.0, 2.0], [3.0, -4.0]]]).scene().expect_err("it has no height");
+        assert_eq!(error.to_string(), "`DRAM` of `b` in `` is -4; allowed: 0 to 1e100");
+    }
+}

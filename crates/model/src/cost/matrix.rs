@@ -1,0 +1,471 @@
+//! Costs of the models of a scenario on the accelerators of a system.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::hardware::Accelerator;
+use crate::ids::{AccelId, ModelId, WorkId};
+use crate::units::{Millijoules, SimSpan};
+
+use super::timetable::{Sums, Timetable};
+use super::{CostError, LayerCost, NetworkCost};
+
+/// Latency and energy of everything that requests of a scenario run, on every accelerator of a
+/// system; row-major `[work][accelerator]`.
+///
+/// A row is a model with a batch size ([`WorkId`]). The first rows are the models with a batch of one
+/// sample each, in the order of [`ModelId`]. Larger batches follow, where there are any.
+///
+/// A row whose layers are known on every accelerator can be cut between any two of them. A row that
+/// some accelerator knows as a whole only counts as a single layer on all of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CostTable {
+    n_accelerators: usize,
+    latencies: Vec<SimSpan>,
+    energies: Vec<Millijoules>,
+    /// Layers of every row, indexed by [`WorkId`].
+    n_layers: Vec<u32>,
+    cells: Vec<Timetable>,
+    /// Pairs of model and accelerator that are not offered; `None` if there are none.
+    gaps: Option<Arc<Gaps>>,
+    /// Model and batch size of every row, indexed by [`WorkId`].
+    rows: Vec<(ModelId, u32)>,
+    /// Indexed by [`ModelId`].
+    batches: Vec<Batches>,
+}
+
+/// Pairs of model and accelerator that are not offered: the network cannot run there. Their cells hold a
+/// stand-in that is slower and costlier than anything else.
+#[derive(Debug, Clone, PartialEq)]
+struct Gaps {
+    /// Whether each cell is offered, row-major.
+    offered: Vec<bool>,
+    /// Why each of the other cells is not.
+    reasons: Vec<CostError>,
+}
+
+/// Batch sizes of a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Batches {
+    /// Row of the batch of two samples.
+    second: usize,
+    /// Samples of the largest batch.
+    max: u32,
+}
+
+impl CostTable {
+    /// Table of `networks`, row-major `[model][accelerator]`, each with a batch of one sample.
+    ///
+    /// # Panics
+    ///
+    /// If the rows are ragged.
+    pub fn new(networks: Vec<Arc<NetworkCost>>, n_accelerators: usize) -> Self {
+        Self::of_cells(networks.into_iter().map(Timetable::new).collect(), n_accelerators)
+    }
+
+    /// Table of timetables, each with a batch of one sample.
+    ///
+    /// # Panics
+    ///
+    /// If the rows are ragged.
+    pub(super) fn of_cells(cells: Vec<Timetable>, n_accelerators: usize) -> Self {
+        assert!(n_accelerators > 0, "a table has columns");
+        let batches = vec![Batches { second: 0, max: 1 }; cells.len() / n_accelerators];
+        let empty = Self {
+            n_accelerators,
+            latencies: Vec::new(),
+            energies: Vec::new(),
+            n_layers: Vec::new(),
+            cells: Vec::new(),
+            gaps: None,
+            rows: (0..batches.len()).map(|model| (ModelId::new(model), 1)).collect(),
+            batches,
+        };
+        empty.with_cells(cells)
+    }
+
+    /// Table of timetables, each with a batch of one sample, of pairs that may not be offered.
+    ///
+    /// # Errors
+    ///
+    /// The first reason of a row that no accelerator offers.
+    ///
+    /// # Panics
+    ///
+    /// If the rows are ragged.
+    pub(super) fn of_offers(
+        cells: Vec<Result<Timetable, CostError>>,
+        n_accelerators: usize,
+    ) -> Result<Self, CostError> {
+        let offered: Vec<bool> = cells.iter().map(Result::is_ok).collect();
+        let (mut filled, mut reasons) = (Vec::with_capacity(cells.len()), Vec::new());
+        let mut cells = cells.into_iter();
+        while let Some(first) = cells.next() {
+            let row: Vec<_> =
+                std::iter::once(first).chain(cells.by_ref().take(n_accelerators - 1)).collect();
+            let like = row.iter().find_map(|cell| cell.as_ref().ok());
+            let like = like.map(|cell| Timetable::new(Arc::new(cell.network.stand_in())));
+            for cell in row {
+                match (cell, &like) {
+                    (Ok(cell), _) => filled.push(cell),
+                    (Err(reason), None) => return Err(reason),
+                    (Err(reason), Some(stand_in)) => {
+                        filled.push(stand_in.clone());
+                        reasons.push(reason);
+                    }
+                }
+            }
+        }
+        let table = Self::of_cells(filled, n_accelerators);
+        let gaps = (!reasons.is_empty()).then(|| Arc::new(Gaps { offered, reasons }));
+        Ok(Self { gaps, ..table })
+    }
+
+    /// Whether every accelerator offers every row.
+    #[inline]
+    pub fn is_complete(&self) -> bool {
+        self.gaps.is_none()
+    }
+
+    /// Why pairs are not offered, by model and then by accelerator.
+    pub fn not_offered(&self) -> &[CostError] {
+        self.gaps.as_ref().map_or(&[], |gaps| &gaps.reasons)
+    }
+
+    /// Accelerators that can run `work`, lowest id first; at least one.
+    #[inline]
+    pub fn offers(&self, work: impl Into<WorkId>) -> impl Iterator<Item = AccelId> + Clone {
+        let work = work.into();
+        let all = (0..self.n_accelerators).map(AccelId::new);
+        all.filter(move |&accelerator| self.on(work, accelerator).is_offered())
+    }
+
+    /// Adds the costs of rows.
+    ///
+    /// # Panics
+    ///
+    /// If the rows are ragged.
+    fn with_cells(mut self, cells: Vec<Timetable>) -> Self {
+        assert!(cells.len().is_multiple_of(self.n_accelerators), "rows are equally long");
+        self.latencies.extend(cells.iter().map(|cell| cell.network.latency));
+        self.energies.extend(cells.iter().map(|cell| cell.network.energy()));
+        self.n_layers.extend(cells.chunks(self.n_accelerators).map(n_layers));
+        self.cells.extend(cells);
+        self
+    }
+
+    /// The same table with batches of 2, 3, ... samples of `model`, whose costs are `networks`,
+    /// row-major `[samples - 2][accelerator]`.
+    ///
+    /// # Panics
+    ///
+    /// If the rows are ragged, or if the table already has batches of `model`.
+    pub fn with_batches(mut self, model: ModelId, networks: Vec<Arc<NetworkCost>>) -> Self {
+        let second = self.n_layers.len();
+        let batches = &mut self.batches[model.index()];
+        assert_eq!(batches.max, 1, "the batches of a model are added once");
+        *batches = Batches { second, max: 1 + (networks.len() / self.n_accelerators) as u32 };
+        self.rows.extend((2..=batches.max).map(|batch| (model, batch)));
+        self.with_cells(networks.into_iter().map(Timetable::new).collect())
+    }
+
+    /// The same rows with other costs.
+    fn replaced(&self, cells: Vec<Timetable>) -> Self {
+        let rows = Self {
+            n_accelerators: self.n_accelerators,
+            latencies: Vec::new(),
+            energies: Vec::new(),
+            n_layers: Vec::new(),
+            cells: Vec::new(),
+            gaps: self.gaps.clone(),
+            rows: self.rows.clone(),
+            batches: self.batches.clone(),
+        };
+        rows.with_cells(cells)
+    }
+
+    /// Number of models.
+    pub fn n_models(&self) -> usize {
+        self.batches.len()
+    }
+
+    /// Number of rows: of models and their batch sizes.
+    pub fn n_works(&self) -> usize {
+        self.n_layers.len()
+    }
+
+    /// Number of accelerators (columns).
+    pub fn n_accelerators(&self) -> usize {
+        self.n_accelerators
+    }
+
+    /// Samples of the largest batch of `model`.
+    pub fn max_batch(&self, model: ModelId) -> u32 {
+        self.batches[model.index()].max
+    }
+
+    /// Row of `model` with `batch` samples; `None` if the table has no such batch.
+    pub fn work(&self, model: ModelId, batch: u32) -> Option<WorkId> {
+        let Batches { second, max } = self.batches[model.index()];
+        match batch {
+            1 => Some(model.into()),
+            2.. if batch <= max => Some(WorkId::new(second + batch as usize - 2)),
+            _ => None,
+        }
+    }
+
+    /// Model of a row.
+    pub fn model_of(&self, work: WorkId) -> ModelId {
+        self.rows[work.index()].0
+    }
+
+    /// Samples of the batch of a row.
+    pub fn batch_of(&self, work: WorkId) -> u32 {
+        self.rows[work.index()].1
+    }
+
+    /// Costs of `work`, which may be a model with a batch of one sample, on `accelerator`.
+    #[inline]
+    pub fn on(&self, work: impl Into<WorkId>, accelerator: AccelId) -> Execution<'_> {
+        Execution { costs: self, work: work.into(), accelerator }
+    }
+
+    /// Costs of every row, row-major `[work][accelerator]`.
+    pub fn into_networks(self) -> impl Iterator<Item = Arc<NetworkCost>> {
+        self.cells.into_iter().map(|cell| cell.network)
+    }
+
+    /// Shortest latency of one sample of `model` on any accelerator.
+    pub fn best_latency(&self, model: ModelId) -> SimSpan {
+        let row = model.index() * self.n_accelerators;
+        let row = &self.latencies[row..row + self.n_accelerators];
+        *row.iter().min().expect("a table has at least one accelerator")
+    }
+
+    /// Table in which `model` takes `percent` of its time on every accelerator, rounded up, with every
+    /// batch. Energy and traffic stay.
+    pub fn with_latency_percent(&self, model: ModelId, percent: u32) -> Self {
+        let mut cells = self.cells.clone();
+        for batch in 1..=self.max_batch(model) {
+            let row = self.work(model, batch).expect("the batch is one of the table").index();
+            let first = row * self.n_accelerators;
+            let row = cells[first..].iter_mut().take(self.n_accelerators).enumerate();
+            for (_, cell) in row.filter(|(index, _)| self.is_offered(first + index)) {
+                *cell = Timetable::new(Arc::new(cell.network.with_latency_percent(percent)));
+            }
+        }
+        self.replaced(cells)
+    }
+
+    /// Table in which the longer one of computation and DRAM transfer of a layer hides all but `fraction`
+    /// (0 to 1) of the shorter one. `accelerators` are those of the columns.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many accelerators as columns.
+    #[must_use]
+    pub fn with_non_overlapped(&self, fraction: f64, accelerators: &[Accelerator]) -> Self {
+        assert_eq!(accelerators.len(), self.n_accelerators, "every column has an accelerator");
+        let cells = self.cells.iter().zip(accelerators.iter().cycle());
+        let cell = |(index, (cell, accelerator)): (usize, (&Timetable, _))| {
+            if !self.is_offered(index) {
+                return cell.clone();
+            }
+            Timetable::new(Arc::new(cell.network.with_non_overlapped(fraction, accelerator)))
+        };
+        self.replaced(cells.enumerate().map(cell).collect())
+    }
+
+    /// Whether a cell is offered. Batches are, because only complete tables have them.
+    #[inline]
+    fn is_offered(&self, cell: usize) -> bool {
+        self.gaps.as_ref().is_none_or(|gaps| gaps.offered.get(cell).copied().unwrap_or(true))
+    }
+
+    /// Layers between which `work` can be cut; 1 if it cannot.
+    #[inline]
+    pub fn n_layers(&self, work: impl Into<WorkId>) -> u32 {
+        self.n_layers[work.into().index()]
+    }
+}
+
+/// Number of layers of a row if all of its cells agree on it; otherwise 1.
+fn n_layers(row: &[Timetable]) -> u32 {
+    let n_layers = row[0].n_layers();
+    let agreed = row.iter().all(|cell| cell.n_layers() == n_layers);
+    if agreed { n_layers.max(1) } else { 1 }
+}
+
+/// Costs of one row of a [`CostTable`] on one accelerator: time and energy of the whole, of the rest
+/// from a layer on, and of any range of layers, each alone and uninterrupted.
+///
+/// Whoever simulates, schedules or bounds requests asks for costs here and nowhere else. A property of
+/// the accelerator that changes costs during a run, such as its operating point, belongs here.
+///
+/// Layers are counted from 0. A layer index is at most [`Execution::n_layers`], which stands for the
+/// end.
+#[derive(Debug, Clone, Copy)]
+pub struct Execution<'a> {
+    costs: &'a CostTable,
+    work: WorkId,
+    accelerator: AccelId,
+}
+
+impl<'a> Execution<'a> {
+    /// Whether the accelerator can run the row. If it cannot, times and energies are those of a stand-in,
+    /// which are larger than any others.
+    #[inline]
+    pub fn is_offered(self) -> bool {
+        self.costs.is_offered(self.index())
+    }
+
+    /// Time of the whole.
+    #[inline]
+    pub fn latency(self) -> SimSpan {
+        self.costs.latencies[self.index()]
+    }
+
+    /// Energy of the whole.
+    #[inline]
+    pub fn energy(self) -> Millijoules {
+        self.costs.energies[self.index()]
+    }
+
+    /// Time from the start of `layer` to the end.
+    #[inline]
+    pub fn remaining(self, layer: u32) -> SimSpan {
+        match layer {
+            0 => self.latency(),
+            _ => self.time_of(layer..self.n_layers()),
+        }
+    }
+
+    /// Energy from the start of `layer` to the end.
+    #[inline]
+    pub fn remaining_energy(self, layer: u32) -> Millijoules {
+        match layer {
+            0 => self.energy(),
+            _ => self.energy_of(layer..self.n_layers()),
+        }
+    }
+
+    /// Time of `layer`.
+    #[inline]
+    pub fn layer_time(self, layer: u32) -> SimSpan {
+        self.time_of(layer..layer + 1)
+    }
+
+    /// Energy of `layer`.
+    #[inline]
+    pub fn layer_energy(self, layer: u32) -> Millijoules {
+        self.energy_of(layer..layer + 1)
+    }
+
+    /// Time of a range of layers.
+    #[inline]
+    pub fn time_of(self, layers: Range<u32>) -> SimSpan {
+        self.start_of(layers.end) - self.start_of(layers.start)
+    }
+
+    /// Energy of a range of layers.
+    #[inline]
+    pub fn energy_of(self, layers: Range<u32>) -> Millijoules {
+        let before = |layer| self.before(layer).energy_nj;
+        Millijoules::from_nj(before(layers.end) - before(layers.start))
+    }
+
+    /// Time from the start of the first layer to the start of `layer`. The times of all layers add up
+    /// to the latency exactly.
+    #[inline]
+    pub(crate) fn start_of(self, layer: u32) -> SimSpan {
+        self.before(layer).time
+    }
+
+    /// Index after the first layer that ends when `span` has passed since the start of `layer`, or
+    /// later: the first boundary at which a run can be cut then. At least `layer + 1`, at most the end.
+    pub fn end_after(self, layer: u32, span: SimSpan) -> u32 {
+        match self.n_layers() {
+            1 => 1,
+            _ => self.cell().end_after(layer, span),
+        }
+    }
+
+    /// Sum over the layers from `layer` on of energy times latency [nJ·cycle].
+    pub fn energy_delay_by_layer(self, layer: u32) -> f64 {
+        let cell = self.cell();
+        let network = &cell.network;
+        match cell.n_layers() {
+            0 => network.energy_nj * network.cycles.get() as f64,
+            n_layers => {
+                let [all, before] = [n_layers, layer].map(|layer| cell.before(layer));
+                all.energy_delay - before.energy_delay
+            }
+        }
+    }
+
+    /// Bytes that `layer` moves. A row that cannot be cut moves the bytes of all layers that are known.
+    pub fn traffic_of(self, layer: u32) -> Traffic {
+        let layers = &self.network().layers;
+        let layers = match self.n_layers() {
+            1 => &layers[..],
+            _ => &layers[layer as usize..=layer as usize],
+        };
+        layers.iter().fold(Traffic::default(), |sum, layer| Traffic {
+            dram_bytes: sum.dram_bytes.saturating_add(layer.dram_bytes),
+            noc_bytes: sum.noc_bytes.saturating_add(layer.noc_bytes),
+        })
+    }
+
+    /// Layers between which a run can be cut; 1 if it cannot.
+    #[inline]
+    pub fn n_layers(self) -> u32 {
+        self.costs.n_layers(self.work)
+    }
+
+    /// Cost of `layer`; `None` if the row cannot be cut.
+    pub fn layer(self, layer: u32) -> Option<&'a LayerCost> {
+        match self.n_layers() {
+            1 => None,
+            _ => self.network().layers.get(layer as usize),
+        }
+    }
+
+    /// Everything that is known of the row on the accelerator.
+    pub fn network(self) -> &'a NetworkCost {
+        &self.cell().network
+    }
+
+    /// Sums before `layer`.
+    #[inline]
+    fn before(self, layer: u32) -> Sums {
+        let cell = self.cell();
+        if layer == 0 {
+            Sums::default()
+        } else if layer < self.n_layers() {
+            *cell.before(layer)
+        } else {
+            let NetworkCost { latency: time, energy_nj, .. } = *cell.network;
+            Sums { time, energy_nj, ..Sums::default() }
+        }
+    }
+
+    #[inline]
+    fn cell(self) -> &'a Timetable {
+        &self.costs.cells[self.index()]
+    }
+
+    #[inline]
+    fn index(self) -> usize {
+        debug_assert!(self.accelerator.index() < self.costs.n_accelerators);
+        self.work.index() * self.costs.n_accelerators + self.accelerator.index()
+    }
+}
+
+/// Bytes that a layer moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Traffic {
+    /// To and from DRAM.
+    pub dram_bytes: u64,
+    /// Over the outermost level of the on-chip network.
+    pub noc_bytes: u64,
+}

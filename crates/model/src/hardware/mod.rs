@@ -1,0 +1,581 @@
+//! Hardware: accelerators, systems of accelerators, and the styles of XRBench Table 5, which become
+//! systems of any number of PEs.
+//!
+//! A system of the caller's, with a dataflow of its own beside one of the paper:
+//!
+//! ```
+//! use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive};
+//! use xrsim::hardware::{Accelerator, Memory, Noc, NocLevel};
+//! use xrsim::units::Bytes;
+//! use xrsim::{Catalog, Experiment, System};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let directives = vec![
+//!     Directive::spatial(1, 1, Axis::K),
+//!     Directive::temporal(16, 16, Axis::C),
+//!     Directive::temporal(1, 1, Axis::OutputY),
+//!     Directive::temporal(1, 1, Axis::OutputX),
+//! ];
+//! let own = Dataflow::new("own", vec![ClusterLevel { units: None, directives }])?;
+//! let memory = Memory::new(Bytes::new(4 << 20), Bytes::new(4096), 16);
+//! let noc = Noc::uniform(NocLevel::new(64));
+//! let system = System::new(
+//!     "mine",
+//!     vec![
+//!         Accelerator::new("own-0", own.into(), 64, noc.clone(), memory.clone()),
+//!         Accelerator::new("WS-1", Catalog::new().dataflow("WS")?, 1024, noc, memory),
+//!     ],
+//! )?;
+//! let runs = Experiment::new().scenario("VR_gaming").system(system).run()?;
+//! assert!(runs[0].scorecard()?.total.score > 0.0);
+//! # Ok(())
+//! # }
+//! ```
+
+mod array;
+mod buffers;
+mod change;
+mod energy;
+mod mapping;
+pub mod platform;
+mod style;
+pub mod technology;
+mod widths;
+
+pub use buffers::LocalBuffers;
+pub use change::{AcceleratorChange, Change, EnergyChange, NocChange};
+pub use energy::{ByteEnergy, EnergyTable, MemoryEnergy};
+pub use energy::{sram_pj_per_byte, usual_cluster_pj, usual_scratchpad_pj};
+pub use mapping::{MappingObjective, MappingSettings};
+pub use style::{Share, Style};
+pub use technology::Technology;
+pub use widths::{Compression, Width, Widths};
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::dataflow::Dataflow;
+pub use crate::dataflow::Flexibility;
+use crate::model::{PerTensor, TensorRole};
+use crate::units::{Bytes, ClockRate};
+
+/// One level of an on-chip network: the connection of one unit, or of the shared memory, to its sub-units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct NocLevel {
+    /// Bandwidth of inputs and weights, toward the PEs [byte/cycle], above 0.
+    pub bandwidth: u64,
+    /// Bandwidth of partial sums, toward the shared memory [byte/cycle]; `None`: as `bandwidth`.
+    pub up_bandwidth: Option<u64>,
+    /// Bandwidth of a separate network for weights [byte/cycle]; `None`: weights share `bandwidth` with
+    /// inputs.
+    pub weight_bandwidth: Option<u64>,
+    /// Latency \[cycle\].
+    pub latency: u64,
+    /// Whether every step pays the latency; otherwise only the first and the last one do.
+    pub step_latency: bool,
+    /// Whether one send serves every unit that needs the element.
+    pub multicast: bool,
+    /// Whether a unit gets an element that its neighbour held in the previous step from that neighbour.
+    pub forward: bool,
+    /// Whether partial sums of one output are added on their way up.
+    pub reduce: bool,
+    /// Whether units hold a single copy of their weights, so that loading weights is exposed.
+    pub single_weights: bool,
+    /// Cycles that nothing hides at the begin of every fold.
+    pub fill: Fill,
+}
+
+/// Cycles that nothing hides at the begin of every fold of a NoC level
+/// (docs/explanation/cost-model-loop-nest.md, section 4.12).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fill {
+    /// This number \[cycle\].
+    Cycles(u64),
+    /// Those of an array whose PEs pass operands on to their neighbours, from the numbers of its rows and
+    /// columns.
+    Systolic,
+}
+
+impl Default for Fill {
+    /// None.
+    fn default() -> Self {
+        Self::Cycles(0)
+    }
+}
+
+impl NocLevel {
+    /// A level of this bandwidth [byte/cycle] with a latency of 1 cycle, multicast and reduction, without
+    /// fill.
+    pub const fn new(bandwidth: u64) -> Self {
+        Self {
+            bandwidth,
+            up_bandwidth: None,
+            weight_bandwidth: None,
+            latency: 1,
+            step_latency: false,
+            multicast: true,
+            forward: false,
+            reduce: true,
+            single_weights: false,
+            fill: Fill::Cycles(0),
+        }
+    }
+}
+
+/// On-chip network of one accelerator. Its levels begin with the outermost one, which the shared memory
+/// feeds; levels deeper than the innermost listed one equal it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Noc {
+    /// Never empty.
+    levels: Vec<NocLevel>,
+}
+
+impl Noc {
+    /// Most levels of a network.
+    pub const MAX_LEVELS: usize = Dataflow::MAX_LEVELS;
+
+    /// A network whose levels all equal `level`.
+    pub fn uniform(level: NocLevel) -> Self {
+        Self { levels: vec![level] }
+    }
+
+    /// A network of `levels`, outermost first; `None` if there are none.
+    pub fn new(levels: Vec<NocLevel>) -> Option<Self> {
+        (!levels.is_empty()).then_some(Self { levels })
+    }
+
+    /// A network of [`NocLevel::new`] for each of these bandwidths [byte/cycle], outermost first; `None`
+    /// if there are none.
+    pub fn of_bandwidths(bandwidths: &[u64]) -> Option<Self> {
+        Self::new(bandwidths.iter().copied().map(NocLevel::new).collect())
+    }
+
+    /// Levels, outermost first; at least one.
+    pub fn levels(&self) -> &[NocLevel] {
+        &self.levels
+    }
+
+    /// Levels, outermost first; at least one.
+    pub(crate) fn levels_mut(&mut self) -> &mut [NocLevel] {
+        &mut self.levels
+    }
+
+    /// Level `index`, counted from the outermost; the innermost listed one if there are fewer.
+    pub fn level(&self, index: usize) -> NocLevel {
+        self.levels[index.min(self.levels.len() - 1)]
+    }
+
+    /// Sets a property of every level from `values`, outermost first. Levels deeper than `values` get the
+    /// last one, and levels are added if there are more values than levels. Without values nothing
+    /// changes.
+    pub fn set<T: Copy>(&mut self, values: &[T], set: impl Fn(&mut NocLevel, T)) {
+        let Some(&last) = values.last() else {
+            return;
+        };
+        let innermost = self.level(usize::MAX);
+        self.levels.resize(self.levels.len().max(values.len()), innermost);
+        for (index, level) in self.levels.iter_mut().enumerate() {
+            set(level, values.get(index).copied().unwrap_or(last));
+        }
+    }
+
+    /// The network with `share` applied to every bandwidth.
+    pub fn shared(&self, share: impl Fn(u64) -> u64) -> Self {
+        let part = |level: &NocLevel| NocLevel {
+            bandwidth: share(level.bandwidth),
+            up_bandwidth: level.up_bandwidth.map(&share),
+            weight_bandwidth: level.weight_bandwidth.map(&share),
+            ..*level
+        };
+        Self { levels: self.levels.iter().map(part).collect() }
+    }
+}
+
+/// Memories of one accelerator.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Memory {
+    /// On-chip memory that all PEs share (L2).
+    pub shared: Bytes,
+    /// Copies of a tile of each tensor that the shared memory holds while the tile changes; 2 is double
+    /// buffering.
+    pub shared_copies: PerTensor<u32>,
+    /// Scratchpad of one PE (L1).
+    pub scratchpad: Bytes,
+    /// Buffers of the units that are clusters, by NoC level, outermost first. The last one stands for all
+    /// deeper levels; an empty list is no limit.
+    pub clusters: Vec<Bytes>,
+    /// Bandwidth of DRAM [byte/cycle].
+    pub dram_bandwidth: u64,
+    /// Latency of DRAM \[cycle\].
+    pub dram_latency: u64,
+    /// Compression of inputs, weights and outputs in DRAM. Partial sums are never compressed.
+    pub compression: PerTensor<Compression>,
+}
+
+impl Memory {
+    /// Memories with a double-buffered shared memory, cluster buffers without limit, no DRAM latency and no
+    /// compression. `dram_bandwidth` is in byte/cycle.
+    pub fn new(shared: Bytes, scratchpad: Bytes, dram_bandwidth: u64) -> Self {
+        Self {
+            shared,
+            shared_copies: PerTensor::splat(2),
+            scratchpad,
+            clusters: Vec::new(),
+            dram_bandwidth,
+            dram_latency: 0,
+            compression: PerTensor::default(),
+        }
+    }
+
+    /// Buffer of a unit of NoC level `level` that is a cluster; `None` is no limit.
+    pub fn cluster(&self, level: usize) -> Option<Bytes> {
+        self.clusters.get(level).or(self.clusters.last()).copied()
+    }
+}
+
+/// One accelerator: a single dataflow on a single pool of PEs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Accelerator {
+    /// Name, e.g. `WS-0`.
+    pub name: Box<str>,
+    /// Dataflow that it runs.
+    pub dataflow: Arc<Dataflow>,
+    /// Choices that it makes for every layer.
+    pub flexibility: Flexibility,
+    /// Objective of these choices.
+    pub mapping_objective: MappingObjective,
+    /// Number of processing elements.
+    pub pes: u32,
+    /// Clock.
+    pub clock: ClockRate,
+    /// On-chip network.
+    pub noc: Noc,
+    /// Memories.
+    pub memory: Memory,
+    /// PEs, vector lanes and their operands.
+    pub datapath: Datapath,
+    /// Energy per event, relative to a multiply-accumulate.
+    pub energy: EnergyTable,
+    /// Energy per multiply-accumulate and per byte moved.
+    pub byte_energy: ByteEnergy,
+}
+
+/// Operations of PEs and vector lanes in one cycle, and widths of their operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Datapath {
+    /// Multiply-accumulates per PE and cycle.
+    pub macs_per_pe_cycle: u32,
+    /// Operations per cycle on operators without multiply-accumulates; `None`: one per PE.
+    pub vector_lanes: Option<u32>,
+    /// Most outermost units of a dataflow, if the array has a fixed shape.
+    pub units_limit: Option<u32>,
+    /// Widths of operands.
+    pub widths: Widths,
+}
+
+impl Default for Datapath {
+    /// One multiply-accumulate of 8-bit operands per PE and cycle, and one vector lane per PE.
+    fn default() -> Self {
+        let widths = Widths::default();
+        Self { macs_per_pe_cycle: 1, vector_lanes: None, units_limit: None, widths }
+    }
+}
+
+impl Accelerator {
+    /// Most PEs of one accelerator.
+    pub const MAX_PES: u32 = 1 << 24;
+
+    /// An accelerator with the clock and energy of the published artifact, and the default datapath and
+    /// energy per byte. Fields that differ are set afterwards; [`System::new`] checks all of them.
+    pub fn new(
+        name: impl Into<Box<str>>,
+        dataflow: Arc<Dataflow>,
+        pes: u32,
+        noc: Noc,
+        memory: Memory,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            flexibility: dataflow.flexibility().unwrap_or_default(),
+            mapping_objective: MappingObjective::default(),
+            dataflow,
+            pes,
+            clock: ClockRate::GHZ,
+            noc,
+            memory,
+            datapath: Datapath::default(),
+            energy: EnergyTable::ARTIFACT,
+            byte_energy: ByteEnergy::default(),
+        }
+    }
+
+    /// The same accelerator with the flexibility and the objective of `settings`, where these have them.
+    #[must_use]
+    pub fn mapped(self, settings: MappingSettings) -> Self {
+        Self {
+            flexibility: settings.flexibility.unwrap_or(self.flexibility),
+            mapping_objective: settings.objective.unwrap_or(self.mapping_objective),
+            ..self
+        }
+    }
+
+    /// Whether every layer costs the same on `other`: they are equal in all but their names.
+    pub fn costs_as(&self, other: &Self) -> bool {
+        self.pes == other.pes
+            && self.flexibility == other.flexibility
+            && self.mapping_objective == other.mapping_objective
+            && (Arc::ptr_eq(&self.dataflow, &other.dataflow)
+                || self.dataflow.maps_as(&other.dataflow))
+            && self.clock == other.clock
+            && self.noc == other.noc
+            && self.memory == other.memory
+            && self.datapath == other.datapath
+            && self.energy == other.energy
+            && self.byte_energy == other.byte_energy
+    }
+}
+
+/// A system under test: one or more accelerators that run side by side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct System {
+    name: Box<str>,
+    accelerators: Vec<Accelerator>,
+    technology: Option<Arc<Technology>>,
+}
+
+/// Reasons why a system cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum HardwareError {
+    /// No accelerators.
+    #[error("system `{0}` has no accelerators")]
+    Empty(String),
+    /// More accelerators than [`System::MAX_ACCELERATORS`].
+    #[error(
+        "system `{system}` has {found} accelerators; at most {} are allowed",
+        System::MAX_ACCELERATORS
+    )]
+    TooMany {
+        /// System.
+        system: Box<str>,
+        /// Number of accelerators.
+        found: usize,
+    },
+    /// Too few PEs for one unit of the dataflow.
+    #[error(
+        "accelerator `{accelerator}` has {pes} PEs, but one unit of dataflow {dataflow} needs \
+         {needed} (the product of its cluster sizes)"
+    )]
+    TooFewPes {
+        /// Accelerator.
+        accelerator: Box<str>,
+        /// Its PEs.
+        pes: u32,
+        /// Its dataflow.
+        dataflow: Box<str>,
+        /// PEs of one outermost unit.
+        needed: u64,
+    },
+    /// A size is 0 or too large.
+    #[error("accelerator `{accelerator}`: {what} is {found}; allowed are 1 to {max}")]
+    Size {
+        /// Accelerator.
+        accelerator: Box<str>,
+        /// Name of the size.
+        what: &'static str,
+        /// Given value.
+        found: u64,
+        /// Largest allowed.
+        max: u64,
+    },
+    /// The energy of cluster buffers follows from a size that is not given.
+    #[error(
+        "accelerator `{accelerator}`: the energy of a byte of the cluster buffers is `by-size`, but \
+         their size is not given (key `cluster_memory_kib`)"
+    )]
+    NoClusterSize {
+        /// Accelerator.
+        accelerator: Box<str>,
+    },
+    /// The PEs do not divide into the shares of a style.
+    #[error("style {style} cannot split {pes} PEs {shares}: {pes} is not a multiple of {total}")]
+    UnevenShares {
+        /// Style.
+        style: Box<str>,
+        /// Total PEs.
+        pes: u32,
+        /// The shares, e.g. `3:1`.
+        shares: String,
+        /// Sum of the shares.
+        total: u32,
+    },
+    /// A platform of tables does not list the partition.
+    #[error(
+        "style {style} needs accelerators of {partition} PEs, which platform `{platform}` does not \
+         list (it has {known}); choose one of those sizes or `--platform paper`"
+    )]
+    NoTable {
+        /// Style.
+        style: Box<str>,
+        /// PEs of its accelerators.
+        partition: String,
+        /// Platform.
+        platform: Box<str>,
+        /// Partitions that it lists.
+        known: String,
+    },
+    /// A platform of tables has no budget to change.
+    #[error(
+        "platform `{platform}` lists its accelerators one by one; bandwidth and memory are set on a \
+         platform with a budget, such as `paper`"
+    )]
+    NoBudget {
+        /// Platform.
+        platform: Box<str>,
+    },
+}
+
+impl System {
+    /// Most accelerators of a system.
+    pub const MAX_ACCELERATORS: usize = 1024;
+
+    /// A system of `accelerators`, each of which is checked.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`HardwareError::Empty`] or [`HardwareError::TooMany`] for a wrong number of
+    /// accelerators, and [`HardwareError::TooFewPes`] or [`HardwareError::Size`] for the first
+    /// accelerator that is wrong.
+    pub fn new(
+        name: impl Into<Box<str>>,
+        accelerators: Vec<Accelerator>,
+    ) -> Result<Self, HardwareError> {
+        let name = name.into();
+        if accelerators.is_empty() {
+            return Err(HardwareError::Empty(name.into()));
+        }
+        if accelerators.len() > Self::MAX_ACCELERATORS {
+            let found = accelerators.len();
+            return Err(HardwareError::TooMany { system: name, found });
+        }
+        for accelerator in &accelerators {
+            accelerator.check()?;
+        }
+        Ok(Self { name, accelerators, technology: None })
+    }
+
+    /// Name, e.g. `J`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Accelerators, indexed by [`crate::ids::AccelId`].
+    pub fn accelerators(&self) -> &[Accelerator] {
+        &self.accelerators
+    }
+
+    /// The same system in `technology`.
+    #[must_use]
+    pub fn in_technology(self, technology: Option<Arc<Technology>>) -> Self {
+        Self { technology, ..self }
+    }
+
+    /// Technology that its file or platform names, or that a command gives it.
+    pub fn technology(&self) -> Option<&Arc<Technology>> {
+        self.technology.as_ref()
+    }
+
+    /// The same system with other accelerators.
+    ///
+    /// # Errors
+    ///
+    /// As [`System::new`].
+    pub fn with_accelerators(&self, accelerators: Vec<Accelerator>) -> Result<Self, HardwareError> {
+        let system = Self::new(self.name.clone(), accelerators)?;
+        Ok(system.in_technology(self.technology.clone()))
+    }
+
+    /// PEs of all accelerators.
+    pub fn pes(&self) -> u64 {
+        self.accelerators.iter().map(|accelerator| u64::from(accelerator.pes)).sum()
+    }
+}
+
+impl Accelerator {
+    /// Bytes in DRAM of `elements` of a tensor that move together, outputs at their final width: whole bytes,
+    /// then the factor of compression.
+    pub fn dram_bytes(&self, tensor: TensorRole, elements: u64) -> u64 {
+        self.dram_bytes_at(&self.datapath.widths, tensor, elements)
+    }
+
+    /// The same of a layer whose elements have these widths.
+    pub fn dram_bytes_at(&self, widths: &Widths, tensor: TensorRole, elements: u64) -> u64 {
+        let &Widths { input, weight, output, .. } = widths;
+        let width = PerTensor { input, weight, output }[tensor];
+        self.memory.compression[tensor].of(width.bytes(elements))
+    }
+
+    /// The accelerator as layers of these widths find it: their data are moved and kept in them, and the
+    /// energy of a multiply-accumulate is that of the datapath.
+    pub(crate) fn with_widths(&self, widths: Widths) -> Self {
+        let mut accelerator = self.clone();
+        accelerator.byte_energy.mac = Some(self.byte_energy.mac_pj_of(&self.datapath.widths));
+        accelerator.datapath.widths = widths;
+        accelerator
+    }
+
+    fn check(&self) -> Result<(), HardwareError> {
+        let bounded = |what, found: u64, max: u64| {
+            if found == 0 || found > max {
+                return Err(HardwareError::Size {
+                    accelerator: self.name.clone(),
+                    what,
+                    found,
+                    max,
+                });
+            }
+            Ok(())
+        };
+        bounded("the number of PEs", self.pes.into(), Self::MAX_PES.into())?;
+        let levels = self.noc.levels();
+        bounded("the number of NoC levels", levels.len() as u64, Noc::MAX_LEVELS as u64)?;
+        for &NocLevel { bandwidth, up_bandwidth, weight_bandwidth, .. } in levels {
+            for bandwidth in [Some(bandwidth), up_bandwidth, weight_bandwidth].into_iter().flatten()
+            {
+                bounded("the NoC bandwidth", bandwidth, 1 << 32)?;
+            }
+        }
+        let clusters = &self.memory.clusters;
+        if clusters.len() > Noc::MAX_LEVELS {
+            bounded(
+                "the number of cluster buffers",
+                clusters.len() as u64,
+                Noc::MAX_LEVELS as u64,
+            )?;
+        }
+        if clusters.is_empty() && self.byte_energy.cluster == MemoryEnergy::BySize {
+            return Err(HardwareError::NoClusterSize { accelerator: self.name.clone() });
+        }
+        bounded("the DRAM bandwidth", self.memory.dram_bandwidth, 1 << 32)?;
+        bounded("MACs of a PE and cycle", self.datapath.macs_per_pe_cycle.into(), 1 << 16)?;
+        for width in self.datapath.widths.into_array() {
+            bounded(
+                "the number of bits of an operand",
+                width.bits().into(),
+                Width::MAX.bits().into(),
+            )?;
+        }
+        let needed = self.dataflow.pes_per_unit();
+        if needed > u64::from(self.pes) {
+            return Err(HardwareError::TooFewPes {
+                accelerator: self.name.clone(),
+                pes: self.pes,
+                dataflow: self.dataflow.name().into(),
+                needed,
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,295 @@
+//! Platforms: the chips on which styles become systems.
+//!
+//! A platform with a *budget* has one pool of bandwidth and memory that the accelerators split by their
+//! shares, as section 4.1 of the XRBench paper describes its systems. A platform with *tables* fixes the
+//! parameters of every instance, as the published artifact does; it holds for the listed partitions only.
+
+use std::sync::Arc;
+
+use crate::dataflow::Dataflow;
+use crate::units::{Bytes, ClockRate};
+
+use super::{
+    Accelerator, ByteEnergy, Change, Datapath, EnergyTable, HardwareError, MappingObjective,
+    Memory, Noc, Share, Style, System, Technology,
+};
+
+/// Properties of the hardware that do not depend on dataflows and PE counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Platform {
+    /// Name, e.g. `paper`.
+    pub name: Box<str>,
+    /// Clock of every accelerator.
+    pub clock: ClockRate,
+    /// PEs and operands of every accelerator.
+    pub datapath: Datapath,
+    /// Energy per event.
+    pub energy: EnergyTable,
+    /// Energy per multiply-accumulate and byte.
+    pub byte_energy: ByteEnergy,
+    /// Bandwidths and memories.
+    pub resources: Resources,
+    /// Technology of the chip, unless a command names another.
+    pub technology: Option<Arc<Technology>>,
+}
+
+/// Bandwidths and memories of a platform.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Resources {
+    /// One pool, which a style splits by its shares. Scratchpads belong to PEs and cluster buffers to
+    /// clusters; they are not split.
+    Budget(Box<Budget>),
+    /// Fixed parameters for each listed partition.
+    Tables(Vec<Table>),
+}
+
+/// Resources of a whole chip.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Budget {
+    /// On-chip network of the whole chip.
+    pub noc: Noc,
+    /// Memories of the whole chip.
+    pub memory: Memory,
+    /// Bandwidths that are not split.
+    pub unpartitioned: Unpartitioned,
+}
+
+impl Budget {
+    /// A budget that is split entirely.
+    pub fn new(noc: Noc, memory: Memory) -> Self {
+        Self { noc, memory, unpartitioned: Unpartitioned::default() }
+    }
+}
+
+/// Bandwidths of a chip that are not split by shares: every accelerator may use the whole of them. Two
+/// accelerators at once then have more than the chip has, unless the run limits the shared bandwidth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Unpartitioned {
+    /// Bandwidth of the on-chip network.
+    pub noc: bool,
+    /// Bandwidth of DRAM.
+    pub dram: bool,
+}
+
+/// Changes of the resources of a whole chip; `None` keeps the value of the budget.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct BudgetChange {
+    /// Downward bandwidth of every level of the on-chip network [byte/cycle].
+    pub noc_bandwidth: Option<Change<u64>>,
+    /// Shared memory (L2).
+    pub shared_memory: Option<Change<Bytes>>,
+    /// Scratchpad of one PE (L1).
+    pub scratchpad: Option<Change<Bytes>>,
+    /// Buffer of every unit that is a cluster, on every level.
+    pub cluster_memory: Option<Change<Bytes>>,
+    /// Bandwidth of DRAM [byte/cycle].
+    pub dram_bandwidth: Option<Change<u64>>,
+    /// Bandwidths that are not split, in addition to those of the budget.
+    pub unpartitioned: Unpartitioned,
+}
+
+impl BudgetChange {
+    /// Whether it changes nothing.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn of(&self, budget: &Budget) -> Budget {
+        let Budget { mut noc, mut memory, mut unpartitioned } = budget.clone();
+        if let Some(change) = self.noc_bandwidth {
+            noc.levels_mut()
+                .iter_mut()
+                .for_each(|level| level.bandwidth = change.of(level.bandwidth));
+        }
+        let size = |change: Option<Change<Bytes>>, before: Bytes| {
+            change.map_or(before, |change| change.of(before))
+        };
+        memory.shared = size(self.shared_memory, memory.shared);
+        memory.scratchpad = size(self.scratchpad, memory.scratchpad);
+        match self.cluster_memory {
+            Some(Change::To(size)) => memory.clusters = vec![size],
+            change => memory.clusters.iter_mut().for_each(|it| *it = size(change, *it)),
+        }
+        let bandwidth = memory.dram_bandwidth;
+        memory.dram_bandwidth = self.dram_bandwidth.map_or(bandwidth, |it| it.of(bandwidth));
+        unpartitioned.noc |= self.unpartitioned.noc;
+        unpartitioned.dram |= self.unpartitioned.dram;
+        Budget { noc, memory, unpartitioned }
+    }
+}
+
+impl Platform {
+    /// A platform with the default datapath and energy per byte. Fields that differ are set afterwards.
+    pub fn new(
+        name: impl Into<Box<str>>,
+        clock: ClockRate,
+        energy: EnergyTable,
+        resources: Resources,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            clock,
+            datapath: Datapath::default(),
+            energy,
+            byte_energy: ByteEnergy::default(),
+            resources,
+            technology: None,
+        }
+    }
+
+    /// This platform with another budget.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`HardwareError::NoBudget`] if `change` changes something and the platform has tables.
+    pub fn with(&self, change: &BudgetChange) -> Result<Self, HardwareError> {
+        let resources = match &self.resources {
+            Resources::Budget(budget) => Resources::Budget(Box::new(change.of(budget))),
+            tables if change.is_none() => tables.clone(),
+            Resources::Tables(_) => {
+                return Err(HardwareError::NoBudget { platform: self.name.clone() });
+            }
+        };
+        Ok(Self { resources, ..self.clone() })
+    }
+}
+
+/// Instances of one partition of the PEs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Name, e.g. `Dual_4K_BigLittle`.
+    pub name: Box<str>,
+    /// Parameters of every accelerator.
+    pub instances: Vec<Instance>,
+}
+
+/// Parameters of one accelerator, without its dataflow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instance {
+    /// Name in the artifact's file, e.g. `Acc0_2K`.
+    pub name: Box<str>,
+    /// Number of processing elements.
+    pub pes: u32,
+    /// On-chip network.
+    pub noc: Noc,
+    /// Memories.
+    pub memory: Memory,
+}
+
+impl Instance {
+    /// The accelerator that runs `dataflow` on this instance, with the clock, datapath and energy of
+    /// `platform`.
+    pub fn with(
+        &self,
+        name: Box<str>,
+        dataflow: &Arc<Dataflow>,
+        platform: &Platform,
+    ) -> Accelerator {
+        Accelerator {
+            name,
+            dataflow: Arc::clone(dataflow),
+            flexibility: dataflow.flexibility().unwrap_or_default(),
+            mapping_objective: MappingObjective::default(),
+            pes: self.pes,
+            clock: platform.clock,
+            noc: self.noc.clone(),
+            memory: self.memory.clone(),
+            datapath: platform.datapath,
+            energy: platform.energy,
+            byte_energy: platform.byte_energy,
+        }
+    }
+}
+
+impl Style {
+    /// The system that this style becomes with `pes` PEs in total on `platform`. Accelerators are
+    /// named by dataflow and position, e.g. `WS-0`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`HardwareError::UnevenShares`] if the PEs do not split by the shares,
+    /// [`HardwareError::NoTable`] if a platform with tables does not list the partition, and the errors
+    /// of [`System::new`].
+    pub fn instantiate(&self, pes: u32, platform: &Platform) -> Result<System, HardwareError> {
+        let partition = self.partition(pes)?;
+        let instances = match &platform.resources {
+            Resources::Budget(budget) => self.split(budget, &partition),
+            Resources::Tables(tables) => self.find_table(tables, &partition, platform)?,
+        };
+        let accelerators = instances
+            .iter()
+            .zip(&self.shares)
+            .enumerate()
+            .map(|(index, (instance, Share { dataflow, mapping, .. }))| {
+                let name = format!("{}-{index}", dataflow.name()).into();
+                instance.with(name, dataflow, platform).mapped(mapping.or(self.mapping))
+            })
+            .collect();
+        let system = System::new(self.name.clone(), accelerators)?;
+        Ok(system.in_technology(platform.technology.clone()))
+    }
+
+    /// Splits one chip by the shares of the accelerators, whose PEs are `partition`, except for
+    /// bandwidths that are unpartitioned. Parts are rounded down, never below 1.
+    fn split(&self, budget: &Budget, partition: &[u32]) -> Vec<Instance> {
+        let Budget { noc, memory, unpartitioned } = budget;
+        let total = |share: fn(&Share) -> u32| self.shares.iter().map(share).map(u64::from).sum();
+        let [noc_total, memory_total, dram_total]: [u64; 3] =
+            [total(|it| it.noc), total(|it| it.shared_memory), total(|it| it.dram)];
+        let instance = |(index, (share, &pes)): (usize, (&Share, &u32))| Instance {
+            name: format!("Acc{index}").into(),
+            pes,
+            noc: match unpartitioned.noc {
+                true => noc.clone(),
+                false => noc.shared(|bandwidth| part(bandwidth, share.noc, noc_total)),
+            },
+            memory: Memory {
+                shared: Bytes::new(part(memory.shared.get(), share.shared_memory, memory_total)),
+                dram_bandwidth: match unpartitioned.dram {
+                    true => memory.dram_bandwidth,
+                    false => part(memory.dram_bandwidth, share.dram, dram_total),
+                },
+                ..memory.clone()
+            },
+        };
+        self.shares.iter().zip(partition).enumerate().map(instance).collect()
+    }
+
+    fn find_table(
+        &self,
+        tables: &[Table],
+        partition: &[u32],
+        platform: &Platform,
+    ) -> Result<Vec<Instance>, HardwareError> {
+        tables
+            .iter()
+            .find(|table| {
+                table.instances.iter().map(|instance| instance.pes).eq(partition.iter().copied())
+            })
+            .map(|table| table.instances.clone())
+            .ok_or_else(|| HardwareError::NoTable {
+                style: self.name.clone(),
+                partition: join(partition, " + "),
+                platform: platform.name.clone(),
+                known: tables
+                    .iter()
+                    .map(|table| {
+                        let pes: Vec<_> = table.instances.iter().map(|i| i.pes).collect();
+                        join(&pes, " + ")
+                    })
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            })
+    }
+}
+
+/// `whole` times `share` over `total`, rounded down, at least 1.
+fn part(whole: u64, share: u32, total: u64) -> u64 {
+    let part = u128::from(whole) * u128::from(share) / u128::from(total.max(1));
+    u64::try_from(part).unwrap_or(whole).max(1)
+}
+
+fn join(numbers: &[u32], separator: &str) -> String {
+    numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(separator)
+}

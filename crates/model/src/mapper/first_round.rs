@@ -1,0 +1,87 @@
+//! The first round of a search for the mappings of networks, whose searches do not depend on each other, so
+//! that several processes can share them.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::model::Network;
+
+use super::exact::Counts;
+use super::kept::{Kept, LayerKey};
+use super::mapped::MappedNetwork;
+use super::networks::{NetworkMapper, Results, missing};
+use super::row;
+
+/// Text of a search without a result.
+const NONE: &str = "none";
+
+/// Text of a result: the numbers of decided mappings, and the line of the choice.
+fn text(key: &LayerKey, kept: &Kept, counts: Counts) -> String {
+    let Counts { evaluated, infeasible, excluded, best } = counts;
+    format!("{evaluated} {infeasible} {excluded} {best} {}", row::write(key, kept))
+}
+
+/// The result of a layer in its text.
+fn of_text(key: &LayerKey, text: &str) -> Option<(Kept, Counts)> {
+    let mut words = text.splitn(5, ' ');
+    let mut count = || words.next()?.parse().ok();
+    let counts =
+        Counts { evaluated: count()?, infeasible: count()?, excluded: count()?, best: count()? };
+    let (found, kept) = row::read(words.next()?)?;
+    (found == *key).then_some((kept, counts))
+}
+
+impl NetworkMapper {
+    /// Number of searches of the first round, which do not depend on each other: one for all layers of one
+    /// shape that find their tensors at the same places.
+    pub fn n_first_searches(&self, networks: &[Arc<Network>], only: Option<&str>) -> usize {
+        let works: Vec<_> = networks.iter().map(|network| self.work(network)).collect();
+        missing(&works, only, &Results::new()).len()
+    }
+
+    /// Makes searches of the first round, by their indices, in parallel. `each` gets the index in `searches`
+    /// and the result as text, on any thread. The work ends early if `each` breaks.
+    pub fn first_searches(
+        &self,
+        networks: &[Arc<Network>],
+        only: Option<&str>,
+        searches: &[u64],
+        each: &(dyn Fn(usize, String) -> ControlFlow<()> + Sync),
+    ) {
+        let works: Vec<_> = networks.iter().map(|network| self.work(network)).collect();
+        let missing = missing(&works, only, &Results::new());
+        let section = self.section(self.accelerator.datapath.widths);
+        let search = |(index, number): (usize, &u64)| {
+            let at = usize::try_from(*number).ok();
+            let Some((key, machine)) = at.and_then(|at| missing.get(at)) else {
+                return ControlFlow::Continue(());
+            };
+            let found = self.get_or_search(key, machine, &section);
+            each(index, found.map_or(NONE.into(), |(kept, counts)| text(&key.0, &kept, counts)))
+        };
+        let _ = searches.par_iter().enumerate().try_for_each(search);
+    }
+
+    /// Maps as [`NetworkMapper::map`] does, after a first round with these results, the texts of
+    /// [`NetworkMapper::first_searches`] in order. `None` if a text is not a result of its layer.
+    pub fn map_after(
+        &self,
+        networks: &[Arc<Network>],
+        only: Option<&str>,
+        first: &[String],
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Option<Vec<MappedNetwork>> {
+        let works: Vec<_> = networks.iter().map(|network| self.work(network)).collect();
+        let missing = missing(&works, only, &Results::new());
+        let mut results = Vec::new();
+        for ((key, _), text) in missing.into_iter().zip(first) {
+            if text != NONE {
+                let found = of_text(&key.0, text)?;
+                results.push((key, found));
+            }
+        }
+        Some(self.rounds(works, only, Some(results), progress))
+    }
+}

@@ -1,0 +1,47 @@
+//! The mapper: the best mapping of a layer on an accelerator within a declared mapspace
+//! (docs/explanation/mapper.md).
+//!
+//! Mappings are evaluated by the loop-nest cost model itself, so that the value of the best one is what
+//! `xrsim cost` computes for it.
+
+mod bound;
+mod candidate;
+mod chooser;
+mod construct;
+mod declared;
+mod exact;
+mod first_round;
+mod forms;
+mod improve;
+mod kept;
+mod layer;
+mod mapped;
+mod networks;
+mod objective;
+mod problem;
+pub mod row;
+mod search;
+mod sizes;
+mod skeletons;
+mod space;
+pub mod store;
+pub mod table;
+
+pub use bound::of_machine as machine_bound;
+pub use chooser::{Certainty, Chooser};
+pub use declared::{DeclaredSpace, axis_of};
+pub use exact::{Counts, Rules};
+pub use forms::forms;
+pub use layer::FoundForm;
+pub use mapped::{MappedLayer, MappedNetwork, Violation};
+pub use networks::{NetworkMapper, Space};
+pub use objective::{Goal, Objective, Value};
+pub use problem::Limits;
+pub use row::mapping_text;
+pub use search::{Effort, Found, Search, Status};
+pub use sizes::Sizes;
+pub use space::{AxisSet, LevelSpace, Mapspace};
+pub use store::Store;
+
+#[cfg(test)]
+mod tests;

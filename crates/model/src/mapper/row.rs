@@ -1,0 +1,223 @@
+//! Choices as lines of text, for tables of mappings.
+//!
+//! A line has the layer, the tensors that are resident, the free shared memory, the effort, what is known
+//! of the choice, its latency \[cycle\] and energy \[pJ\], the bounds of both, the form and the mapping,
+//! separated by spaces:
+//!
+//! ```text
+//! 1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 full gap 90000 1e9 28224 9e8 = 16:C16,X1s 16:K1s
+//! ```
+//!
+//! A layer is its extents and both windows (stride, dilation, stored positions, padding), with `d` at the
+//! end if channels are groups. The form is `=` if the layer is computed as it is written. A level of a
+//! mapping is its units and its loops, outermost first: axis, size, and `s` if it is spread. Loops above
+//! the shared memory come first, with `dram` in place of units.
+
+use std::fmt::Write as _;
+
+use crate::cost::loop_nest::{
+    Axis, Choice, Extents, Level, Loop, Machine, Mapping, Nest, Window, is_form,
+};
+use crate::model::PerTensor;
+
+use super::kept::{Kept, LayerKey};
+use super::objective::Value;
+use super::search::Status;
+
+/// The line of a choice.
+pub fn write(key: &LayerKey, kept: &Kept) -> String {
+    let mut line = layer(&key.nest);
+    let PerTensor { input, weight, output } = key.resident;
+    let letters = [(input, 'i'), (weight, 'w'), (output, 'o')];
+    let resident: String =
+        letters.iter().filter(|(is, _)| *is).map(|(_, letter)| *letter).collect();
+    let resident = if resident.is_empty() { "-" } else { &resident };
+    let shared = key.shared_bytes.map_or("-".into(), |bytes| bytes.to_string());
+    let effort = if kept.full { "full" } else { "quick" };
+    let status = STATUS.iter().find(|(_, status)| *status == kept.status).map_or("", |it| it.0);
+    let Kept { value, bound, choice, .. } = kept;
+    let form = if choice.nest == key.nest { "=".into() } else { layer(&choice.nest) };
+    // Writing to a string does not fail.
+    let _ = write!(
+        line,
+        " {resident} {shared} {effort} {status} {} {} {} {} {form}",
+        value.cycles, value.energy_pj, bound.cycles, bound.energy_pj
+    );
+    line.push_str(&mapping(&choice.mapping));
+    line
+}
+
+/// Certainty about a choice, as lines write it.
+const STATUS: [(&str, Status); 4] = [
+    ("bound", Status::OptimalByBound),
+    ("enumerated", Status::OptimalByEnumeration),
+    ("gap", Status::Gap),
+    ("none", Status::NoLegalMapping),
+];
+
+/// Text of a mapping, each level after a space.
+pub(super) fn mapping(mapping: &Mapping) -> String {
+    let level = |units: String, level: &Level| {
+        let loops = level.loops().iter().map(|it| {
+            let spread = if it.spatial { "s" } else { "" };
+            format!("{}{}{spread}", it.axis.letter(), it.size)
+        });
+        format!(" {units}:{}", loops.collect::<Vec<_>>().join(","))
+    };
+    let off_chip = mapping.off_chip().map(|it| level("dram".into(), it));
+    let on_chip = mapping.levels().iter().map(|it| level(it.units().to_string(), it));
+    off_chip.into_iter().chain(on_chip).collect()
+}
+
+/// Text of a mapping, after its form if that is another loop nest than the written one.
+pub fn mapping_text(written: &Nest, form: &Nest, mapping: &Mapping) -> String {
+    let of_mapping = self::mapping(mapping);
+    match form == written {
+        true => of_mapping.trim_start().into(),
+        false => {
+            let extents = form.extents().map(|extent| extent.to_string());
+            format!("as {}{of_mapping}", extents.join("x"))
+        }
+    }
+}
+
+/// The choice of a line; `None` if the line is not one, or its mapping does not compute the layer.
+pub(super) fn read(line: &str) -> Option<(LayerKey, Kept)> {
+    let mut words = line.split(' ');
+    let nest = read_layer(words.next()?)?;
+    let letters = words.next()?;
+    let resident = PerTensor {
+        input: letters.contains('i'),
+        weight: letters.contains('w'),
+        output: letters.contains('o'),
+    };
+    let shared_bytes = match words.next()? {
+        "-" => None,
+        bytes => Some(bytes.parse().ok()?),
+    };
+    let full = match words.next()? {
+        "full" => true,
+        "quick" => false,
+        _ => return None,
+    };
+    let status = words.next()?;
+    let status = STATUS.iter().find(|(name, _)| *name == status)?.1;
+    let value = read_value(&mut words)?;
+    let bound = read_value(&mut words)?;
+    let form = words.next()?;
+    let form = if form == "=" { nest.clone() } else { read_layer(form)? };
+    if !is_form(&form, &nest) {
+        return None;
+    }
+    let mapping = read_mapping(&form, words)?;
+    let choice = Choice { nest: form, mapping };
+    Some((LayerKey { nest, resident, shared_bytes }, Kept { full, status, value, bound, choice }))
+}
+
+fn read_value<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Value> {
+    let cycles = words.next()?.parse().ok()?;
+    let energy_pj: f64 = words.next()?.parse().ok()?;
+    (energy_pj.is_finite() && energy_pj >= 0.0).then_some(Value { cycles, energy_pj })
+}
+
+fn layer(nest: &Nest) -> String {
+    let list = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let window = |it: &Window| list(&[it.stride, it.dilation, it.stored, it.padding]);
+    let [rows, columns] = nest.windows();
+    let groups = if nest.is_depthwise() { "/d" } else { "" };
+    format!("{}/{}/{}{groups}", list(nest.extents()), window(rows), window(columns))
+}
+
+fn read_layer(text: &str) -> Option<Nest> {
+    let mut parts = text.split('/');
+    let extents: Extents = numbers(parts.next()?)?;
+    let mut window = || {
+        let [stride, dilation, stored, padding] = numbers(parts.next()?)?;
+        Some(Window { stride, dilation, stored, padding })
+    };
+    let windows = [window()?, window()?];
+    let depthwise = match parts.next() {
+        None => false,
+        Some("d") => true,
+        Some(_) => return None,
+    };
+    Nest::new(extents, windows, depthwise).ok()
+}
+
+fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {
+    let mut numbers = [0; N];
+    let mut words = text.split(',');
+    for number in &mut numbers {
+        *number = words.next()?.parse().ok()?;
+    }
+    words.next().is_none().then_some(numbers)
+}
+
+fn read_mapping<'a>(nest: &Nest, levels: impl Iterator<Item = &'a str>) -> Option<Mapping> {
+    let mut off_chip = None;
+    let mut on_chip = Vec::new();
+    for (index, level) in levels.enumerate() {
+        let (units, loops) = level.split_once(':')?;
+        let loops = loops.split(',').filter(|it| !it.is_empty());
+        let loops: Vec<_> = loops.map(read_loop).collect::<Option<_>>()?;
+        match units {
+            "dram" if index == 0 => off_chip = Some(loops),
+            units => on_chip.push((units.parse().ok()?, loops)),
+        }
+    }
+    let on_chip: Vec<_> = on_chip.iter().map(|(units, loops)| (*units, loops.as_slice())).collect();
+    // The name of a file stands for a machine: its PEs were checked when the mapping was found.
+    let machine = Machine::new(u32::MAX);
+    Mapping::of_loops(off_chip.as_deref(), &on_chip, nest, &machine).ok()
+}
+
+fn read_loop(text: &str) -> Option<Loop> {
+    let letter = text.chars().next()?;
+    let axis = Axis::ALL.into_iter().find(|axis| axis.letter() == letter)?;
+    let rest = &text[letter.len_utf8()..];
+    let (size, spatial) = match rest.strip_suffix('s') {
+        Some(size) => (size, true),
+        None => (rest, false),
+    };
+    let size = size.parse().ok()?;
+    Some(Loop::new(axis, size, spatial))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_as_they_are_written() {
+        let lines = [
+            "1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 full gap 9 1.5 8 0.1 = 16:C16,Y1,X1s 16:K1s 16:C1s",
+            "1,1,8,3,1,1,7,7/1,1,7,0/1,1,7,0 io 1024 quick bound 8 2 8 2 1,1,8,147,1,1,1,1/1,1,1,0/1,1,1,0 4:K2s 2:",
+            "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - 1024 full enumerated 9 1.5 8 0.1 = dram:K4 4:K1s",
+            "1,8,1,1,9,9,3,3/1,1,9,1/1,1,9,1/d - - quick none 8 2 8 2 = 1:Y1",
+        ];
+        for line in lines {
+            let (key, kept) = read(line).expect("a line");
+            assert_eq!(write(&key, &kept), line);
+        }
+    }
+
+    #[test]
+    fn lines_that_compute_something_else_are_no_choices() {
+        let layer = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full gap 9 1 8 1 =";
+        for mapping in [
+            "",
+            " 4",
+            " 0:K2",
+            " 4:K2,K1",
+            " 4:K2s,C2s",
+            " 4:Z2",
+            " 4:K0",
+            " dram:K2",
+            " dram:K2s 4:K1",
+        ] {
+            assert!(read(&format!("{layer}{mapping}")).is_none(), "{mapping}");
+        }
+        let other = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full gap 9 1 8 1 1,1,8,4,5,1,1,1/1,1,5,0/1,1,1,0 4:K2";
+        assert!(read(other).is_none());
+    }
+}

@@ -1,0 +1,9 @@
+//! Choices that come with the program.
+
+/// A table of mappings: contents of files by their names.
+pub(super) type Table = &'static [(&'static str, &'static str)];
+
+include!(concat!(env!("OUT_DIR"), "/mappings.rs"));
+
+/// Files of the table, in the order of their names.
+pub const FILES: Table = MAPPINGS;

@@ -1,0 +1,282 @@
+//! Report of a comparison of policies: their ranking, the differences, and their significance.
+
+mod csv;
+mod figure;
+mod p_value;
+mod pairs;
+mod table;
+
+use std::sync::Arc;
+
+use xrsim_model::column::{Better, Column};
+use xrsim_model::statistics::{PairedDifference, Sequential, Stopping, Summary, holm};
+use xrsim_sim::bounds::{Bound, Bounds, gap};
+use xrsim_sim::load::Drawn;
+use xrsim_sim::score::Score;
+use xrsim_sim::sweep::comparison::{Comparison, Replication, Sample};
+
+pub use csv::{ALL, configurations_csv, metrics_csv, pairs_csv, policies_csv};
+pub use figure::{figure, ranks_figure};
+pub use pairs::{Pair, Ranks, Shares, pairs};
+pub use table::{Tables, tables};
+
+/// The column of [`Sample`] that policies are ranked by. The default is the primary metric, [`Score::primary`].
+#[derive(Debug, Clone, Copy)]
+pub struct Measure {
+    /// Place in [`Sample::values`].
+    at: usize,
+    column: &'static Column<Score>,
+}
+
+impl Measure {
+    /// The measure called `name`; `None` unless [`Sample`] has a column of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        let mut columns = Sample::columns().enumerate();
+        columns.find(|(_, column)| column.name == name).map(|(at, column)| Self { at, column })
+    }
+
+    /// The primary metric.
+    pub fn primary() -> Self {
+        Self::named(Score::primary().name).expect("samples have every score")
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.column.name
+    }
+
+    /// Its meaning, and whether it is the one that all commands rank by.
+    fn meaning(self) -> String {
+        let Column { name, help, .. } = self.column;
+        match **name == *Score::primary().name {
+            true => format!("{name}: the primary metric, which `run` ranks by too: {help}"),
+            false => format!("{name}: {help}"),
+        }
+    }
+
+    fn of(self, sample: &Sample) -> f64 {
+        sample.values()[self.at]
+    }
+
+    fn best(self, values: impl Iterator<Item = f64>) -> f64 {
+        self.column.better.best(values).unwrap_or(0.0)
+    }
+}
+
+/// Results of one policy in a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// Label of the policy.
+    pub policy: Arc<str>,
+    /// The measure: mean over the configurations, one value for each replication.
+    pub measure: Summary,
+    /// Difference to the best policy, replication by replication; `None` for the best.
+    pub difference: Option<PairedDifference>,
+    /// p-value of that difference, adjusted by Holm for the number of policies.
+    pub p_value: Option<f64>,
+    /// Shares of all runs that are better, equal and worse than those of the best policy; `None` for the best.
+    pub shares: Option<Shares>,
+    /// Late and dropped requests over all requests: mean over the configurations with any requests.
+    pub miss_ratio: f64,
+    /// Energy of a run \[mJ\]: mean over configurations.
+    pub energy_mj: f64,
+    /// Difference of the upper bound and the mean score, as a share of the bound.
+    pub gap: f64,
+    /// Configurations in which the policy is better than every other one.
+    pub wins: usize,
+    /// Configurations in which it is the best together with others.
+    pub ties: usize,
+}
+
+/// Ranking of all policies of a comparison.
+#[derive(Debug, Clone)]
+pub struct Ranking {
+    /// The measure that policies are ranked by.
+    pub measure: Measure,
+    /// The only scenario; `None` for all.
+    pub scenario: Option<Arc<str>>,
+    /// The best policy first; of equal ones the one that was given first.
+    pub standings: Vec<Standing>,
+    /// Mean over the configurations of the measure of the policy that is best there.
+    pub best_of_each: f64,
+    /// Upper bounds of `score_executed_mean`, means over configurations and replications.
+    pub bounds: Bounds,
+    /// The tightest of them.
+    pub bound: (Bound, f64),
+    /// Configurations that could run.
+    pub n_configurations: usize,
+    /// Replications of each.
+    pub n_replications: u64,
+    /// Random parts of the runs.
+    pub drawn: Drawn,
+}
+
+impl Ranking {
+    /// Ranks the policies of `comparison` by `measure`.
+    pub fn of(comparison: &Comparison, measure: Measure) -> Self {
+        Self::within(comparison, measure, None)
+    }
+
+    /// Rankings of every scenario by itself, in the order of the configurations; none if there is only one scenario.
+    pub fn by_scenario(comparison: &Comparison, measure: Measure) -> Vec<Self> {
+        let names = scenarios(comparison);
+        let rank = |name: Arc<str>| Self::within(comparison, measure, Some(name));
+        if names.len() > 1 { names.into_iter().map(rank).collect() } else { Vec::new() }
+    }
+
+    fn within(comparison: &Comparison, measure: Measure, scenario: Option<Arc<str>>) -> Self {
+        let all = runs_of(comparison, scenario.as_deref());
+        let n_policies = comparison.policies().len();
+        let series = |policy| series(&all, comparison.n_replications(), policy, measure);
+        let series: Vec<Vec<f64>> = (0..n_policies).map(series).collect();
+        let summaries: Vec<_> = series.iter().map(|it| Summary::of(it.iter().copied())).collect();
+        let mut order: Vec<_> = (0..n_policies).collect();
+        order.sort_by(|&a, &b| {
+            let (a, b) = (summaries[a].mean, summaries[b].mean);
+            match measure.column.better {
+                Better::Higher => b.total_cmp(&a),
+                Better::Lower => a.total_cmp(&b),
+            }
+        });
+        let means: Vec<Vec<f64>> = all.iter().map(|it| means(it, n_policies, measure)).collect();
+        let best = means.iter().map(|it| measure.best(it.iter().copied()));
+        let best: Vec<f64> = best.collect();
+        let difference: Vec<_> = order
+            .iter()
+            .skip(1)
+            .map(|&policy| {
+                let pairs = series[policy].iter().copied().zip(series[order[0]].iter().copied());
+                PairedDifference::of(pairs)
+            })
+            .collect();
+        let p_values: Vec<_> = difference.iter().filter_map(PairedDifference::p_value).collect();
+        let adjusted = holm(&p_values);
+        let bounds = mean_bounds(&all);
+        let bound = bounds.tightest();
+        let leaders = means.iter().zip(&best).map(|(means, best)| {
+            let is_best = means.iter().map(|mean| mean == best).collect::<Vec<_>>();
+            let n_best = is_best.iter().filter(|it| **it).count();
+            (is_best, n_best)
+        });
+        let leaders: Vec<_> = leaders.collect();
+        let leads = |policy: usize, alone: bool| {
+            leaders.iter().filter(|(is_best, n)| is_best[policy] && (*n == 1) == alone).count()
+        };
+        let standing = |(rank, &policy): (usize, &usize)| Standing {
+            policy: Arc::clone(comparison.policies()[policy].label()),
+            measure: summaries[policy],
+            difference: rank.checked_sub(1).map(|rank| difference[rank]),
+            p_value: rank.checked_sub(1).and_then(|rank| adjusted.get(rank).copied()),
+            miss_ratio: miss_ratio(&all, policy),
+            energy_mj: mean_of(&all, policy, "energy_mj"),
+            gap: gap(bound.1, mean_of(&all, policy, "score_executed_mean")),
+            shares: (rank > 0).then(|| Shares::of(&all, (policy, order[0]), measure)),
+            wins: leads(policy, true),
+            ties: leads(policy, false),
+        };
+        Self {
+            measure,
+            standings: order.iter().enumerate().map(standing).collect(),
+            best_of_each: Summary::of(best.iter().copied()).mean,
+            bounds,
+            bound,
+            n_configurations: all.len(),
+            n_replications: comparison.n_replications(),
+            drawn: comparison
+                .feasible()
+                .filter(|(plan, _)| scenario.as_deref().is_none_or(|it| plan.scenario.name() == it))
+                .map(|(plan, _)| plan.drawn())
+                .fold(Drawn::default(), Drawn::or),
+            scenario,
+        }
+    }
+
+    /// The measure with the widest interval; `None` without policies.
+    fn widest(&self) -> Option<Summary> {
+        let measures = self.standings.iter().map(|standing| standing.measure);
+        measures.max_by(|a, b| a.sd.total_cmp(&b.sd))
+    }
+}
+
+/// Makes replications until the interval of `measure` of every policy is as narrow as `rule` asks, or their
+/// number is its cap. `extend` makes the replications up to the number that it is given. Without
+/// policies, the first call of `extend` is the only one.
+pub fn replicate_until(
+    rule: Sequential,
+    comparison: &mut Comparison,
+    measure: Measure,
+    mut extend: impl FnMut(&mut Comparison, u64),
+) {
+    let mut widest = Some(Summary::default());
+    while let Some(Stopping::Until(n)) = widest.map(|widest| rule.decide(&widest)) {
+        extend(comparison, n);
+        widest = Ranking::of(comparison, measure).widest();
+    }
+}
+
+/// Mean over the configurations, one value for each replication.
+fn series(all: &[&[Replication]], n: u64, policy: usize, measure: Measure) -> Vec<f64> {
+    let mean = |replication: u64| {
+        let here = all.iter().map(|runs| measure.of(&runs[replication as usize].samples[policy]));
+        Summary::of(here).mean
+    };
+    (0..n).map(mean).collect()
+}
+
+/// Mean over the replications of one configuration, one value for each policy.
+fn means(runs: &[Replication], n_policies: usize, measure: Measure) -> Vec<f64> {
+    let mean =
+        |policy: usize| Summary::of(runs.iter().map(|it| measure.of(&it.samples[policy]))).mean;
+    (0..n_policies).map(mean).collect()
+}
+
+/// Sum over the replications of a column of [`Sample`].
+fn sum(runs: &[Replication], policy: usize, column: &str) -> f64 {
+    let measure = Measure::named(column).expect("a column of samples");
+    runs.iter().map(|it| measure.of(&it.samples[policy])).sum()
+}
+
+fn miss_ratio(all: &[&[Replication]], policy: usize) -> f64 {
+    let ratio = |runs: &&[Replication]| {
+        let requests = sum(runs, policy, "requests");
+        (requests > 0.0).then(|| sum(runs, policy, "missed") / requests)
+    };
+    Summary::of(all.iter().filter_map(ratio)).mean
+}
+
+/// Mean of a column of [`Sample`] over replications, then configurations.
+fn mean_of(all: &[&[Replication]], policy: usize, column: &str) -> f64 {
+    let mean = |runs: &&[Replication]| sum(runs, policy, column) / runs.len().max(1) as f64;
+    Summary::of(all.iter().map(mean)).mean
+}
+
+/// Scenarios with configurations that could run, in their order.
+fn scenarios(comparison: &Comparison) -> Vec<Arc<str>> {
+    let mut names: Vec<Arc<str>> = Vec::new();
+    for (plan, _) in comparison.feasible() {
+        if !names.iter().any(|name| **name == *plan.scenario.name()) {
+            names.push(plan.scenario.name().into());
+        }
+    }
+    names
+}
+
+/// Replications of every configuration that could run, of one scenario or of all.
+fn runs_of<'c>(comparison: &'c Comparison, scenario: Option<&str>) -> Vec<&'c [Replication]> {
+    let here = comparison.feasible();
+    let here = here.filter(|(plan, _)| scenario.is_none_or(|name| plan.scenario.name() == name));
+    here.map(|(_, runs)| runs).collect()
+}
+
+/// Means of the bounds.
+fn mean_bounds(all: &[&[Replication]]) -> Bounds {
+    let mean = |of: fn(&Bounds) -> f64| {
+        let runs = all.iter().map(|runs| Summary::of(runs.iter().map(|it| of(&it.bounds))).mean);
+        Summary::of(runs).mean
+    };
+    Bounds {
+        isolation: mean(|it| it.isolation),
+        pooled_capacity: mean(|it| it.pooled_capacity),
+        linear_program: mean(|it| it.linear_program),
+    }
+}

@@ -1,0 +1,106 @@
+//! Forms and mappings that accelerators choose for layers (docs/explanation/mapper.md, section 6).
+
+use xrsim_model::cost::Quantity;
+use xrsim_model::cost::loop_nest::{NestReport, nests_of_network};
+use xrsim_model::hardware::{Accelerator, Flexibility};
+use xrsim_model::mapper::{Certainty, Chooser, mapping_text};
+use xrsim_model::model::Network;
+
+use super::Variant;
+
+/// Columns of a choice, in the order of [`LayerChoice::cells`].
+pub(super) const COLUMNS: [&str; 4] = ["flexibility", "mapping", "search", "gap_percent"];
+
+/// The choice for one layer.
+pub(super) struct LayerChoice {
+    /// Form and mapping of every loop nest; empty for an operator without MACs.
+    mappings: Vec<String>,
+    /// Certainty about the layer; `None` if the directives of the dataflow map a part of it.
+    certainty: Option<Certainty>,
+}
+
+impl LayerChoice {
+    /// The choices for every layer of a network, indexed by layer; empty if the accelerator has none, or
+    /// cannot run the network.
+    pub(super) fn of_network(network: &Network, variant: &Variant) -> Vec<Self> {
+        if variant.flexibility() == Flexibility::None {
+            return Vec::new();
+        }
+        let (accelerator, chooser) = (&variant.accelerator, Chooser::default());
+        let nests = nests_of_network(network, accelerator, Some(&chooser)).unwrap_or_default();
+        let of_layer = |nests: &Vec<NestReport>| Self::of_nests(nests, accelerator, &chooser);
+        nests.iter().map(of_layer).collect()
+    }
+
+    fn of_nests(nests: &[NestReport], accelerator: &Accelerator, chooser: &Chooser) -> Self {
+        let text = |it: &NestReport| mapping_text(&it.written, &it.nest, &it.mapping);
+        let written = nests.iter().map(|it| (&it.written, &it.machine));
+        Self {
+            mappings: nests.iter().map(text).collect(),
+            certainty: chooser.known_of_all(accelerator, written),
+        }
+    }
+
+    /// Distance of the latency to its lower bound [percent].
+    pub(super) fn gap_percent(&self) -> Option<f64> {
+        Some(self.certainty?.gap_percent())
+    }
+
+    /// Cells of [`COLUMNS`].
+    pub(super) fn cells(&self, variant: &Variant) -> [Quantity; COLUMNS.len()] {
+        let search = self.certainty.map_or("", |it| if it.full { "full" } else { "quick" });
+        let gap = self.gap_percent().map_or(Quantity::Text(String::new()), Quantity::Real);
+        let mappings = Quantity::Text(self.mappings.join(" | "));
+        [flexibility_cell(variant), mappings, Quantity::Text(search.into()), gap]
+    }
+
+    /// Cells of [`COLUMNS`] for a layer without choice.
+    pub(super) fn no_cells(variant: &Variant) -> [Quantity; COLUMNS.len()] {
+        let none = || Quantity::Text(String::new());
+        [flexibility_cell(variant), none(), none(), none()]
+    }
+}
+
+fn flexibility_cell(variant: &Variant) -> Quantity {
+    Quantity::Text(variant.flexibility().to_string())
+}
+
+/// A line that says the flexibility of the variants, and what is known of their choices; empty if no cost
+/// model chooses mappings.
+pub(super) fn line<'a>(
+    variants: &[Variant],
+    choices: impl Iterator<Item = &'a LayerChoice>,
+) -> String {
+    let choosing: Vec<_> = variants.iter().filter(|it| it.chooses).collect();
+    let Some(first) = choosing.first() else { return String::new() };
+    let words = |it: &Variant| match it.flexibility() {
+        Flexibility::None => "none (the directives of the dataflow)".to_string(),
+        flexibility => {
+            format!("{flexibility}, objective {}", it.accelerator.mapping_objective)
+        }
+    };
+    let alike = choosing.iter().all(|it| words(it) == words(first));
+    let flexibility = match alike {
+        true => words(first),
+        false => {
+            let named = choosing.iter().map(|it| format!("{} {}", it.accelerator.name, words(it)));
+            named.collect::<Vec<_>>().join("; ")
+        }
+    };
+    let (mut gaps, mut n_full, mut n) = (Vec::new(), 0, 0);
+    for certainty in choices.filter_map(|it| it.certainty) {
+        gaps.push(certainty.gap_percent());
+        n_full += usize::from(certainty.full);
+        n += 1;
+    }
+    gaps.sort_by(f64::total_cmp);
+    let known = match (gaps.get(gaps.len() / 2), gaps.last()) {
+        (Some(median), Some(most)) => format!(
+            "; {} of {n} layers by quick search; latency above its lower bound: median {median:.1} %, \
+             most {most:.1} %",
+            n - n_full
+        ),
+        _ => String::new(),
+    };
+    format!("flexibility {flexibility}{known}\n")
+}

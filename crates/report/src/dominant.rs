@@ -1,0 +1,173 @@
+//! Layers that dominate the scores of a table: such a score depends on one mapping more than on the
+//! system.
+
+use xrsim_model::cost::Dominant;
+use xrsim_model::ids::ModelId;
+use xrsim_sim::plan::Plan;
+use xrsim_sim::sweep::RunResult;
+
+use xrsim_results::model_names;
+
+/// Smallest share of the time of an accelerator that a named layer takes at the rate of its model.
+const LEAST_LOAD: f64 = 0.25;
+
+/// Largest number of named layers.
+const MOST_LINES: usize = 2;
+
+/// Layers that dominate their networks in the runs of a table.
+#[derive(Debug, Default)]
+pub struct DominantLayers {
+    /// Options of the runs that the platform and the choice of mappings need.
+    options: String,
+    found: Vec<Found>,
+}
+
+/// One layer, over all systems.
+#[derive(Debug)]
+struct Found {
+    scenarios: Vec<String>,
+    model: String,
+    network: String,
+    layer: String,
+    systems: Vec<String>,
+    /// Smallest and largest share of the network's time.
+    share: [f64; 2],
+    /// Smallest and largest number of passes through DRAM.
+    passes: [f64; 2],
+    /// Largest share of the time of an accelerator.
+    load: f64,
+}
+
+impl DominantLayers {
+    /// No layers yet. `options` are those of the runs that the platform and the choice of mappings need, each
+    /// after a blank.
+    pub fn new(options: String) -> Self {
+        Self { options, found: Vec::new() }
+    }
+
+    /// Adds a run, with every model on its fastest accelerator.
+    pub fn take(&mut self, plan: &Plan, result: &RunResult) {
+        let names = model_names(&plan.scenario);
+        for (model, name) in plan.scenario.model_ids().zip(names) {
+            self.take_model(plan, result, model, name);
+        }
+    }
+
+    fn take_model(&mut self, plan: &Plan, result: &RunResult, model: ModelId, name: &str) {
+        let offers = result.costs.offers(model);
+        let Some(fastest) = offers.min_by_key(|&id| result.costs.on(model, id).latency()) else {
+            return;
+        };
+        let active = plan.scenario.model(model);
+        let (network, cost) = (&active.unit.network, result.costs.on(model, fastest).network());
+        let accelerator = &plan.system.accelerators()[fastest.index()];
+        let Some(Dominant { layer, share, passes }) = Dominant::of(network, cost, accelerator)
+        else {
+            return;
+        };
+        let load = share * cost.latency.as_ms() / 1e3 * active.rate.as_fps();
+        if load < LEAST_LOAD {
+            return;
+        }
+        let layer = &*network.layers()[layer].name;
+        let scenario = plan.scenario.name();
+        let same = |it: &&mut Found| it.model == name && it.layer == layer;
+        let system = plan.system.name();
+        match self.found.iter_mut().find(same) {
+            Some(found) => {
+                remember(&mut found.scenarios, scenario);
+                remember(&mut found.systems, system);
+                found.share = wider(found.share, share);
+                found.passes = wider(found.passes, passes);
+                found.load = found.load.max(load);
+            }
+            None => self.found.push(Found {
+                scenarios: vec![scenario.into()],
+                model: name.into(),
+                network: active.unit.task.to_string(),
+                layer: layer.into(),
+                systems: vec![system.into()],
+                share: [share; 2],
+                passes: [passes; 2],
+                load,
+            }),
+        }
+    }
+
+    /// A line for each of the most dominant layers, the worst first; empty without any.
+    pub fn notes(&self) -> String {
+        let mut order: Vec<&Found> = self.found.iter().collect();
+        order.sort_by(|a, b| b.load.total_cmp(&a.load));
+        let lines: String =
+            order.iter().take(MOST_LINES).map(|found| found.line(&self.options)).collect();
+        match order.len().saturating_sub(MOST_LINES) {
+            0 => lines,
+            n => format!(
+                "{lines}note: {n} more layers take most of their networks; see xrsim cost\n"
+            ),
+        }
+    }
+}
+
+impl Found {
+    fn line(&self, options: &str) -> String {
+        let Self { model, network, layer, .. } = self;
+        let share = range(self.share.map(|share| 100.0 * share));
+        let passes = match self.passes[1] >= 2.0 {
+            true => format!(
+                " and moves {} times the bytes of its tensors through DRAM",
+                range(self.passes)
+            ),
+            false => String::new(),
+        };
+        format!(
+            "note: {}: layer {layer} of {model} takes {share} % of its time on {}{passes}: the \
+             score is that of its mapping (xrsim cost --network {network}{options})\n",
+            listed(&self.scenarios, "scenarios"),
+            listed(&self.systems, "systems")
+        )
+    }
+}
+
+fn wider([low, high]: [f64; 2], value: f64) -> [f64; 2] {
+    [low.min(value), high.max(value)]
+}
+
+/// `12`, or `12 to 15`.
+fn range([low, high]: [f64; 2]) -> String {
+    let [low, high] = [low, high].map(|value| format!("{value:.0}"));
+    if low == high { low } else { format!("{low} to {high}") }
+}
+
+/// Adds `name` unless it is known.
+fn remember(known: &mut Vec<String>, name: &str) {
+    if !known.iter().any(|it| it == name) {
+        known.push(name.into());
+    }
+}
+
+/// All names if they are few, otherwise the number of `things`.
+fn listed(names: &[String], things: &str) -> String {
+    match names {
+        [first, .., last] if names.len() > 4 => {
+            format!("{} {things}, {first} to {last}", names.len())
+        }
+        names => names.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_commas_are_told_apart_and_many_are_counted() {
+        let mut names = Vec::new();
+        for name in ["a, b", "a", "b", "a"] {
+            remember(&mut names, name);
+        }
+        assert_eq!(listed(&names, "scenarios"), "a, b, a, b");
+        names.extend(["c", "d"].map(String::from));
+        assert_eq!(listed(&names, "scenarios"), "5 scenarios, a, b to d");
+    }
+}

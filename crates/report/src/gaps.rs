@@ -1,0 +1,140 @@
+//! Layers that take much of the time of a run and whose mapping may be far from the best one.
+
+use std::collections::HashMap;
+
+use xrsim_model::cost::loop_nest::nests_of_network;
+use xrsim_model::hardware::{Accelerator, Flexibility};
+use xrsim_model::mapper::{Certainty, Chooser};
+use xrsim_model::model::Network;
+use xrsim_sim::plan::Plan;
+use xrsim_sim::sweep::RunResult;
+
+use xrsim_results::model_names;
+
+/// Least part of the time of an accelerator that a named layer takes at the rate of its model.
+const LEAST_LOAD: f64 = 0.1;
+
+/// Least distance of its latency to the lower bound [percent].
+const LEAST_GAP: f64 = 20.0;
+
+/// Layers with a large gap in the runs of a table, from quick searches.
+#[derive(Debug, Default)]
+pub struct LayerGaps {
+    /// Options of the runs that the platform and the choice of mappings need.
+    options: String,
+    /// Certainties by name of network and accelerator of a system: scenarios share them.
+    known: HashMap<String, Vec<Option<Certainty>>>,
+    /// The layer with the most time above its bound.
+    worst: Option<Found>,
+    n_found: usize,
+}
+
+#[derive(Debug)]
+struct Found {
+    scenario: String,
+    model: String,
+    layer: String,
+    accelerator: String,
+    system: String,
+    pes: u64,
+    gap_percent: f64,
+    /// Part of the time of the accelerator at the rate of the model.
+    load: f64,
+}
+
+impl LayerGaps {
+    /// No layers yet. `options` are those of the runs that the platform and the choice of mappings need, each
+    /// after a blank.
+    pub fn new(options: String) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// Adds a run under a cost model that chooses mappings, with every model on its fastest accelerator.
+    pub fn take(&mut self, plan: &Plan, result: &RunResult) {
+        let names = model_names(&plan.scenario);
+        for (model, name) in plan.scenario.model_ids().zip(names) {
+            let offers = result.costs.offers(model);
+            let Some(fastest) = offers.min_by_key(|&id| result.costs.on(model, id).latency())
+            else {
+                continue;
+            };
+            let accelerator = &plan.system.accelerators()[fastest.index()];
+            if accelerator.flexibility == Flexibility::None {
+                continue;
+            }
+            let active = plan.scenario.model(model);
+            let network = &active.unit.network;
+            let execution = result.costs.on(model, fastest);
+            for layer in 0..execution.n_layers() {
+                let ms = execution.time_of(layer..layer + 1).as_ms();
+                let load = ms / 1e3 * active.rate.as_fps();
+                if load < LEAST_LOAD {
+                    continue;
+                }
+                let Some(gap_percent) = self.gap(plan, network, accelerator, layer as usize) else {
+                    continue;
+                };
+                self.n_found += 1;
+                let excess = |load: f64, gap: f64| load * gap / (100.0 + gap);
+                let is_worse =
+                    |it: &Found| excess(load, gap_percent) > excess(it.load, it.gap_percent);
+                if self.worst.as_ref().is_none_or(is_worse) {
+                    self.worst = Some(Found {
+                        scenario: plan.scenario.name().into(),
+                        model: name.into(),
+                        layer: network.layers()[layer as usize].name.to_string(),
+                        accelerator: accelerator.name.to_string(),
+                        system: plan.system.name().into(),
+                        pes: plan.system.pes(),
+                        gap_percent,
+                        load,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Distance of a layer to its bound, if it is large and its search was quick.
+    fn gap(
+        &mut self,
+        plan: &Plan,
+        network: &Network,
+        accelerator: &Accelerator,
+        layer: usize,
+    ) -> Option<f64> {
+        let (system, pes) = (plan.system.name(), plan.system.pes());
+        let key = format!("{} {system} {pes} {}", network.name(), accelerator.name);
+        let known = self.known.entry(key).or_insert_with(|| certainties(network, accelerator));
+        let certainty = (*known.get(layer)?)?;
+        let gap = certainty.gap_percent();
+        (!certainty.full && gap >= LEAST_GAP).then_some(gap)
+    }
+
+    /// A line about the worst layer, with the command that searches further; empty without any.
+    pub fn note(&self) -> String {
+        let Some(it) = &self.worst else { return String::new() };
+        let Found { scenario, model, layer, accelerator, system, pes, gap_percent, load } = it;
+        let more = match self.n_found {
+            1 => String::new(),
+            n => format!(", the worst of {n} such layers"),
+        };
+        format!(
+            "note: {scenario}: a quick search chose the mapping of layer {layer} of {model} on {accelerator} of \
+             {system}, {gap_percent:.0} % above its lower bound; at the rate of the model it needs {:.0} % of the time of that accelerator{more}. A full \
+             search may come closer, and is kept: xrsim run --scenario {scenario} --system '{system}' --pes {pes}{} \
+             --effort full\n",
+            100.0 * load,
+            self.options
+        )
+    }
+}
+
+/// Certainty about every layer of a network; `None` where nothing was chosen.
+fn certainties(network: &Network, accelerator: &Accelerator) -> Vec<Option<Certainty>> {
+    let chooser = Chooser::default();
+    let nests = nests_of_network(network, accelerator, Some(&chooser)).unwrap_or_default();
+    let of_layer = nests.iter().map(|nests| {
+        chooser.known_of_all(accelerator, nests.iter().map(|it| (&it.written, &it.machine)))
+    });
+    of_layer.collect()
+}

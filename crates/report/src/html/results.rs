@@ -1,0 +1,386 @@
+//! Contents of the files of a results folder, checked against each other.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use xrsim_model::column::{self, Column, Kind};
+use xrsim_model::renamed::Renamed;
+use xrsim_model::units::SimTime;
+use xrsim_results::csv::{LABEL, REQUEST};
+use xrsim_sim::metrics::DeviceMetrics;
+use xrsim_sim::score::{InferenceScore, Score};
+
+use super::provenance::Provenance;
+use super::rows::{self, Row, problem_at_end};
+use super::{Folder, ReadError, Source};
+
+/// Number of scores of a request.
+const N_SCORES: usize = InferenceScore::SCORES.len();
+
+/// Most requests of a page, which a browser holds all at once.
+const MAX_REQUESTS: usize = 1_000_000;
+
+/// Columns of a run or model: its label, scores, counts and energy.
+fn score_columns() -> Vec<&'static str> {
+    LABEL.into_iter().chain(Score::columns().map(|column| column.name)).collect()
+}
+
+/// The label of the run of a row.
+fn label<'a>(row: &Row<'a>) -> [&'a str; LABEL.len()] {
+    LABEL.map(|column| row.text(column))
+}
+
+/// Columns of a request that earlier versions did not write.
+const SEGMENTS: &str = "segments";
+const COUNTED: &str = "counted";
+
+/// Columns of the hardware of runs that a file has. Earlier versions did not write them.
+fn device_columns(source: Source<'_>) -> Vec<&'static Column<DeviceMetrics>> {
+    let header = source.text.lines().next().unwrap_or_default();
+    let has = |name: &str| header.split(',').any(|column| column == name);
+    // The table has no space for leakage, which is an order of magnitude and in the files.
+    let is_shown = |name: &str| !name.contains("leakage");
+    DeviceMetrics::COLUMNS.iter().filter(|it| is_shown(it.name) && has(it.name)).collect()
+}
+
+/// All results; the runs are in the order of `scores.csv`.
+pub(super) struct Results {
+    pub(super) runs: Vec<Run>,
+    /// Columns of the hardware of the runs.
+    pub(super) device: Vec<&'static Column<DeviceMetrics>>,
+    /// Accelerators, outcomes, reasons, causes, segments and whether a request counts.
+    pub(super) names: Distinct<Box<str>>,
+    /// Energies and scores of requests, as their bits.
+    pub(super) numbers: Distinct<u64>,
+    /// Columns that have the name of an earlier version, each once.
+    pub(super) renamed: Vec<Renamed>,
+}
+
+/// One run.
+pub(super) struct Run {
+    pub(super) label: [Box<str>; LABEL.len()],
+    pub(super) score: Score,
+    /// In the order of the columns of the hardware.
+    pub(super) device: Vec<Option<f64>>,
+    /// In the order of `models.csv`.
+    pub(super) models: Vec<Model>,
+    /// In the order of `inferences.csv`.
+    pub(super) requests: Vec<Request>,
+}
+
+/// One model of a run.
+pub(super) struct Model {
+    pub(super) name: Box<str>,
+    pub(super) network: Box<str>,
+    pub(super) score: Score,
+}
+
+/// One request.
+pub(super) struct Request {
+    /// Index into the models of the run.
+    pub(super) model: usize,
+    pub(super) frame: u64,
+    pub(super) arrival: SimTime,
+    pub(super) deadline: SimTime,
+    pub(super) start: Option<SimTime>,
+    /// Of execution, or when it was given up.
+    pub(super) end: Option<SimTime>,
+    /// Index into the names.
+    pub(super) accelerator: u32,
+    /// Index into the names.
+    pub(super) outcome: u32,
+    /// Index into the names.
+    pub(super) reason: u32,
+    /// Index into the names.
+    pub(super) cause: u32,
+    /// Index into the names: when and where its segments ran.
+    pub(super) segments: u32,
+    /// Index into the names: whether it counts in the scores, `yes` or `no`.
+    pub(super) counted: u32,
+    /// Index into the numbers \[mJ\].
+    pub(super) energy: u32,
+    /// Indices into the numbers, in the order of [`InferenceScore::SCORES`].
+    pub(super) scores: Option<[u32; N_SCORES]>,
+}
+
+/// Values in order of first use, each once.
+pub(super) struct Distinct<T> {
+    indices: HashMap<T, u32>,
+    pub(super) values: Vec<T>,
+}
+
+impl<T: Clone + Eq + Hash> Distinct<T> {
+    pub(super) fn new() -> Self {
+        Self { indices: HashMap::new(), values: Vec::new() }
+    }
+
+    /// The index of `value`, which is kept if it is new.
+    pub(super) fn index(&mut self, value: T) -> u32 {
+        let next = u32::try_from(self.values.len()).expect("fewer values than rows of a file");
+        *self.indices.entry(value).or_insert_with_key(|value| {
+            self.values.push(value.clone());
+            next
+        })
+    }
+}
+
+impl Results {
+    /// Reads the three tables.
+    pub(super) fn read(folder: &Folder<'_>, provenance: &Provenance) -> Result<Self, ReadError> {
+        let mut reading = Reading::new();
+        reading.scores(folder.scores, provenance)?;
+        reading.models(folder.models)?;
+        reading.inferences(folder.inferences)?;
+        Ok(reading.results)
+    }
+}
+
+/// Results while they are read.
+struct Reading {
+    results: Results,
+    /// Index of every run.
+    by_label: HashMap<[Box<str>; LABEL.len()], usize>,
+    /// Index of every model of every run.
+    by_name: Vec<HashMap<Box<str>, usize>>,
+    /// Index of the run of the last row; the next row is most likely of the same run.
+    last: usize,
+}
+
+impl Reading {
+    fn new() -> Self {
+        let results = Results {
+            runs: Vec::new(),
+            device: Vec::new(),
+            names: Distinct::new(),
+            numbers: Distinct::new(),
+            renamed: Vec::new(),
+        };
+        Self { results, by_label: HashMap::new(), by_name: Vec::new(), last: 0 }
+    }
+
+    fn scores(&mut self, source: Source<'_>, provenance: &Provenance) -> Result<(), ReadError> {
+        let device = device_columns(source);
+        let names = device.iter().map(|column| column.name);
+        let columns: Vec<_> = score_columns().into_iter().chain(names).collect();
+        let renamed = rows::each(source, &columns, |row| {
+            let label = label(row).map(Box::from);
+            if self.by_label.insert(label.clone(), self.results.runs.len()).is_some() {
+                return Err(row.problem(format!("run {} is there twice", spoken(&label))));
+            }
+            let values = device.iter().map(|column| row.number_if_any(column.name));
+            let device = values.collect::<Result<_, _>>()?;
+            let run = Run { label, score: score(row)?, device, models: vec![], requests: vec![] };
+            self.results.runs.push(run);
+            self.by_name.push(HashMap::new());
+            Ok(())
+        })?;
+        self.note(renamed);
+        self.results.device = device;
+        match (self.results.runs.len() as u64, provenance.n_feasible) {
+            (0, _) => Err(problem_at_end(source, "the table has no rows")),
+            (found, expected) if found == expected => Ok(()),
+            (found, expected) => {
+                let message = format!(
+                    "{found} runs, but run.json speaks of {expected}; are the files of one command?"
+                );
+                Err(problem_at_end(source, message))
+            }
+        }
+    }
+
+    fn models(&mut self, source: Source<'_>) -> Result<(), ReadError> {
+        let columns = [&score_columns()[..], &["model", "network"]].concat();
+        let renamed = rows::each(source, &columns, |row| {
+            let run = self.run(row)?;
+            let name = row.text("model");
+            let models = &mut self.results.runs[run].models;
+            if self.by_name[run].insert(name.into(), models.len()).is_some() {
+                return Err(row.problem(format!("model `{name}` of this run is there twice")));
+            }
+            let network = row.text("network").into();
+            models.push(Model { name: name.into(), network, score: score(row)? });
+            Ok(())
+        })?;
+        self.note(renamed);
+        self.complete(source, |run| !run.models.is_empty())
+    }
+
+    /// Remembers columns that have an earlier name.
+    fn note(&mut self, renamed: Vec<Renamed>) {
+        let known = &mut self.results.renamed;
+        for change in renamed {
+            if !known.contains(&change) {
+                known.push(change);
+            }
+        }
+    }
+
+    fn inferences(&mut self, source: Source<'_>) -> Result<(), ReadError> {
+        let mut n_requests = 0;
+        let header = source.text.lines().next().unwrap_or_default();
+        let has = |name: &&str| header.split(',').any(|column| column::current(column) == *name);
+        let later: Vec<_> = [SEGMENTS, COUNTED].into_iter().filter(has).collect();
+        let scores: Vec<_> = InferenceScore::SCORES.iter().map(|column| column.name).collect();
+        let columns = [&LABEL[..], &REQUEST, &scores, &["cause"], &later].concat();
+        let renamed = rows::each(source, &columns, |row| {
+            n_requests += 1;
+            if n_requests > MAX_REQUESTS {
+                let message =
+                    format!("more than {MAX_REQUESTS} requests; make a page of fewer runs");
+                return Err(row.problem(message));
+            }
+            let run = self.run(row)?;
+            let segments = if later.contains(&SEGMENTS) { segments(row)? } else { "" };
+            let counted = if later.contains(&COUNTED) { counted(row)? } else { "" };
+            let request = self.request(run, row, [segments, counted])?;
+            self.results.runs[run].requests.push(request);
+            Ok(())
+        })?;
+        self.note(renamed);
+        // Frames of a warm-up are executed, but not counted.
+        self.complete(source, |run| run.n_executed() >= run.score.counts.executed)
+    }
+
+    /// Index of the run that a row belongs to.
+    fn run(&mut self, row: &Row<'_>) -> Result<usize, ReadError> {
+        let label = label(row);
+        let is_last = |run: &Run| run.label.iter().zip(label).all(|(a, b)| **a == *b);
+        if !self.results.runs.get(self.last).is_some_and(is_last) {
+            let found = self.by_label.get(&label.map(Box::from));
+            self.last = *found.ok_or_else(|| {
+                row.problem(format!("run {} is not in scores.csv", spoken(&label)))
+            })?;
+        }
+        Ok(self.last)
+    }
+
+    /// Refuses a table that lacks rows of a run.
+    fn complete(
+        &self,
+        source: Source<'_>,
+        is_complete: impl Fn(&Run) -> bool,
+    ) -> Result<(), ReadError> {
+        match self.results.runs.iter().find(|run| !is_complete(run)) {
+            None => Ok(()),
+            Some(run) => {
+                let run = spoken(&run.label);
+                Err(problem_at_end(source, format!("the rows of run {run} are not all there")))
+            }
+        }
+    }
+
+    fn request(
+        &mut self,
+        run: usize,
+        row: &Row<'_>,
+        [segments, counted]: [&str; 2],
+    ) -> Result<Request, ReadError> {
+        let model = row.text("model");
+        let model = *self.by_name[run].get(model).ok_or_else(|| {
+            row.problem(format!("model `{model}` of this run is not in models.csv"))
+        })?;
+        let Ending { start, end, scores } = ending(row)?;
+        let Results { names, numbers, .. } = &mut self.results;
+        Ok(Request {
+            model,
+            frame: row.count("frame")?,
+            arrival: row.time("arrival_ms")?,
+            deadline: row.time("deadline_ms")?,
+            start,
+            end,
+            accelerator: names.index(row.text("accelerator").into()),
+            outcome: names.index(row.text("outcome").into()),
+            reason: names.index(row.text("reason").into()),
+            cause: names.index(row.text("cause").into()),
+            segments: names.index(segments.into()),
+            counted: names.index(counted.into()),
+            energy: numbers.index(row.number("energy_mj")?.to_bits()),
+            scores: scores.map(|scores| {
+                std::array::from_fn(|at| {
+                    let value = InferenceScore::SCORES[at].of(&scores);
+                    numbers.index(value.unwrap_or(f64::NAN).to_bits())
+                })
+            }),
+        })
+    }
+}
+
+/// Times and scores of a request, which depend on its outcome.
+#[derive(Default)]
+struct Ending {
+    start: Option<SimTime>,
+    end: Option<SimTime>,
+    scores: Option<InferenceScore>,
+}
+
+fn ending(row: &Row<'_>) -> Result<Ending, ReadError> {
+    match row.text("outcome") {
+        "executed" => executed(row),
+        "dropped" => {
+            Ok(Ending { start: attempt(row)?, end: Some(row.time("end_ms")?), scores: None })
+        }
+        "lost" => Ok(Ending { start: attempt(row)?, ..Ending::default() }),
+        "not_triggered" => Ok(Ending::default()),
+        _ => {
+            let known = "outcome; known: executed, dropped, not_triggered, lost";
+            Err(row.refusal("outcome", known))
+        }
+    }
+}
+
+/// Start of a run that did not finish, if there was one.
+fn attempt(row: &Row<'_>) -> Result<Option<SimTime>, ReadError> {
+    match row.text("start_ms") {
+        "" => Ok(None),
+        _ => row.time("start_ms").map(Some),
+    }
+}
+
+fn counted<'a>(row: &Row<'a>) -> Result<&'a str, ReadError> {
+    match row.text(COUNTED) {
+        text @ ("yes" | "no") => Ok(text),
+        _ => Err(row.refusal(COUNTED, "`yes` or `no`")),
+    }
+}
+
+/// Segments such as `0.0-1.5 WS-0; 2.0-2.25 OS-1`, checked for this form.
+fn segments<'a>(row: &Row<'a>) -> Result<&'a str, ReadError> {
+    let is_time = |text: &str| text.parse().is_ok_and(|ms: f64| ms.is_finite());
+    let is_segment = |segment: &str| {
+        let times = segment.split_once(' ').and_then(|(times, _)| times.split_once('-'));
+        times.is_some_and(|(start, end)| is_time(start) && is_time(end))
+    };
+    match row.text(SEGMENTS) {
+        "" => Ok(""),
+        text if text.split("; ").all(is_segment) => Ok(text),
+        _ => Err(row.refusal(SEGMENTS, "list of segments, `start-end accelerator; ...`")),
+    }
+}
+
+fn executed(row: &Row<'_>) -> Result<Ending, ReadError> {
+    let (start, end) = (row.time("start_ms")?, row.time("end_ms")?);
+    if end < start {
+        return Err(row.problem("the request ends before it starts"));
+    }
+    let scores = InferenceScore::read_scores(|column| row.number(column.name))?;
+    Ok(Ending { start: Some(start), end: Some(end), scores: Some(scores) })
+}
+
+fn score(row: &Row<'_>) -> Result<Score, ReadError> {
+    Score::read(|column| match column.kind {
+        Kind::Count => row.count(column.name).map(|count| count as f64),
+        _ => row.number(column.name),
+    })
+}
+
+/// Name of a run in messages.
+fn spoken<T: AsRef<str>>(label: &[T]) -> String {
+    let cells: Vec<_> = label.iter().map(AsRef::as_ref).collect();
+    format!("`{}`", cells.join(","))
+}
+
+impl Run {
+    fn n_executed(&self) -> u64 {
+        self.requests.iter().filter(|request| request.scores.is_some()).count() as u64
+    }
+}

@@ -1,0 +1,210 @@
+//! Page of a search, from the files of `xrsim search --out`: the answers with their proofs, fronts, and every system
+//! that was simulated.
+
+use serde_json::Value;
+
+use xrsim_figures::{Caption, Quantity, Scatter, ScatterPoint, ScatterSeries, Spacing};
+use xrsim_model::text::counted;
+use xrsim_search as search;
+use xrsim_sim::sweep::pareto;
+
+use super::article::{Article, Section};
+use super::comparison::Table;
+use super::sweep::facts;
+use super::{ReadError, Source};
+
+/// The files of a search.
+#[derive(Debug, Clone, Copy)]
+pub struct SearchFiles<'a> {
+    /// `search.json`.
+    pub record: Source<'a>,
+    /// `answers.csv`.
+    pub answers: Source<'a>,
+    /// `evaluated.csv`.
+    pub evaluated: Source<'a>,
+}
+
+/// Most systems in the table of a question.
+const MAX_ROWS: usize = 2000;
+
+/// Page of a search, and the number of its questions.
+///
+/// # Errors
+///
+/// The first place at which a file differs from those of `xrsim search --out`.
+pub fn search_page(files: &SearchFiles<'_>) -> Result<(String, usize), ReadError> {
+    let first = ["question", "system", "scheduler"];
+    let answers = Table::read(files.answers, &first)?;
+    let evaluated = Table::read(files.evaluated, &first)?;
+    let record: Value = serde_json::from_str(files.record.text).unwrap_or_default();
+    let questions = record["answers"].as_array().cloned().unwrap_or_default();
+    let mut sections = vec![summary(&questions, &answers)];
+    for (index, question) in questions.iter().enumerate() {
+        sections.push(section(index, question, &answers, &evaluated));
+    }
+    let name = record["name"].as_str().unwrap_or("search");
+    let lines = questions.first().and_then(|it| it["text"].as_str()).unwrap_or_default();
+    let article = Article {
+        title: format!("Search {name}"),
+        summary: match questions.len() {
+            1 => lines.lines().next().unwrap_or_default().to_string(),
+            n => counted(n, "question"),
+        },
+        sections,
+        facts: facts(files.record.text),
+    };
+    Ok((article.page(), questions.len()))
+}
+
+/// The best system of every question.
+fn summary(questions: &[Value], answers: &Table) -> Section {
+    let lead = "The best system of every question. gap_percent: distance to the largest bound that the search left open; \
+                certificate: no system of the space exceeds it under any scheduler.";
+    let mut section = Section::new("answers", "Answers", lead);
+    let header = [
+        "question",
+        "system",
+        "scheduler",
+        "value",
+        "half_width",
+        "stop",
+        "gap_percent",
+        "certificate",
+        "simulated",
+        "systems",
+        "area_mm2",
+    ];
+    let column = |name: &str| answers.header.iter().position(|known| known == name);
+    let row = |question: &Value| {
+        let name = text(&question["question"]);
+        let best = answers.rows.iter().find(|row| row[0] == name);
+        let cell = |column: Option<usize>| {
+            best.zip(column).map_or(String::new(), |(row, at)| row[at].clone())
+        };
+        let counts = &question["counts"];
+        let simulated = counts["simulated"].as_u64().unwrap_or(0)
+            + counts["partly_simulated"].as_u64().unwrap_or(0);
+        let gap = question["gap"].as_f64().map_or(String::new(), |gap| (100.0 * gap).to_string());
+        vec![
+            name,
+            cell(Some(1)),
+            cell(Some(2)),
+            cell(column(objective(question, 0))),
+            cell(column("half_width")),
+            text(&question["stop"]),
+            gap,
+            text(&question["certificate"]),
+            simulated.to_string(),
+            text(&counts["systems"]),
+            cell(column("area_mm2")),
+        ]
+    };
+    let rows: Vec<_> = questions.iter().map(row).collect();
+    section.add("Best systems", &header.map(String::from), &rows);
+    section
+}
+
+/// A value as the text of a cell; empty for nothing.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// An objective of a question.
+fn objective(question: &Value, at: usize) -> &str {
+    question["objectives"][at].as_str().unwrap_or_default()
+}
+
+/// One question: its answer in words, the front or what was close to the best, and the simulated systems.
+fn section(index: usize, question: &Value, answers: &Table, evaluated: &Table) -> Section {
+    const IDS: [&str; 12] = [
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+        "tenth", "eleventh", "twelfth",
+    ];
+    let name = text(&question["question"]);
+    let lead = text(&question["text"]).lines().map(str::trim).collect::<Vec<_>>().join(". ");
+    let id = IDS.get(index).copied().unwrap_or("more");
+    let mut section = Section::new(id, &name, &lead);
+    let of_question = |table: &Table| -> Vec<Vec<String>> {
+        table.rows.iter().filter(|row| row[0] == name).cloned().collect()
+    };
+    let (found, rows) = (of_question(answers), of_question(evaluated));
+    let first = objective(question, 0);
+    let second = match objective(question, 1) {
+        "" => "area_mm2",
+        other => other,
+    };
+    if let Some(figure) = scatter(evaluated, &rows, first, second) {
+        // What cannot be drawn still has its table.
+        section.draw(&figure).unwrap_or_default();
+    }
+    let columns = [
+        "system",
+        "scheduler",
+        first,
+        "half_width",
+        second,
+        "energy_mj",
+        "miss_ratio",
+        "pes",
+        "idle_pes",
+    ];
+    let (header, shown) = answers.pick(&columns, &found);
+    section.add(&format!("Systems of the answer for {name}"), &header, &shown);
+    let columns = [
+        "system",
+        "scheduler",
+        "excluded_by",
+        "draws",
+        first,
+        "half_width",
+        second,
+        "ub1_isolation",
+        "ub3_linear_program",
+        "energy_mj",
+        "miss_ratio",
+    ];
+    let (header, shown) = evaluated.pick(&columns, &rows[..rows.len().min(MAX_ROWS)]);
+    section.add(&format!("Simulated systems for {name}"), &header, &shown);
+    section
+}
+
+/// Systems that were simulated in all draws, in two quantities, and which of them no other one beats.
+fn scatter(table: &Table, rows: &[Vec<String>], first: &str, second: &str) -> Option<Scatter> {
+    let quantity = |name: &str| search::Quantity::find(name);
+    let (up, right) = (quantity(first)?, quantity(second)?);
+    let place = |name: &str| table.header.iter().position(|known| known == name);
+    let (at_y, at_x, excluded) = (place(first)?, place(second)?, place("excluded_by")?);
+    let complete = rows.iter().filter(|row| row[excluded].is_empty());
+    let points = complete.filter_map(|row| {
+        Some((row[1].clone(), row[at_x].parse::<f64>().ok()?, row[at_y].parse::<f64>().ok()?))
+    });
+    let points: Vec<_> = points.collect();
+    let is_higher = |it: search::Quantity| it.better() == xrsim_model::column::Better::Higher;
+    let cost = |it: search::Quantity, value: f64| if is_higher(it) { -value } else { value };
+    let costs: Vec<_> =
+        points.iter().map(|(_, x, y)| [cost(right, *x), cost(up, *y), 0.0]).collect();
+    let mut front = pareto::front(&costs);
+    // Schedulers that do equally well on a system are one point.
+    for at in 0..points.len() {
+        front[at] &= !points[..at].contains(&points[at]);
+    }
+    let point =
+        |((name, x, y), front): ((String, f64, f64), bool)| ScatterPoint { name, x, y, front };
+    let points: Vec<_> = points.into_iter().zip(front).map(point).collect();
+    let axis = |it: search::Quantity| Quantity::new(it.name().replace('_', " "), "");
+    (points.len() > 1).then(|| Scatter {
+        caption: Caption::titled(
+            "Systems that were simulated in all draws; a line joins those that none beats",
+        ),
+        x_axis: axis(right),
+        x_spacing: Spacing::Linear,
+        y_axis: axis(up),
+        y_spacing: Spacing::Linear,
+        less_x_is_better: !is_higher(right),
+        series: vec![ScatterSeries { name: "systems".into(), points }],
+    })
+}

@@ -1,0 +1,80 @@
+//! Page of a sweep: the best designs, the Pareto front, a heat map, and the means of every design.
+
+use crate::points::{Best, Front, Objective, PointTable, PointsError, heat_map};
+use xrsim_sim::score::Score;
+
+use super::article::{Article, Section};
+use super::provenance::{Pair, scalars};
+
+/// Most designs in the table of all.
+const MAX_DESIGNS: usize = 2000;
+
+/// Cost that the front is drawn over.
+const COST: &str = "energy_mj";
+
+/// Page of the points of a sweep called `name`. `record` is the record of the sweep as JSON, if there is one.
+///
+/// # Errors
+///
+/// Points without the columns of scores.
+pub fn sweep_page(
+    name: &str,
+    points: &PointTable,
+    record: Option<&str>,
+) -> Result<String, PointsError> {
+    let primary = Score::primary();
+    let objective = |column: &str| Objective { column: column.into(), better: None };
+    let best = Best::of(points, &objective(primary.name))?;
+    let lead =
+        format!("Designs of the highest {}: {}. {}.", primary.name, primary.help, points.draws());
+    let mut bests = Section::new("best", "Best designs", &lead);
+    bests.add("The best design of every scenario", &best.header, &best.rows);
+    let (header, rows) = points.designs(&[primary.name, COST], MAX_DESIGNS)?;
+    let mut designs = Section::new(
+        "designs",
+        "Designs",
+        "Means over seeds and replications, then over scenarios.",
+    );
+    designs.add("Every design", &header, &rows);
+    let sections = vec![bests, front(points)?, map(points), designs];
+    Ok(Article {
+        title: format!("Sweep {name}"),
+        summary: format!("{} points of {} designs", points.n_rows(), points.n_designs()),
+        sections,
+        facts: record.map_or_else(Vec::new, facts),
+    }
+    .page())
+}
+
+fn front(points: &PointTable) -> Result<Section, PointsError> {
+    let lead = "Designs that no other one beats in both energy and score.";
+    let mut section = Section::new("front", "Pareto front", lead);
+    let objectives = [COST, Score::primary().name]
+        .map(|column| Objective { column: column.into(), better: None });
+    let front = Front::of(points, &objectives)?;
+    let (header, rows) = front.rows();
+    // A front that cannot be drawn still has its table.
+    section.draw(&front.scatter()).unwrap_or_default();
+    section.add("Designs on the front", &header, &rows);
+    Ok(section)
+}
+
+/// A heat map over the first two settings that vary, if a figure holds so many.
+fn map(points: &PointTable) -> Section {
+    let lead = "Mean score over the first two settings that vary.";
+    let mut section = Section::new("map", "Heat map", lead);
+    if let [first, second, ..] = points.varied()[..] {
+        // Numbers of PEs go to the right.
+        let (x, y) = if first == "pes" { (first, second) } else { (second, first) };
+        if let Ok(map) = heat_map(points, x, y, Score::primary().name) {
+            section.draw(&map).unwrap_or_default();
+        }
+    }
+    section
+}
+
+/// Entries of a record that are no lists.
+pub(super) fn facts(record: &str) -> Vec<Pair> {
+    let value: serde_json::Value = serde_json::from_str(record).unwrap_or_default();
+    value.as_object().map(scalars).unwrap_or_default()
+}

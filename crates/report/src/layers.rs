@@ -1,0 +1,115 @@
+//! Layers of an imported network as a table, a row for each.
+
+use std::io::Write;
+
+use xrsim_model::model::{ConvShape, Layer, MatmulShape, Operator, Padding};
+
+/// Columns of the table. Of products `y` has the rows and `instances` the pairs.
+const COLUMNS: [&str; 21] = [
+    "layer",
+    "node",
+    "op",
+    "kind",
+    "n",
+    "k",
+    "c",
+    "y",
+    "x",
+    "r",
+    "s",
+    "stride_y",
+    "stride_x",
+    "pad",
+    "dilation_y",
+    "dilation_x",
+    "groups",
+    "instances",
+    "macs",
+    "params",
+    "outputs",
+];
+
+/// Number of columns from `n` to `instances`.
+const EXTENTS: usize = 14;
+
+/// A layer with the node that it comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct LayerRow<'a> {
+    /// The layer.
+    pub layer: &'a Layer,
+    /// Node in the file.
+    pub node: &'a str,
+    /// Operator in the file.
+    pub operator: &'a str,
+    /// Padding as the node has it.
+    pub padding: Padding,
+}
+
+/// Writes `rows`, and a last one with the totals.
+///
+/// # Errors
+///
+/// Returns an error if `out` cannot be written to.
+pub fn write_csv<'a>(rows: impl Iterator<Item = LayerRow<'a>>, out: impl Write) -> csv::Result<()> {
+    let mut table = csv::Writer::from_writer(out);
+    table.write_record(COLUMNS)?;
+    let mut totals = [0_u64; 3];
+    for row in rows {
+        let operator = &row.layer.operator;
+        let weights = if row.layer.shares_weights { 0 } else { operator.weights() };
+        let sizes = [operator.macs(), weights, operator.outputs()];
+        for (total, size) in totals.iter_mut().zip(sizes) {
+            *total = total.saturating_add(size);
+        }
+        let names = [&*row.layer.name, row.node, row.operator, operator.name()].map(String::from);
+        table.write_record(
+            names.into_iter().chain(extents(&row)).chain(sizes.map(|it| it.to_string())),
+        )?;
+    }
+    let head = std::iter::once("total".to_string());
+    let empty = std::iter::repeat_n(String::new(), 3 + EXTENTS);
+    table.write_record(head.chain(empty).chain(totals.map(|it| it.to_string())))?;
+    table.flush()?;
+    Ok(())
+}
+
+/// Cells from `n` to `instances`; what an operator does not have is empty.
+fn extents(row: &LayerRow<'_>) -> [String; EXTENTS] {
+    let Padding { top, bottom, left, right } = row.padding;
+    let padding = format!("{top} {bottom} {left} {right}");
+    match &row.layer.operator {
+        Operator::Conv(shape) => {
+            let &ConvShape { n, c, r, s, stride_y, stride_x, .. } = shape;
+            let &ConvShape { dilation_y, dilation_x, .. } = shape;
+            let (k, y, x) = (shape.output_channels(), shape.stored_rows(), shape.stored_columns());
+            let before = [n, k, c, y, x, r, s, stride_y, stride_x];
+            let after = [dilation_y, dilation_x, shape.n_groups(), 1];
+            cells(before, padding, after)
+        }
+        Operator::Matmul(shape) => {
+            let &MatmulShape { instances, rows, k, c, .. } = shape;
+            cells([1, k, c, rows, 1, 1, 1, 1, 1], padding, [1, 1, 1, instances])
+        }
+        Operator::Vector(_) => {
+            let [n, k, y, x] = row.layer.form.map_or([const { String::new() }; 4], |form| {
+                form.read().extents().map(|extent| extent.to_string())
+            });
+            let empty = String::new;
+            let mut cells = [const { String::new() }; EXTENTS];
+            cells[..5].clone_from_slice(&[n, k, empty(), y, x]);
+            cells
+        }
+    }
+}
+
+fn cells(before: [u32; 9], padding: String, after: [u32; 4]) -> [String; EXTENTS] {
+    let mut cells = [const { String::new() }; EXTENTS];
+    for (cell, extent) in cells.iter_mut().zip(before) {
+        *cell = extent.to_string();
+    }
+    cells[9] = padding;
+    for (cell, extent) in cells[10..].iter_mut().zip(after) {
+        *cell = extent.to_string();
+    }
+    cells
+}

@@ -1,0 +1,30 @@
+//! Reports of results for people: tables, texts, pages, and figures of results.
+//!
+//! A report writes to the writer that it is given. It knows no paths and computes no scores.
+
+#![warn(missing_docs, unreachable_pub)]
+
+pub mod area;
+pub mod area_terms;
+pub mod comparison;
+pub mod cost;
+pub mod dominant;
+pub mod gaps;
+pub mod html;
+pub(crate) mod latex;
+pub mod layers;
+pub mod limit;
+pub mod mapping;
+pub mod mlperf;
+pub mod model_parts;
+pub mod network;
+pub mod overview;
+pub mod points;
+mod ranking;
+pub mod score_rows;
+pub mod scores;
+pub mod search;
+pub mod sensitivity;
+pub mod table;
+pub mod timeline;
+pub mod why;

@@ -1,0 +1,213 @@
+//! Parts that the models have in a run: what they lose of its score, and how long they keep the
+//! accelerators busy.
+
+use std::sync::Arc;
+
+use xrsim_model::hardware::{Accelerator, System};
+use xrsim_model::model::Network;
+use xrsim_model::units::SimTime;
+use xrsim_sim::plan::{Plan, Semantics};
+use xrsim_sim::score::{NeverTriggered, Score};
+use xrsim_sim::sweep::RunResult;
+
+use xrsim_results::model_names;
+
+/// Cause of a loss of score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Frames that were not executed.
+    NotRun,
+    /// Frames that ended after their deadline, or close to it.
+    Late,
+    /// Energy of executed frames.
+    Energy,
+    /// Missed quality goal.
+    Accuracy,
+}
+
+impl Cause {
+    /// Every cause, in the order in which the losses are taken.
+    pub(crate) const ALL: [Self; 4] = [Self::NotRun, Self::Late, Self::Energy, Self::Accuracy];
+
+    /// Words in tables.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::NotRun => "not run",
+            Self::Late => "late",
+            Self::Energy => "energy",
+            Self::Accuracy => "accuracy",
+        }
+    }
+
+    /// Losses of a model with `score`, of its 1, by cause; with the score they add up to 1.
+    ///
+    /// The score of a model is QoE² · mean of (real time · energy · accuracy) over executed requests.
+    /// The loss below QoE² · mean real time is divided between energy and accuracy in proportion to their
+    /// distances from 1.
+    fn losses(score: &Score) -> [f64; 4] {
+        let ran = score.qoe * score.qoe;
+        let in_time = ran * score.realtime;
+        let [energy, accuracy] = [1.0 - score.energy, 1.0 - score.accuracy];
+        let energy = if energy + accuracy > 0.0 { energy / (energy + accuracy) } else { 0.0 };
+        let rest = in_time - score.score;
+        [1.0 - ran, ran - in_time, rest * energy, rest * (1.0 - energy)]
+    }
+}
+
+/// Losses of every model of a run, as shares of the score of its scenario, by [`Cause::ALL`]. With the score
+/// they add up to 1. A model that does not count loses nothing.
+pub(crate) fn losses(plan: &Plan, result: &RunResult) -> Vec<[f64; 4]> {
+    let counts_all = plan.semantics == Semantics::Mlsys2023
+        || plan.score.never_triggered != NeverTriggered::Excluded;
+    let counts = |score: &Score| counts_all || score.counts.requests > 0;
+    let scores = &result.scorecard.models;
+    let n_models = scores.iter().filter(|score| counts(score)).count().max(1) as f64;
+    let losses = |score: &Score| match counts(score) {
+        true => Cause::losses(score).map(|loss| loss / n_models),
+        false => [0.0; 4],
+    };
+    scores.iter().map(losses).collect()
+}
+
+/// Parts of the models in the replications of one scenario on one system.
+#[derive(Debug, Clone)]
+pub struct ModelParts {
+    system: Arc<System>,
+    models: Vec<Part>,
+    n_runs: u64,
+}
+
+/// Sums of one model over the replications.
+#[derive(Debug, Clone)]
+struct Part {
+    name: String,
+    network: Arc<Network>,
+    /// Shares of the score of the scenario, in the order of [`Cause::ALL`].
+    losses: [f64; 4],
+    /// Time on every accelerator \[ms\], indexed by [`AccelId`](xrsim_model::ids::AccelId).
+    busy_ms: Vec<f64>,
+}
+
+/// The largest loss of a scenario, or of several in the mean.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Loss {
+    /// Model.
+    pub model: String,
+    /// Cause.
+    pub cause: Cause,
+    /// Share of the score, from 0 to 1.
+    pub lost: f64,
+}
+
+/// The model that keeps the accelerators busy longest.
+#[derive(Debug)]
+pub(crate) struct Busiest<'a> {
+    /// Model.
+    pub model: &'a str,
+    /// Its share of the time in which the accelerators are busy, from 0 to 1.
+    pub share: f64,
+    /// Its network.
+    pub network: &'a Network,
+    /// The accelerator that it spends the most time on.
+    pub accelerator: &'a Accelerator,
+}
+
+impl ModelParts {
+    /// Parts without any run of `plan`.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let n_accelerators = plan.system.accelerators().len();
+        let names = model_names(&plan.scenario).into_iter();
+        let part = |(name, network): (&str, &Arc<Network>)| Part {
+            name: name.into(),
+            network: Arc::clone(network),
+            losses: [0.0; 4],
+            busy_ms: vec![0.0; n_accelerators],
+        };
+        let networks = plan.scenario.models().iter().map(|model| &model.unit.network);
+        let models = names.zip(networks).map(part).collect();
+        Self { system: Arc::clone(&plan.system), models, n_runs: 0 }
+    }
+
+    /// Adds a replication.
+    pub(crate) fn add(&mut self, plan: &Plan, result: &RunResult) {
+        self.n_runs += 1;
+        for (part, losses) in self.models.iter_mut().zip(losses(plan, result)) {
+            part.losses.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += loss);
+        }
+        let trace = &result.trace;
+        let last = || trace.busy_intervals().map(|it| it.end.unwrap_or(it.start)).max();
+        for interval in trace.busy_intervals() {
+            let model = trace.record(interval.request).model;
+            let end = interval.end.unwrap_or_else(|| last().unwrap_or(SimTime::ZERO));
+            let busy = &mut self.models[model.index()].busy_ms[interval.accelerator.index()];
+            *busy += end.saturating_since(interval.start).as_ms();
+        }
+    }
+
+    /// The largest loss in the mean of `rows`; `None` if nothing is lost. Models of one name are one.
+    pub(crate) fn largest_loss(rows: &[&Self]) -> Option<Loss> {
+        let mut losses: Vec<Loss> = Vec::new();
+        for row in rows {
+            for part in &row.models {
+                for (cause, loss) in Cause::ALL.into_iter().zip(part.losses) {
+                    let lost = loss / (row.n_runs.max(1) * rows.len() as u64) as f64;
+                    let same = |it: &&mut Loss| it.model == part.name && it.cause == cause;
+                    match losses.iter_mut().find(same) {
+                        Some(known) => known.lost += lost,
+                        None => losses.push(Loss { model: part.name.clone(), cause, lost }),
+                    }
+                }
+            }
+        }
+        // The first of equal losses.
+        let largest = losses.into_iter().rev().max_by(|a, b| a.lost.total_cmp(&b.lost));
+        largest.filter(|it| it.lost > 0.0)
+    }
+
+    /// The busiest model of `rows`, which are of one system; `None` if no request ran.
+    pub(crate) fn busiest<'a>(rows: &[&'a Self]) -> Option<Busiest<'a>> {
+        let mut models: Vec<(&'a Part, Vec<f64>)> = Vec::new();
+        for row in rows {
+            for part in &row.models {
+                let of_run = || part.busy_ms.iter().map(|ms| ms / row.n_runs.max(1) as f64);
+                match models.iter_mut().find(|(known, _)| known.name == part.name) {
+                    Some((_, busy)) => busy.iter_mut().zip(of_run()).for_each(|(a, b)| *a += b),
+                    None => models.push((part, of_run().collect())),
+                }
+            }
+        }
+        let all: f64 = models.iter().flat_map(|(_, busy)| busy).sum();
+        let time = |(_, busy): &(&Part, Vec<f64>)| busy.iter().sum::<f64>();
+        let longest = models.iter().rev().max_by(|a, b| time(a).total_cmp(&time(b)))?;
+        let (part, busy) = longest;
+        let (at, _) = busy.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1))?;
+        let accelerator = rows.first()?.system.accelerators().get(at)?;
+        (all > 0.0).then(|| Busiest {
+            model: &part.name,
+            share: time(longest) / all,
+            network: &part.network,
+            accelerator,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xrsim_sim::score::Counts;
+
+    /// Half of the requests ran: QoE² = 1/4. Of that 0.25·0.8 = 0.2 is in time, and 0.2·0.9·0.6 = 0.108 is
+    /// the score. The rest, 0.092, is divided as 0.1 : 0.4.
+    #[test]
+    fn losses_and_score_add_up_to_one() {
+        let counts = Counts { requests: 4, executed: 2, ..Counts::default() };
+        let mut score = Score::default();
+        (score.qoe, score.realtime, score.energy) = (0.5, 0.8, 0.9);
+        (score.accuracy, score.score, score.counts) = (0.6, 0.108, counts);
+        let losses = Cause::losses(&score);
+        for (loss, expected) in losses.into_iter().zip([0.75, 0.05, 0.0184, 0.0736]) {
+            assert!((loss - expected).abs() < 1e-12, "{losses:?}");
+        }
+        assert!((losses.iter().sum::<f64>() + score.score - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,284 @@
+//! The best systems of every scenario: the first screen of a run of many scenarios and systems.
+
+use comfy_table::{Cell, CellAlignment};
+
+use xrsim_model::hardware::Accelerator;
+use xrsim_model::hardware::technology::AreaTerm;
+use xrsim_model::model::Network;
+use xrsim_model::statistics::{Fraction, Summary};
+
+use super::limit::Limit;
+use super::model_parts::ModelParts;
+use super::ranking::{Draws, Matrix, Standing, SystemKey};
+use super::score_rows::ScoreRow;
+use super::scores::uncertainty;
+use super::table::{Style, emphasised, leave_out_lines, new_table, render, with_half_width};
+
+/// Most systems that a cell names.
+const MOST_NAMES: usize = 3;
+
+/// Name of the row of all scenarios.
+const ALL: &str = "XRBench score";
+
+/// Distance to the best mean score up to which systems count as alike.
+const ALIKE: f64 = 0.01;
+
+const HEADER: [&str; 11] = [
+    "scenario",
+    "PEs",
+    "best",
+    "score",
+    "next best",
+    "alike",
+    "most lost",
+    "busiest",
+    "limited by",
+    "mJ",
+    "mm2",
+];
+
+/// Columns of numbers; the others are text.
+const NUMBERS: [&str; 5] = ["PEs", "score", "alike", "mJ", "mm2"];
+
+const LEGEND: &str = "\
+    score: the primary metric, which `compare` ranks by too (Definition 15)\n\
+    best: highest mean score, without +- if all draws are equal; next best: the first system told apart from it, and its distance\n\
+    alike: number of systems whose mean score is at most 0.01 below the best, and of all\n\
+    most lost: model and cause that take the most of the 1 that a scenario can score\n\
+    busiest: model with the largest share of busy time; limited by: what bounds most of its layers' time\n\
+    mJ: energy for each executed frame; mm2: area of the best system, +-30 %";
+
+const OPEN: &str = "?: not told apart by the draws (paired differences, t-test at 5 %, Holm)\n";
+
+const MORE: &str = "every system: --matrix; every column: --detail; full precision: --format csv; one draw: \
+                    --replications 1\n";
+
+/// The best systems of every scenario and size, with the score of the best, what it loses, what limits it,
+/// and its energy; and the same for the mean over the scenarios (Definition 16). `limit` finds the limit of
+/// a network on an accelerator.
+///
+/// Systems are compared with those of as many PEs; with all others if no two have as many.
+pub fn overview(
+    rows: &[ScoreRow],
+    seed: u64,
+    style: Style,
+    limit: impl Fn(&Network, &Accelerator) -> Option<Limit>,
+) -> String {
+    let matrix = Matrix::new(rows);
+    let groups = groups(&matrix.systems);
+    let mut table = new_table(style, &HEADER, HEADER.len());
+    for (column, name) in table.column_iter_mut().zip(HEADER) {
+        if NUMBERS.contains(&name) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let mut is_open = false;
+    let mut terms = Vec::new();
+    let n_scenarios = matrix.scenarios.len();
+    // The mean of one scenario is that scenario.
+    for column in (0..n_scenarios).chain((n_scenarios > 1).then_some(n_scenarios)) {
+        for (index, group) in groups.iter().enumerate() {
+            let row = Row::of(&matrix, column, group);
+            let with_area = row.best.iter().find(|row| row.area_mm2.is_some());
+            terms.extend(with_area.map(|row| row.large_term));
+            is_open |= row.standing.as_ref().is_some_and(|it| !it.open.is_empty());
+            let name = matrix.scenarios.get(column).copied().unwrap_or(ALL);
+            let name = if index == 0 || style == Style::Plain { name } else { "" };
+            let cells = [name.to_string()].into_iter().chain(row.cells(style, &limit));
+            let is_last = column == n_scenarios;
+            table.add_row(cells.map(|text| match is_last {
+                true => emphasised(&text, style),
+                false => Cell::new(text),
+            }));
+        }
+    }
+    leave_out_lines(&mut table);
+    let open = if is_open { OPEN } else { "" };
+    let legend = format!("{LEGEND}{}\n", large_terms(&terms));
+    [&render(&table), &legend, open, MORE, &uncertainty(rows, seed)].concat()
+}
+
+/// Continuation of a line on areas: the one term that takes more than half of each, with its shares.
+fn large_terms(terms: &[Option<(AreaTerm, f64)>]) -> String {
+    let is_first = |it: &Option<(AreaTerm, f64)>| it.map(|it| it.0) == terms[0].map(|it| it.0);
+    let Some(&Some((first, _))) = terms.first().filter(|_| terms.iter().all(is_first)) else {
+        return String::new();
+    };
+    let shares = terms.iter().flatten().map(|(_, share)| *share);
+    let (least, most) = shares.fold((1.0_f64, 0.0_f64), |(a, b), it| (a.min(it), b.max(it)));
+    let (least, most) = (format!("{:.0}", 100.0 * least), percent(most));
+    let range = if most == format!("{least} %") { most } else { format!("{least} to {most}") };
+    format!(", of which {} take {range} (xrsim area)", first.name())
+}
+
+/// Systems of one size together; all together if no two have one size.
+fn groups<'s, 'a>(systems: &'s [SystemKey<'a>]) -> Vec<&'s [SystemKey<'a>]> {
+    let of_size: Vec<_> = systems.chunk_by(|a, b| a.0 == b.0).collect();
+    if of_size.iter().all(|group| group.len() == 1) { vec![systems] } else { of_size }
+}
+
+/// Systems of one group in one scenario, or in all.
+struct Row<'a> {
+    group: &'a [SystemKey<'a>],
+    draws: Vec<Option<Draws>>,
+    /// `None` if no system has two draws, or a score above 0.
+    standing: Option<Standing>,
+    /// Runs of the best system.
+    best: Vec<&'a ScoreRow>,
+}
+
+impl<'a> Row<'a> {
+    fn of(matrix: &Matrix<'a>, column: usize, group: &'a [SystemKey<'a>]) -> Self {
+        let draws: Vec<_> = group.iter().map(|&system| matrix.draws(column, system)).collect();
+        let standing = Standing::of(&draws, matrix.random(column));
+        let best = standing.as_ref().map(|it| matrix.cell(column, group[it.best[0]]));
+        Self { group, draws, standing, best: best.unwrap_or_default() }
+    }
+
+    /// Cells after the name of the scenario.
+    fn cells(
+        &self,
+        style: Style,
+        limit: &impl Fn(&Network, &Accelerator) -> Option<Limit>,
+    ) -> Vec<String> {
+        let Some(standing) = &self.standing else {
+            let mut cells = vec!["-".to_string(); HEADER.len() - 1];
+            cells[0] = self.pes(0);
+            return cells;
+        };
+        let best = standing.best[0];
+        let scores = self.draws[best].iter().flatten().flatten().copied();
+        let parts: Vec<&ModelParts> = self.best.iter().map(|row| &row.models).collect();
+        let loss = ModelParts::largest_loss(&parts);
+        let busiest = ModelParts::busiest(&parts);
+        let limit = busiest.as_ref().and_then(|it| limit(it.network, it.accelerator));
+        let dash = || "-".to_string();
+        vec![
+            self.pes(best),
+            self.names(standing),
+            score(&Summary::of(scores), style),
+            self.next(standing),
+            self.alike(best),
+            loss.map_or_else(dash, |it| format!("{} {} {:.3}", it.model, it.cause.name(), it.lost)),
+            busiest.map_or_else(dash, |it| format!("{} {}", it.model, percent(it.share))),
+            limit.map_or_else(dash, |it| format!("{} {}", it.resource, percent(it.share))),
+            self.energy_per_frame(),
+            self.area(),
+        ]
+    }
+
+    /// PEs of a system.
+    fn pes(&self, index: usize) -> String {
+        self.group[index].0.to_string()
+    }
+
+    /// Name of a system, with its PEs where they tell systems apart.
+    fn name(&self, index: usize) -> String {
+        let (pes, name) = self.group[index];
+        let is_same_size = self.group.iter().all(|(other, _)| *other == pes);
+        if is_same_size { name.into() } else { format!("{name}@{pes}") }
+    }
+
+    /// The best system and those that are not told apart from it.
+    fn names(&self, standing: &Standing) -> String {
+        let Standing { best, open, .. } = standing;
+        let mark = if open.is_empty() { "" } else { "?" };
+        let all = || best.iter().chain(open);
+        let names = all().take(MOST_NAMES).map(|&index| self.name(index) + mark);
+        let names = names.collect::<Vec<_>>().join(" ");
+        match all().count().saturating_sub(MOST_NAMES) {
+            0 => names,
+            more => format!("{names} +{more}"),
+        }
+    }
+
+    /// The first system that is told apart from the best, with its distance.
+    fn next(&self, standing: &Standing) -> String {
+        standing.others.first().map_or_else(
+            || "-".into(),
+            |(index, it)| format!("{} {}", self.name(*index), distance(it.difference.mean)),
+        )
+    }
+
+    /// Number of systems whose mean score is close to that of `best`, the best system included.
+    fn alike(&self, best: usize) -> String {
+        let mean = |index: usize| {
+            let scores: Vec<f64> = self.draws[index].iter().flatten().flatten().copied().collect();
+            (!scores.is_empty()).then(|| Summary::of(scores).mean)
+        };
+        let least = mean(best).map_or(f64::INFINITY, |best| best - ALIKE);
+        let is_alike = |index: &usize| mean(*index).is_some_and(|mean| mean >= least);
+        let alike = (0..self.group.len()).filter(is_alike).count();
+        format!("{alike}/{}", self.group.len())
+    }
+
+    /// Area of the best system \[mm2\].
+    fn area(&self) -> String {
+        let area = self.best.iter().find_map(|row| row.area_mm2);
+        area.map_or_else(|| "-".into(), |area| format!("{area:.0}"))
+    }
+
+    /// Energy of the best system for each executed frame \[mJ\], over all its runs.
+    fn energy_per_frame(&self) -> String {
+        let sum = |name: &str| self.best.iter().map(|row| row.mean(name)).sum::<f64>();
+        let executed = sum("executed");
+        match executed > 0.0 {
+            true => format!("{:.1}", sum("energy_mj") / executed),
+            false => "-".into(),
+        }
+    }
+}
+
+/// A mean score with half of its interval, or alone if all draws are equal.
+fn score(summary: &Summary, style: Style) -> String {
+    match summary.half_width(Fraction::P95) {
+        Some(half) if half > 0.0 => with_half_width(summary, 3, style),
+        _ => format!("{:.3}", summary.mean),
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// A difference with three decimals, or with as many as its first digit needs.
+fn distance(difference: f64) -> String {
+    let text = |decimals: usize| format!("{difference:.decimals$}");
+    let is_shown = |text: &String| text.contains(|it| ('1'..='9').contains(&it));
+    (3..9).map(text).find(is_shown).unwrap_or_else(|| text(9))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_distance_has_the_decimals_that_show_it() {
+        let found = [-0.1234, -0.0005, -0.0004, -2e-6, -1e-12].map(distance);
+        assert_eq!(found, ["-0.123", "-0.001", "-0.0004", "-0.000002", "-0.000000000"]);
+    }
+
+    #[test]
+    fn a_term_is_named_if_it_is_large_in_every_area() {
+        let pads = |share| Some((AreaTerm::Scratchpads, share));
+        assert_eq!(
+            large_terms(&[pads(0.8), pads(0.674)]),
+            ", of which scratchpads take 67 to 80 % (xrsim area)"
+        );
+        assert_eq!(
+            large_terms(&[pads(0.801), pads(0.8)]),
+            ", of which scratchpads take 80 % (xrsim area)"
+        );
+        for other in [None, Some((AreaTerm::Pes, 0.6))] {
+            assert_eq!(large_terms(&[pads(0.8), other]), "");
+        }
+        assert_eq!(large_terms(&[]), "");
+    }
+
+    #[test]
+    fn systems_are_compared_within_a_size_unless_each_has_its_own() {
+        let systems = [(1, "A"), (2, "A"), (2, "B")];
+        assert_eq!(groups(&systems), [&systems[..1], &systems[1..]]);
+        assert_eq!(groups(&systems[..2]), [&systems[..2]]);
+    }
+}

@@ -1,0 +1,59 @@
+//! Directions and axes of the columns of a sweep.
+
+use xrsim_figures::Quantity;
+use xrsim_model::column::{Better, Column};
+use xrsim_sim::metrics::DeviceMetrics;
+use xrsim_sim::score::Score;
+
+/// Settings that cost something, so that smaller values are better.
+const COSTS: [&str; 7] = [
+    "pes",
+    "hardware.clock_mhz",
+    "hardware.noc_bandwidth_bytes_per_cycle",
+    "hardware.shared_memory_kib",
+    "hardware.scratchpad_kib",
+    "hardware.cluster_memory_kib",
+    "hardware.dram_bandwidth_bytes_per_cycle",
+];
+
+/// Columns of results, by their meanings.
+#[derive(Clone, Copy)]
+enum Measure {
+    Score(&'static Column<Score>),
+    Device(&'static Column<DeviceMetrics>),
+}
+
+impl Measure {
+    fn of(column: &str) -> Option<Self> {
+        let device = || DeviceMetrics::column(column).map(Self::Device);
+        Score::column(column).map(Self::Score).or_else(device)
+    }
+}
+
+/// Name of a column of results; `None` for other columns.
+pub(super) fn result(column: &str) -> Option<&'static str> {
+    Measure::of(column).map(|measure| match measure {
+        Measure::Score(column) => column.name,
+        Measure::Device(column) => column.name,
+    })
+}
+
+/// Which values of a column are better, if that is known.
+pub(super) fn better(column: &str) -> Option<Better> {
+    match Measure::of(column) {
+        Some(Measure::Score(column)) => Some(column.better),
+        Some(Measure::Device(column)) => Some(column.better),
+        None => COSTS.contains(&column).then_some(Better::Lower),
+    }
+}
+
+/// The axis of a column, and the factor that converts its values to the unit of the axis.
+pub(super) fn axis(column: &str) -> (Quantity, f64) {
+    let (label, (unit, scale)) = match Measure::of(column) {
+        Some(Measure::Score(column)) => (column.label, column.base_unit()),
+        Some(Measure::Device(column)) => (column.label, column.base_unit()),
+        None if column == "pes" => ("PEs", ("", 1.0)),
+        None => (column, ("", 1.0)),
+    };
+    (Quantity::new(label, unit), scale)
+}

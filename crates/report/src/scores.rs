@@ -1,0 +1,186 @@
+//! Scores of runs for people: every run with its breakdown, or a matrix of scenarios and systems.
+//!
+//! A score of a single random draw is marked, and no best score is named among such scores.
+
+use comfy_table::{Cell, Table};
+
+use xrsim_model::column::{Column, Kind};
+use xrsim_model::statistics::Summary;
+use xrsim_sim::load::Drawn;
+use xrsim_sim::score::Score;
+
+use super::ranking::{Draws, Matrix, Standing, SystemKey};
+use super::score_rows::ScoreRow;
+use super::table::{Style, emphasised, new_table, render, with_half_width};
+
+/// Mark of a score of a single random draw.
+const ONCE: char = '~';
+
+impl ScoreRow {
+    /// The scenario, marked if it is random and was run once.
+    fn marked_scenario(&self) -> String {
+        marked(&self.scenario, self.drawn.any() && self.draws.len() == 1)
+    }
+}
+
+fn marked(name: &str, once: bool) -> String {
+    if once { format!("{name}{ONCE}") } else { name.into() }
+}
+
+/// Columns that the table leaves out because of its width.
+const LEFT_OUT: [&str; 2] = ["dropped", "not_triggered"];
+
+/// Columns of the table, with their places in [`ScoreRow::means`].
+fn shown() -> impl Iterator<Item = (usize, &'static Column<Score>)> {
+    Score::columns().enumerate().filter(|(_, column)| !LEFT_OUT.contains(&column.name))
+}
+
+/// Scores of one run each, with their breakdown; `-` where there is none.
+pub fn detail(rows: &[ScoreRow], seed: u64, style: Style) -> String {
+    let mut header = vec!["scenario", "system", "PEs", "mm2"];
+    header.extend(shown().map(|(_, column)| column.heading));
+    let mut table = new_table(style, &header, 2);
+    for row in rows {
+        let area = row.area_mm2.map_or_else(|| "-".into(), |it| format!("{it:.0}"));
+        let mut cells = vec![row.marked_scenario(), row.system.clone(), row.pes.to_string(), area];
+        match &row.infeasible {
+            Some(_) => cells.resize(header.len(), "-".into()),
+            None => cells.extend(shown().map(|(at, column)| row.cell(at, column, style))),
+        }
+        table.add_row(cells);
+    }
+    render(&table) + &uncertainty(rows, seed)
+}
+
+impl ScoreRow {
+    fn cell(&self, at: usize, column: &Column<Score>, style: Style) -> String {
+        let mean = self.means[at];
+        match column.kind {
+            Kind::Overall => {
+                with_half_width(&Summary::of(self.draws.iter().flatten().copied()), 3, style)
+            }
+            Kind::Score => format!("{mean:.3}"),
+            Kind::Count | Kind::Quantity if mean.fract() == 0.0 => format!("{mean:.0}"),
+            Kind::Count | Kind::Quantity => format!("{mean:.1}"),
+        }
+    }
+}
+
+/// Overall scores as a matrix: a row for each system, a column for each scenario, and the benchmark score
+/// (Definition 16) last; means with the half-widths of their 95 % intervals where there are
+/// replications.
+///
+/// For each number of PEs, the best system of a column is marked with `*` where nothing is random, or
+/// where it differs significantly from all others in paired differences. Systems that do not differ
+/// significantly from the best are marked with `?`.
+pub fn matrix(rows: &[ScoreRow], seed: u64, style: Style) -> String {
+    let matrix = Matrix::new(rows);
+    let mut header = vec!["PEs".to_string(), "system".into()];
+    let names = matrix.scenarios.iter().copied().chain(["XRBench score"]);
+    header.extend(names.enumerate().map(|(column, name)| marked(name, matrix.once(column))));
+    let header: Vec<_> = header.iter().map(String::as_str).collect();
+    let mut table = new_table(style, &header, 2);
+    let mut marks_used = Vec::new();
+    for group in matrix.systems.chunk_by(|a, b| a.0 == b.0) {
+        matrix.add_group(&mut table, group, style, &mut marks_used);
+    }
+    let mut text = render(&table);
+    if marks_used.contains(&Mark::Best) {
+        text.push_str("* best of its size. ");
+    }
+    if marks_used.contains(&Mark::Open) {
+        text.push_str(
+            "? not told apart from the best of its size (paired differences, t-test at 5 %, Holm). ",
+        );
+    }
+    text.push_str("Breakdown: --detail, or fewer scenarios and systems.\n");
+    text + &uncertainty(rows, seed)
+}
+
+/// Mark of a cell beside its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    None,
+    Best,
+    Open,
+}
+
+impl Mark {
+    fn sign(self) -> char {
+        match self {
+            Self::None => ' ',
+            Self::Best => '*',
+            Self::Open => '?',
+        }
+    }
+}
+
+impl Matrix<'_> {
+    /// Adds the systems of one size.
+    fn add_group(
+        &self,
+        table: &mut Table,
+        group: &[SystemKey<'_>],
+        style: Style,
+        marks_used: &mut Vec<Mark>,
+    ) {
+        let columns = (0..=self.scenarios.len()).map(|column| {
+            let draws: Vec<_> = group.iter().map(|&system| self.draws(column, system)).collect();
+            let marks = marks(&draws, self.random(column));
+            (draws, marks)
+        });
+        let columns: Vec<_> = columns.collect();
+        for (index, &(pes, system)) in group.iter().enumerate() {
+            let shown = index == 0 || style == Style::Plain;
+            let pes = if shown { pes.to_string() } else { String::new() };
+            let mut cells = vec![Cell::new(pes), Cell::new(system)];
+            for (draws, marks) in &columns {
+                marks_used.push(marks[index]);
+                cells.push(cell(draws[index].as_deref(), marks[index], style));
+            }
+            table.add_row(cells);
+        }
+    }
+}
+
+fn cell(draws: Option<&[Option<f64>]>, mark: Mark, style: Style) -> Cell {
+    let Some(draws) = draws else { return Cell::new("-") };
+    let score = with_half_width(&Summary::of(draws.iter().flatten().copied()), 3, style);
+    let text = format!("{score}{}", mark.sign());
+    if mark == Mark::Best { emphasised(&text, style) } else { Cell::new(text) }
+}
+
+/// Marks the best of several systems, each with its scores by replication, or those that are not told
+/// apart from it.
+fn marks(draws: &[Option<Draws>], random: bool) -> Vec<Mark> {
+    let mut marks = vec![Mark::None; draws.len()];
+    if let Some(Standing { best, open, .. }) = Standing::of(draws, random) {
+        let mark = if open.is_empty() { Mark::Best } else { Mark::Open };
+        best.into_iter().chain(open).for_each(|index| marks[index] = mark);
+    }
+    marks
+}
+
+/// A line on the uncertainty of the numbers.
+pub(super) fn uncertainty(rows: &[ScoreRow], seed: u64) -> String {
+    let drawn = rows.iter().map(|row| row.drawn).fold(Drawn::default(), Drawn::or);
+    let random = || rows.iter().filter(|row| row.drawn.any());
+    let n = random().map(|row| row.draws.len()).max().unwrap_or(0);
+    let n_scores = random().map(|row| row.draws.iter().flatten().count());
+    let fewest = n_scores.filter(|n_scores| *n_scores > 0).min().unwrap_or(n);
+    let sources = drawn.names().join(", ");
+    match n {
+        _ if rows.is_empty() => String::new(),
+        0 => "nothing is random: exact, whatever the seed\n".into(),
+        1 => format!(
+            "{ONCE} one draw (seed {seed}) of what is random: {sources}. It names no best; \
+             --replications 30 gives means and 95 % intervals.\n"
+        ),
+        n => format!(
+            "means of {} draws (seed {seed}) of what is random: {sources}; +- is half of the 95 % \
+             interval of a mean{}\n",
+            if fewest < n { format!("{fewest} to {n}") } else { n.to_string() },
+            if random().count() < rows.len() { "; other scenarios are exact" } else { "" }
+        ),
+    }
+}

@@ -1,0 +1,148 @@
+//! Changes of a run that were tried, and the best of them.
+
+use crate::sensitivity::{change_text, is_told_apart};
+use crate::table::{Style, new_table, render};
+use xrsim_model::statistics::Summary;
+
+/// A change of a run that was tried, by running again on the same draws.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// Change that was made, e.g. `scheduler: edf`.
+    pub what: String,
+    /// Option of a command that makes it; `None` if none does.
+    pub option: Option<String>,
+    /// Effect on the frame that is explained; `None` without one.
+    pub frame: Option<FrameEffect>,
+    /// Mean score over replications.
+    pub score: f64,
+    /// Change of the score over replications.
+    pub change: Summary,
+}
+
+/// Effect of a change on a frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FrameEffect {
+    /// End of the frame after the change.
+    pub fate: Fate,
+    /// Whether requests start in another order or on other accelerators.
+    pub reschedules: bool,
+}
+
+/// End of a request after a change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fate {
+    /// It met its deadline, with a margin \[ms\].
+    InTime(f64),
+    /// It missed its deadline.
+    Missed,
+    /// It missed its deadline under every change of a series.
+    MissedByAll,
+}
+
+impl Change {
+    /// Whether it raises the score, and by more than the draws do.
+    fn helps(&self) -> bool {
+        self.change.mean > 0.0 && is_told_apart(&self.change)
+    }
+
+    fn verdict(&self) -> &'static str {
+        match (is_told_apart(&self.change), self.change.mean > 0.0) {
+            (false, _) => "no change",
+            (true, true) => "better",
+            (true, false) => "worse, not recommended",
+        }
+    }
+}
+
+/// The change with the largest mean score of those that can be asked for and that raise the score by more than
+/// the draws do; `None` if no change does.
+fn best(changes: &[Change]) -> Option<&Change> {
+    let helpful = changes.iter().rev().filter(|change| change.helps() && change.option.is_some());
+    helpful.max_by(|a, b| a.change.mean.total_cmp(&b.change.mean))
+}
+
+/// The changes of runs that score `score` in the mean over `n_replications`, the best first, and the best one
+/// of them in words. Empty without changes.
+pub fn advice(score: f64, n_replications: usize, changes: &[Change], style: Style) -> String {
+    if changes.is_empty() {
+        return String::new();
+    }
+    let mut order: Vec<&Change> = changes.iter().collect();
+    order.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let has_frame = changes.iter().any(|change| change.frame.is_some());
+    let mut header = vec!["change"];
+    if has_frame {
+        header.extend(["this frame", "schedule"]);
+    }
+    header.extend(["score of the run", "change of score", ""]);
+    let mut table = new_table(style, &header, header.len());
+    for change in order {
+        let mut row = vec![change.what.clone()];
+        if has_frame {
+            row.extend(frame_cells(change.frame));
+        }
+        row.push(format!("{score:.3} -> {:.3}", change.score));
+        row.extend([change_text(&change.change), change.verdict().into()]);
+        table.add_row(row);
+    }
+    let best = match best(changes) {
+        Some(change) => format!(
+            "best single change: {}: {score:.3} -> {:.3} ({})\n",
+            change.option.as_deref().unwrap_or(&change.what),
+            change.score,
+            change_text(&change.change)
+        ),
+        None => "no single change that was tried raises the score\n".into(),
+    };
+    let draws = if n_replications == 1 { "draw" } else { "draws" };
+    format!(
+        "\nSingle changes, each by running again on the same {n_replications} {draws}, the best score first; +- is half \
+         of the 95 % interval of the mean difference\n{}{best}",
+        render(&table)
+    )
+}
+
+fn frame_cells(effect: Option<FrameEffect>) -> [String; 2] {
+    let Some(FrameEffect { fate, reschedules }) = effect else { return Default::default() };
+    let fate = match fate {
+        Fate::InTime(margin_ms) => format!("in time, {margin_ms:.3} ms to spare"),
+        Fate::Missed => "missed".into(),
+        Fate::MissedByAll => "missed by all".into(),
+    };
+    [fate, if reschedules { "changes" } else { "same" }.into()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(what: &str, differences: [f64; 2], option: bool) -> Change {
+        let change = Summary::of(differences);
+        Change {
+            what: what.into(),
+            option: option.then(|| format!("--{what}")),
+            frame: None,
+            score: 0.5 + change.mean,
+            change,
+        }
+    }
+
+    #[test]
+    fn advice_is_the_largest_gain_that_is_told_apart_and_can_be_asked_for() {
+        let changes = [
+            change("small", [0.1, 0.100_1], true),
+            change("noisy", [-0.2, 0.9], true),
+            change("wished", [0.4, 0.4], false),
+            change("large", [0.2, 0.2], true),
+            change("worse", [-0.3, -0.3], true),
+        ];
+        let text = advice(0.5, 2, &changes, Style::Plain);
+        assert!(text.contains("best single change: --large: 0.500 -> 0.700 (+0.200)"), "{text}");
+        let verdict = |what: &str| text.lines().find(|line| line.starts_with(what)).expect(what);
+        assert!(verdict("noisy").ends_with("no change"), "{text}");
+        assert!(verdict("worse").ends_with("worse, not recommended"), "{text}");
+        assert!(verdict("small").ends_with("better"), "{text}");
+        let none = advice(0.5, 2, &changes[4..], Style::Plain);
+        assert!(none.contains("no single change that was tried raises the score"), "{none}");
+    }
+}

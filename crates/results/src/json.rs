@@ -1,0 +1,56 @@
+//! JSON: scores for programs.
+
+use serde_json::{Map, Value, json};
+
+use xrsim_model::column::{Column, Kind};
+use xrsim_sim::metrics::DeviceMetrics;
+use xrsim_sim::plan::Plan;
+use xrsim_sim::score::{Score, Scorecard};
+
+use super::{LabelColumn, LabelValue, RunLabel, model_names};
+
+/// One run as a JSON object: label, scores and counts of the run and of every model, metrics of the hardware.
+pub fn run(
+    plan: &Plan,
+    label: &RunLabel<'_>,
+    scorecard: &Scorecard,
+    device: &DeviceMetrics,
+) -> Value {
+    let mut object = self::label(label);
+    add_score(&mut object, &scorecard.total);
+    let columns = DeviceMetrics::COLUMNS.iter();
+    object.extend(columns.map(|column| (column.name.to_string(), value(column, device))));
+    let names = model_names(&plan.scenario);
+    let models = plan.scenario.models().iter().zip(names).zip(&scorecard.models);
+    let models = models.map(|((active, name), score)| {
+        let mut object = Map::new();
+        object.insert("model".into(), json!(name));
+        object.insert("network".into(), json!(active.unit.network.name()));
+        add_score(&mut object, score);
+        Value::Object(object)
+    });
+    object.insert("models".into(), models.collect());
+    Value::Object(object)
+}
+
+/// The label of a run as a JSON object.
+pub fn label(label: &RunLabel<'_>) -> Map<String, Value> {
+    let value = |column: LabelColumn| match column.of(label) {
+        LabelValue::Text(text) => json!(text),
+        LabelValue::Number(number) => json!(number),
+    };
+    RunLabel::COLUMNS.map(|column| (column.name.to_string(), value(column))).into_iter().collect()
+}
+
+fn add_score(object: &mut Map<String, Value>, score: &Score) {
+    let columns = Score::columns();
+    object.extend(columns.map(|column| (column.name.to_string(), value(column, score))));
+}
+
+/// The value of a column; counts are integers.
+pub fn value<T>(column: &Column<T>, of: &T) -> Value {
+    match (column.kind, column.of(of)) {
+        (Kind::Count, Some(count)) => json!(count as u64),
+        (_, value) => json!(value),
+    }
+}

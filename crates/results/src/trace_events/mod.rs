@@ -1,0 +1,369 @@
+//! A run in the trace-event format, which Perfetto, `chrome://tracing` and speedscope show. There is a
+//! track for each accelerator with its executions, one for the queue of each model with its waiting
+//! requests, and one for the deadlines of each model. Arrows show dependencies and the drops that they
+//! cause. Counters show queue lengths and power.
+//!
+//! Times are microseconds with the three decimals of a nanosecond. Groups (`pid`) and tracks (`tid`)
+//! have names and an order; their numbers have no meaning.
+
+mod counters;
+mod event;
+mod lanes;
+mod layout;
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use xrsim_model::ids::{AccelId, ModelId, RequestId};
+use xrsim_model::scenario::DependencyKind;
+use xrsim_model::trace::{DropReason, Outcome, Record, Segment};
+use xrsim_model::units::SimTime;
+use xrsim_sim::plan::Plan;
+use xrsim_sim::sweep::RunResult;
+
+use super::why::{Need, Why};
+use super::{RunLabel, json, model_names};
+use counters::Sample;
+use event::{Event, Sink, us};
+use layout::{Execution, Layout, Wait};
+
+/// Groups of tracks in order. Perfetto sorts them by name, which gives the same order.
+const GROUPS: [(u32, &str); 3] =
+    [(ACCELERATORS, "accelerators"), (QUEUES, "model queues"), (DEADLINES, "request deadlines")];
+const ACCELERATORS: u32 = 1;
+const QUEUES: u32 = 2;
+const DEADLINES: u32 = 3;
+
+/// Lowest number of a track. A viewer shows a track with the number of its group as the main track.
+const FIRST_TRACK: u32 = 10;
+
+/// Counts of the written events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Executions and waits.
+    pub slices: u64,
+    /// Dependencies, and drops that caused other drops.
+    pub arrows: u64,
+    /// Drops and deadlines.
+    pub instants: u64,
+    /// Values of counters.
+    pub samples: u64,
+    /// Length of the document \[byte\].
+    pub bytes: u64,
+}
+
+/// Writes the trace of one run.
+///
+/// An arrow leads from the end of an upstream request to the start of the request that used its result.
+/// Under `mlsys2023` it starts at the completion that a frame waited for, which may be that of a frame
+/// with another number. It is left out if the frame started up to 0.01 ms before that completion.
+///
+/// # Errors
+///
+/// The error of `out`.
+pub fn write(
+    out: impl Write,
+    plan: &Plan,
+    label: &RunLabel<'_>,
+    result: &RunResult,
+) -> io::Result<Summary> {
+    let mut about = json::label(label);
+    about.insert("program".into(), json!("xrsim"));
+    about.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
+    let layout = Layout::new(&result.trace, plan.scenario.models().len());
+    let mut writer = Writer {
+        sink: Sink::new(out, &about)?,
+        plan,
+        result,
+        names: model_names(&plan.scenario),
+        why: Why::new(plan, result),
+        tracks: Tracks::new(plan, &layout),
+        layout: &layout,
+        summary: Summary::default(),
+    };
+    writer.metadata()?;
+    layout.executions.iter().try_for_each(|execution| writer.execution(execution))?;
+    layout.waits.iter().try_for_each(|wait| writer.wait(wait))?;
+    for id in (0..result.trace.records().len()).map(RequestId::new) {
+        writer.deadline(id)?;
+        writer.arrows(id)?;
+    }
+    writer.counters()?;
+    Ok(Summary { bytes: writer.sink.finish()?, ..writer.summary })
+}
+
+/// Numbers of the tracks, unique over all groups.
+struct Tracks {
+    /// Track of the first lane of every model, indexed by [`ModelId`].
+    queues: Vec<u32>,
+    deadlines: u32,
+}
+
+impl Tracks {
+    fn new(plan: &Plan, layout: &Layout) -> Self {
+        let mut next = FIRST_TRACK + plan.system.accelerators().len() as u32;
+        let mut take = |n: usize| {
+            next += n as u32;
+            next - n as u32
+        };
+        let queues = layout.n_lanes.iter().map(|&n_lanes| take(n_lanes)).collect();
+        Self { queues, deadlines: take(layout.n_lanes.len()) }
+    }
+
+    fn accelerator(&self, id: AccelId) -> u32 {
+        FIRST_TRACK + id.index() as u32
+    }
+
+    fn queue(&self, model: ModelId, lane: usize) -> u32 {
+        self.queues[model.index()] + lane as u32
+    }
+
+    fn deadline(&self, model: ModelId) -> u32 {
+        self.deadlines + model.index() as u32
+    }
+}
+
+/// One end of an arrow: group, track and time.
+type End = (u32, u32, SimTime);
+
+struct Writer<'a, W> {
+    sink: Sink<W>,
+    plan: &'a Plan,
+    result: &'a RunResult,
+    names: Vec<&'a str>,
+    why: Why<'a>,
+    tracks: Tracks,
+    layout: &'a Layout,
+    summary: Summary,
+}
+
+impl<W: Write> Writer<'_, W> {
+    /// Names and order of groups and tracks.
+    fn metadata(&mut self) -> io::Result<()> {
+        for (pid, name) in GROUPS {
+            self.meta("process_name", pid, None, json!({ "name": name }))?;
+            self.meta("process_sort_index", pid, None, json!({ "sort_index": pid }))?;
+        }
+        for (index, accelerator) in self.plan.system.accelerators().iter().enumerate() {
+            let tid = self.tracks.accelerator(AccelId::new(index));
+            self.track(ACCELERATORS, tid, &accelerator.name)?;
+        }
+        for model in self.plan.scenario.model_ids() {
+            let name = self.names[model.index()];
+            self.track(DEADLINES, self.tracks.deadline(model), name)?;
+            for lane in 0..self.layout.n_lanes[model.index()] {
+                let further = if lane > 0 { format!(" +{lane}") } else { String::new() };
+                let name = format!("{name}{further}");
+                self.track(QUEUES, self.tracks.queue(model, lane), &name)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn track(&mut self, pid: u32, tid: u32, name: &str) -> io::Result<()> {
+        self.meta("thread_name", pid, Some(tid), json!({ "name": name }))?;
+        self.meta("thread_sort_index", pid, Some(tid), json!({ "sort_index": tid }))
+    }
+
+    fn meta(&mut self, name: &str, pid: u32, tid: Option<u32>, args: Value) -> io::Result<()> {
+        self.sink.put(&Event { name, ph: "M", pid, tid, args, ..Event::default() })
+    }
+
+    fn execution(&mut self, execution: &Execution) -> io::Result<()> {
+        let Execution { request, accelerator, start, end, drawn_end, energy, watts, .. } =
+            *execution;
+        let record = self.result.trace.record(request);
+        let note = match record.outcome {
+            Outcome::Executed { end, .. } if end > record.deadline => " (late)",
+            Outcome::Executed { .. } => "",
+            Outcome::Dropped { reason: DropReason::Aborted, .. } => " (aborted)",
+            Outcome::Dropped { .. } => " (dropped)",
+            Outcome::Lost { .. } => " (lost)",
+            Outcome::NotTriggered => return Ok(()),
+        };
+        let name = format!("{}{note}", self.why.name(request));
+        let mut args = self.about(request, record);
+        args["start_ms"] = json!(start.as_ms());
+        args["end_ms"] = json!(end.as_ms());
+        args["energy_mj"] = json!(energy.get());
+        args["power_w"] = json!(watts);
+        if let Some(index) = execution.segment {
+            let segments = self.result.trace.segments_of(request);
+            let Segment { first_layer, end_layer, moving, .. } = segments[index];
+            args["segment"] = json!(format!("{} of {}", index + 1, segments.len()));
+            args["layers"] = json!(format!("{first_layer}..{end_layer}"));
+            args["moving_data_ms"] = json!(moving.as_ms());
+        }
+        let tid = self.tracks.accelerator(accelerator);
+        self.slice(&name, "execution", (ACCELERATORS, tid), (start, drawn_end), args)
+    }
+
+    fn wait(&mut self, wait: &Wait) -> io::Result<()> {
+        let record = self.result.trace.record(wait.request);
+        let name = self.why.name(wait.request);
+        let tid = self.tracks.queue(wait.model, wait.lane);
+        let mut args = self.about(wait.request, record);
+        args["until_ms"] = json!(wait.end.as_ms());
+        self.slice(&name, "wait", (QUEUES, tid), (wait.start, wait.end), args)?;
+        let given_up = match record.outcome {
+            Outcome::Dropped { reason, .. } if wait.given_up => reason.name(),
+            Outcome::Lost { .. } if wait.given_up => "lost at the end",
+            _ => return Ok(()),
+        };
+        let at = just_before(wait.end, wait.start);
+        self.instant(&format!("{name} dropped: {given_up}"), "drop", (QUEUES, tid), at)
+    }
+
+    /// Facts that a viewer shows for a selected request.
+    fn about(&self, id: RequestId, record: &Record) -> Value {
+        let mut about = json!({
+            "arrival_ms": record.arrival.as_ms(),
+            "deadline_ms": record.deadline.as_ms(),
+        });
+        if let Some(cause) = self.why.short(id) {
+            about["cause"] = json!(cause);
+        }
+        about
+    }
+
+    fn deadline(&mut self, id: RequestId) -> io::Result<()> {
+        let record = self.result.trace.record(id);
+        let state = match record.outcome {
+            Outcome::Executed { end, .. } if end <= record.deadline => "met",
+            Outcome::Executed { .. } | Outcome::Dropped { .. } => "missed",
+            Outcome::Lost { .. } => "lost",
+            Outcome::NotTriggered => return Ok(()),
+        };
+        let name = format!("{} {state}", self.why.name(id));
+        let track = (DEADLINES, self.tracks.deadline(record.model));
+        self.instant(&name, "deadline", track, record.deadline)
+    }
+
+    /// Arrows to a request.
+    fn arrows(&mut self, id: RequestId) -> io::Result<()> {
+        let needs: Vec<Need> = self.why.needs(id).collect();
+        let is_dropped_along = matches!(
+            self.result.trace.record(id).outcome,
+            Outcome::Dropped { reason: DropReason::Upstream, .. }
+        );
+        for need in needs {
+            let kind = match need.kind {
+                DependencyKind::Data => "data",
+                DependencyKind::Control { .. } => "control",
+            };
+            if let Some((from, to)) = self.use_of_result(id, &need) {
+                self.arrow(kind, from, to)?;
+            } else if is_dropped_along && let Some((from, to)) = self.drop_along(id, &need) {
+                self.arrow("drop", from, to)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Arrow from the end of an upstream execution to the start of `id`.
+    fn use_of_result(&self, id: RequestId, need: &Need) -> Option<(End, End)> {
+        let to = self.layout.first_execution(id)?;
+        let from = self.layout.last_execution(need.served_by?)?;
+        let Outcome::Executed { end, .. } = self.result.trace.record(from.request).outcome else {
+            return None;
+        };
+        (end <= to.start).then(|| {
+            let to = (ACCELERATORS, self.tracks.accelerator(to.accelerator), to.start);
+            (self.end_of(from), to)
+        })
+    }
+
+    /// Arrow from a dropped upstream request to `id`, which was dropped because of it.
+    fn drop_along(&self, id: RequestId, need: &Need) -> Option<(End, End)> {
+        let upstream = need.decided_by.filter(|_| need.served_by.is_none())?;
+        let given_up = self.layout.wait(upstream).filter(|wait| wait.given_up);
+        let from = match given_up {
+            Some(wait) => self.end_of_wait(wait),
+            None => self.end_of(self.layout.last_execution(upstream)?),
+        };
+        Some((from, self.end_of_wait(self.layout.wait(id)?)))
+    }
+
+    fn end_of(&self, execution: &Execution) -> End {
+        let tid = self.tracks.accelerator(execution.accelerator);
+        (ACCELERATORS, tid, just_before(execution.drawn_end, execution.start))
+    }
+
+    fn end_of_wait(&self, wait: &Wait) -> End {
+        (QUEUES, self.tracks.queue(wait.model, wait.lane), just_before(wait.end, wait.start))
+    }
+
+    fn counters(&mut self) -> io::Result<()> {
+        for model in self.plan.scenario.model_ids() {
+            let name = format!("{} waiting", self.names[model.index()]);
+            let samples = counters::queue(self.layout, model);
+            self.counter(QUEUES, &name, "requests", &samples)?;
+        }
+        let accelerators = self.plan.system.accelerators();
+        let power = |index| counters::power(self.layout, AccelId::new(index));
+        let each: Vec<_> = (0..accelerators.len()).map(power).collect();
+        self.counter(ACCELERATORS, "power of all", "W", &counters::total_power(&each))?;
+        for (accelerator, samples) in accelerators.iter().zip(&each) {
+            self.counter(ACCELERATORS, &format!("power of {}", accelerator.name), "W", samples)?;
+        }
+        Ok(())
+    }
+
+    fn counter<V: Copy + Into<Value>>(
+        &mut self,
+        pid: u32,
+        name: &str,
+        unit: &str,
+        samples: &[Sample<V>],
+    ) -> io::Result<()> {
+        for &(time, value) in samples {
+            let args = json!({ unit: value.into() });
+            let ts = Some(us(time));
+            self.sink.put(&Event { name, ph: "C", pid, ts, args, ..Event::default() })?;
+        }
+        self.summary.samples += samples.len() as u64;
+        Ok(())
+    }
+
+    fn slice(
+        &mut self,
+        name: &str,
+        cat: &'static str,
+        (pid, tid): (u32, u32),
+        (start, end): (SimTime, SimTime),
+        args: Value,
+    ) -> io::Result<()> {
+        self.summary.slices += 1;
+        let dur = Some((end - start).ns() as f64 / 1e3);
+        let (cat, tid, ts) = (Some(cat), Some(tid), Some(us(start)));
+        self.sink.put(&Event { name, ph: "X", cat, pid, tid, ts, dur, args, ..Event::default() })
+    }
+
+    fn instant(
+        &mut self,
+        name: &str,
+        cat: &'static str,
+        (pid, tid): (u32, u32),
+        at: SimTime,
+    ) -> io::Result<()> {
+        self.summary.instants += 1;
+        let (cat, tid, ts, s) = (Some(cat), Some(tid), Some(us(at)), Some("t"));
+        self.sink.put(&Event { name, ph: "i", cat, pid, tid, ts, s, ..Event::default() })
+    }
+
+    fn arrow(&mut self, name: &'static str, from: End, to: End) -> io::Result<()> {
+        let id = Some(self.summary.arrows);
+        self.summary.arrows += 1;
+        for (ph, bp, (pid, tid, at)) in [("s", None, from), ("f", Some("e"), to)] {
+            let (cat, tid, ts) = (Some("dependency"), Some(tid), Some(us(at)));
+            self.sink.put(&Event { name, ph, cat, pid, tid, ts, id, bp, ..Event::default() })?;
+        }
+        Ok(())
+    }
+}
+
+/// The last nanosecond before `end`, which still belongs to the slice that started at `start`.
+fn just_before(end: SimTime, start: SimTime) -> SimTime {
+    SimTime::from_ns(end.ns().saturating_sub(1)).max(start)
+}

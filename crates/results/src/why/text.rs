@@ -1,0 +1,130 @@
+//! Causes in words, short enough for a cell of a table.
+
+use xrsim_model::ids::{AccelId, ModelId, RequestId};
+use xrsim_model::trace::Outcome;
+
+use super::{Account, Blocker, Cause, Part, Why, missed};
+
+impl Why<'_> {
+    /// Model and frame of a request, e.g. `HT:12`; with its number of samples if it is a larger batch,
+    /// e.g. `HT x4:12`.
+    pub fn name(&self, id: RequestId) -> String {
+        let record = self.trace.record(id);
+        let batch = match self.trace.batch_of(id) {
+            1 => String::new(),
+            samples => format!(" x{samples}"),
+        };
+        format!("{}{batch}:{}", self.names[record.model.index()], record.frame.index())
+    }
+
+    /// Name of an accelerator.
+    pub fn accelerator(&self, id: AccelId) -> &str {
+        &self.plan.system.accelerators()[id.index()].name
+    }
+
+    /// The cause of a missed deadline; `None` for every other request. If an upstream request is the
+    /// cause, the cause of that request follows after an arrow:
+    ///
+    /// ```text
+    /// upstream: 9.100 ms for ES:12 (dropped) <- accelerator: 7.310 ms behind PD:3 on WS-0
+    /// ```
+    pub fn short(&self, id: RequestId) -> Option<String> {
+        let account = missed(self.trace.record(id)).then(|| self.account(id))??;
+        let links: Vec<_> =
+            self.chain(id, account).map(|(_, account)| self.describe(&account)).collect();
+        Some(links.join(" <- "))
+    }
+
+    /// A request and the chain of upstream requests that caused its end.
+    pub fn chain(
+        &self,
+        id: RequestId,
+        account: Account,
+    ) -> impl Iterator<Item = (RequestId, Account)> {
+        // Every link leads to an upstream model of an acyclic graph.
+        std::iter::successors(Some((id, account)), |(_, account)| match account.cause {
+            Cause::Upstream(need) => {
+                let upstream = need.decided_by?;
+                Some((upstream, self.account(upstream)?))
+            }
+            _ => None,
+        })
+    }
+
+    /// The model of a request and the models in the cause of its end, each once.
+    pub fn involved(&self, id: RequestId) -> Vec<ModelId> {
+        let mut models = Vec::new();
+        let mut name = |id: RequestId| {
+            let model = self.trace.record(id).model;
+            if !models.contains(&model) {
+                models.push(model);
+            }
+        };
+        name(id);
+        for (link, account) in self.account(id).into_iter().flat_map(|it| self.chain(id, it)) {
+            name(link);
+            if let Cause::Accelerator(Some(job))
+            | Cause::Preempted(Some(job))
+            | Cause::Placement { job: Some(job), .. } = account.cause
+            {
+                name(job.request);
+            }
+        }
+        models
+    }
+
+    /// One link of the chain.
+    pub fn describe(&self, account: &Account) -> String {
+        let ms = |part| account.parts.ms(part);
+        match account.cause {
+            Cause::Sensor => format!("sensor: {:.3} ms", ms(Part::Sensor)),
+            Cause::Upstream(need) => match need.decided_by {
+                Some(id) => {
+                    let (name, state) = (self.name(id), self.state(id));
+                    format!("upstream: {:.3} ms for {name} ({state})", ms(Part::Upstream))
+                }
+                None => format!("upstream: {} never ran", self.names[need.model.index()]),
+            },
+            Cause::Accelerator(job) => {
+                let wait = ms(Part::Accelerator);
+                match job {
+                    Some(job) => format!("accelerator: {wait:.3} ms behind {}", self.job(job)),
+                    None => format!("policy: {wait:.3} ms"),
+                }
+            }
+            Cause::Preempted(job) => {
+                let behind = job.map(|job| format!(" behind {}", self.job(job)));
+                format!("preempted: {:.3} ms{}", ms(Part::Preempted), behind.unwrap_or_default())
+            }
+            Cause::Interference => format!("interference: {:.3} ms", ms(Part::Interference)),
+            Cause::Placement { fastest, job } => {
+                let fastest = self.accelerator(fastest);
+                let instead = match job {
+                    Some(job) => format!("while {fastest} ran {}", self.name(job.request)),
+                    None => format!("in place of {fastest}"),
+                };
+                format!("slower accelerator: {:.3} ms {instead}", ms(Part::Placement))
+            }
+            Cause::Latency => {
+                let budget = account.budget_ns() as f64 / 1e6;
+                format!("own latency: {:.3} of {budget:.3} ms", ms(Part::Latency))
+            }
+        }
+    }
+
+    fn job(&self, job: Blocker) -> String {
+        format!("{} on {}", self.name(job.request), self.accelerator(job.accelerator))
+    }
+
+    /// Outcome of a request, in one or two words.
+    pub fn state(&self, id: RequestId) -> &'static str {
+        let record = self.trace.record(id);
+        match record.outcome {
+            Outcome::Executed { end, .. } if end > record.deadline => "late",
+            Outcome::Executed { .. } => "in time",
+            Outcome::Dropped { .. } => "dropped",
+            Outcome::NotTriggered => "not triggered",
+            Outcome::Lost { .. } => "lost",
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Properties that all runs of some requests share: frames, their largest scores, and the available
+//! time.
+
+use crate::load::RequestStream;
+use crate::score::accuracy::accuracy;
+use crate::score::realtime::realtime;
+use crate::score::{NeverTriggered, ScoreSettings};
+use xrsim_model::cost::CostTable;
+use xrsim_model::ids::{ModelId, RequestId};
+use xrsim_model::scenario::Scenario;
+use xrsim_model::units::{SimSpan, SimTime};
+
+use super::Migration;
+use super::work::{Route, routes};
+
+/// `k` times the margin after a deadline. A frame that ends later scores at most 1/(1 + e^7.5) = 0.00055.
+const MARGIN: f64 = 7.5;
+
+/// A request that was asked for.
+pub(super) struct Frame {
+    pub(super) request: RequestId,
+    pub(super) model: ModelId,
+    /// Index of its first worth.
+    first: usize,
+    /// Score of the frame without any time of the horizon, or an upper bound of it.
+    pub(super) late: f64,
+}
+
+/// A run as the bounds see it. Scores are parts of the total one.
+pub(super) struct Instance<'a> {
+    pub(super) requests: &'a RequestStream,
+    pub(super) n_accelerators: usize,
+    /// Indexed by [`ModelId`].
+    pub(super) routes: Vec<Vec<Route>>,
+    pub(super) frames: Vec<Frame>,
+    /// Largest score of each frame on each of its routes, frame by frame.
+    worths: Vec<f64>,
+    /// Time that each accelerator has for what is not late \[ms\].
+    pub(super) horizon_ms: f64,
+    /// The score of models without frames.
+    pub(super) constant: f64,
+}
+
+impl<'a> Instance<'a> {
+    pub(super) fn new(
+        scenario: &Scenario,
+        costs: &CostTable,
+        requests: &'a RequestStream,
+        settings: &ScoreSettings,
+        migration: Migration,
+    ) -> Self {
+        let of_model = |model| routes(model, costs, settings, migration);
+        let routes: Vec<_> = scenario.model_ids().map(of_model).collect();
+        let weights = Weights::new(scenario, requests, settings);
+        let starts = earliest_starts(scenario, requests, |model| shortest(&routes[model.index()]));
+        let margin = SimSpan::from_ms(MARGIN / settings.k_per_ms);
+        let mut instance = Self {
+            requests,
+            n_accelerators: costs.n_accelerators(),
+            routes,
+            frames: Vec::new(),
+            worths: Vec::new(),
+            horizon_ms: 0.0,
+            constant: weights.constant,
+        };
+        let (mut first, mut last) = (SimTime::MAX, SimTime::ZERO);
+        for (index, request) in requests.requests().iter().enumerate() {
+            if !request.triggered {
+                continue;
+            }
+            let weight = weights.of(request.model, request.frame.index());
+            let in_time =
+                |end: SimTime| weight * realtime(end, request.deadline, settings.k_per_ms);
+            let late_after = request.deadline + margin.unwrap_or(SimSpan::MAX);
+            first = first.min(request.arrival);
+            if weight > 0.0 {
+                last = last.max(late_after);
+            }
+            instance.push(RequestId::new(index), request.model, starts[index], late_after, in_time);
+        }
+        instance.horizon_ms = match margin {
+            Some(_) => last.saturating_since(first).as_ms(),
+            None => f64::INFINITY,
+        };
+        instance
+    }
+
+    /// Adds a frame whose earliest start is `start`, which is late after `late_after`, and which scores
+    /// `in_time` of its end.
+    fn push(
+        &mut self,
+        request: RequestId,
+        model: ModelId,
+        start: SimTime,
+        late_after: SimTime,
+        in_time: impl Fn(SimTime) -> f64,
+    ) {
+        let first = self.worths.len();
+        let routes = &self.routes[model.index()];
+        self.worths.extend(routes.iter().map(|it| in_time(start + it.shortest) * it.energy));
+        let energy = routes.iter().map(|route| route.energy).fold(0.0, f64::max);
+        let late = in_time(late_after + SimSpan::from_ns(1)) * energy;
+        let best = self.worths[first..].iter().copied().fold(0.0, f64::max);
+        self.frames.push(Frame { request, model, first, late: late.min(best) });
+    }
+
+    /// Largest score of a frame on each of its routes.
+    pub(super) fn worths(&self, frame: &Frame) -> &[f64] {
+        &self.worths[frame.first..frame.first + self.routes[frame.model.index()].len()]
+    }
+
+    /// How many frames can add to the score.
+    pub(super) fn n_frames(&self) -> usize {
+        self.frames.len()
+    }
+
+    fn best(&self, frame: &Frame) -> f64 {
+        self.worths(frame).iter().copied().fold(0.0, f64::max)
+    }
+
+    /// UB1: the sum of the largest scores of all frames.
+    pub(super) fn isolation(&self) -> f64 {
+        self.constant + self.frames.iter().map(|frame| self.best(frame)).sum::<f64>()
+    }
+
+    /// UB2: the late scores of all frames, and the fractional knapsack of what can be gained on them in
+    /// the time of all accelerators.
+    pub(super) fn pooled_capacity(&self) -> f64 {
+        let late: f64 = self.frames.iter().map(|frame| frame.late).sum();
+        let time_ms = self.horizon_ms * self.n_accelerators as f64;
+        let item = |frame: &Frame| {
+            let routes = &self.routes[frame.model.index()];
+            let shortest = routes.iter().map(|route| route.shortest).min();
+            (self.best(frame) - frame.late, shortest.unwrap_or(SimSpan::MAX).as_ms())
+        };
+        self.constant + late + knapsack(self.frames.iter().map(item).collect(), time_ms)
+    }
+}
+
+/// The most that fits into `capacity` of items (gain, size) that may be cut (Dantzig 1957).
+fn knapsack(mut items: Vec<(f64, f64)>, capacity: f64) -> f64 {
+    items.sort_by(|a, b| (b.0 / b.1).total_cmp(&(a.0 / a.1)));
+    let mut left = capacity;
+    let mut total = 0.0;
+    for (gain, size) in items {
+        if gain <= 0.0 {
+            continue;
+        }
+        total += if size <= left { gain } else { gain * left / size };
+        left = (left - size).max(0.0);
+    }
+    total
+}
+
+/// Contribution of one perfect frame of each model to the total score.
+pub(super) struct Weights {
+    /// Indexed by [`ModelId`]: first frame that counts, and the weight of it and all later ones.
+    models: Vec<(u64, f64)>,
+    /// The score of models without frames.
+    pub(super) constant: f64,
+}
+
+impl Weights {
+    pub(super) fn new(
+        scenario: &Scenario,
+        requests: &RequestStream,
+        settings: &ScoreSettings,
+    ) -> Self {
+        let rates = scenario.models().iter().map(|model| model.rate);
+        let firsts: Vec<_> = rates.map(|rate| rate.frames_before(settings.warm_up)).collect();
+        let mut released = vec![0u64; firsts.len()];
+        for request in requests.requests() {
+            let index = request.model.index();
+            let counted = request.triggered && request.frame.index() as u64 >= firsts[index];
+            released[index] += u64::from(counted);
+        }
+        let without = released.iter().filter(|&&n| n == 0).count();
+        let (n_models, constant) = match settings.never_triggered {
+            NeverTriggered::Excluded => (released.len() - without, 0.0),
+            NeverTriggered::Zero => (released.len(), 0.0),
+            NeverTriggered::One => (released.len(), without as f64 / released.len() as f64),
+        };
+        let weight = |(model, n): (ModelId, &u64)| {
+            let quality = accuracy(&scenario.model(model).unit.quality, settings.epsilon);
+            quality / (*n as f64 * n_models as f64)
+        };
+        let weights = scenario.model_ids().zip(&released).map(weight);
+        Self { models: firsts.into_iter().zip(weights).collect(), constant }
+    }
+
+    /// Whether a `frame` of `model` is after the warm-up.
+    pub(super) fn counts(&self, model: ModelId, frame: usize) -> bool {
+        frame as u64 >= self.models[model.index()].0
+    }
+
+    /// Score of a perfect `frame` of `model`; 0 in the warm-up.
+    pub(super) fn of(&self, model: ModelId, frame: usize) -> f64 {
+        let (first, weight) = self.models[model.index()];
+        if frame as u64 >= first { weight } else { 0.0 }
+    }
+}
+
+/// When each request could start if it and what it depends on had the system for themselves.
+///
+/// `shortest` is the shortest time of a model on any accelerator.
+pub(super) fn earliest_starts(
+    scenario: &Scenario,
+    requests: &RequestStream,
+    shortest: impl Fn(ModelId) -> SimSpan,
+) -> Vec<SimTime> {
+    let mut starts: Vec<_> = requests.requests().iter().map(|request| request.arrival).collect();
+    for &model in scenario.topological() {
+        let span = shortest(model);
+        for (index, request) in requests.requests().iter().enumerate() {
+            if request.model != model {
+                continue;
+            }
+            let id = RequestId::new(index);
+            let end = starts[index] + span;
+            for &dependant in requests.downstream(id) {
+                let start = &mut starts[dependant.index()];
+                *start = (*start).max(end);
+            }
+        }
+    }
+    starts
+}
+
+/// Shortest time of a model with these routes.
+pub(super) fn shortest(routes: &[Route]) -> SimSpan {
+    routes.iter().map(|route| route.shortest).min().unwrap_or(SimSpan::ZERO)
+}

@@ -1,0 +1,93 @@
+//! Runtime of the principled semantics: a single-threaded discrete-event simulation on integer
+//! nanoseconds.
+//!
+//! Time jumps from one instant with events to the next. The events of an instant are played in a fixed
+//! order, so that no tie depends on chance:
+//!
+//! 1. **completions**, by accelerator: accelerators become idle, and dependants learn of the result;
+//! 2. **arrivals**, in the order of the request stream: input data is there;
+//! 3. **expiries**, upstream models first: requests that still wait at their deadline are dropped;
+//! 4. **dispatch**: the scheduler is asked until it waits, or nothing is ready or idle.
+//!
+//! A result that is ready exactly at the deadline is therefore in time, and a request that could start
+//! exactly at its deadline does not start. The run ends when the load is exhausted and the accelerators
+//! are idle. Every request then has exactly one [`Outcome`].
+//!
+//! # Segments
+//!
+//! A scheduler says how much of a request runs before it is asked again: the rest, a block of whole
+//! layers, or one layer. With preemption, a request that becomes ready ends every running segment with
+//! the layer under way, or at once between two layers. Only ends of segments are events; layers are
+//! not. The rest of a preempted request becomes ready again, which preempts nothing. Time and energy of
+//! the segments of a request that nothing else delays add up to its latency and energy exactly.
+//!
+//! A request that has begun is not dropped at its deadline, whether it runs or waits then, and a newer
+//! frame does not replace it, unless late requests are aborted ([`DeadlineMiss`]). The scheduler may
+//! drop it between two segments. The energy that it took is part of its outcome in every case.
+//!
+//! # Batches
+//!
+//! A request stands for one or several samples of its model ([`Request::batch`]). Its costs are those
+//! of the batch ([`WorkId`]). A submitted request can grow until it starts ([`Session::set_batch`]).
+//!
+//! # Effects
+//!
+//! Besides waiting, requests can cost each other time and energy ([`Effects`]): data is moved before a
+//! segment starts, and layers share bandwidth. All effects are off by default.
+//!
+//! The engine draws no random numbers and reads no clock: equal arguments give equal traces.
+//!
+//! [`Outcome`]: xrsim_model::trace::Outcome
+//! [`DeadlineMiss`]: crate::plan::DeadlineMiss
+//! [`Effects`]: crate::plan::Effects
+//! [`Request::batch`]: crate::load::Request::batch
+//! [`WorkId`]: xrsim_model::ids::WorkId
+
+mod agenda;
+mod effects;
+mod event;
+mod requests;
+mod running;
+mod segments;
+mod session;
+mod state;
+mod step;
+mod stepwise;
+
+use crate::load::RequestStream;
+use crate::plan::Plan;
+use crate::schedule::PolicyFailure;
+use xrsim_model::cancel;
+use xrsim_model::cost::CostTable;
+use xrsim_model::trace::Trace;
+
+pub use event::RequestEvent;
+pub use session::{Session, Traced};
+pub use stepwise::{Refused, Stepwise};
+
+/// A finished run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Outcome of every request.
+    pub trace: Trace,
+    /// Number of events played: arrivals, ends of segments, and expiries. Dispatches are not events, and
+    /// neither are timers of requests that no longer wait.
+    pub events: u64,
+}
+
+/// Plays `requests` of the plan's scenario on its system. All requests are known in advance.
+///
+/// # Errors
+///
+/// [`PolicyFailure`] if the scheduler cannot be constructed, or fails during the run.
+///
+/// # Panics
+///
+/// If `costs` do not fit the plan ([`Plan::check`]) or lack a batch of a request, if `requests` belong
+/// to another scenario, or if the scheduler breaks the contract of
+/// [`Scheduler`](crate::schedule::Scheduler).
+pub fn run(plan: &Plan, costs: &CostTable, requests: &RequestStream) -> Result<Run, PolicyFailure> {
+    plan.check(costs).expect("the costs are those of the plan");
+    cancel::check();
+    step::Engine::new(plan, costs, requests, true)?.play_all()
+}

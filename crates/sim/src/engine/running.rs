@@ -1,0 +1,108 @@
+//! Layers of a job that run one after another on an accelerator.
+
+use crate::schedule::{Dispatch, Granularity, Job};
+use xrsim_model::cost::{CostTable, Execution};
+use xrsim_model::ids::AccelId;
+use xrsim_model::trace::Segment;
+use xrsim_model::units::{Millijoules, SimSpan, SimTime};
+
+/// A segment of a job that runs, or ran last, on an accelerator.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RunningSegment {
+    /// The job as the scheduler saw it. Its next layer is the first one of the segment.
+    pub(super) job: Job,
+    /// Where it runs.
+    pub(super) accelerator: AccelId,
+    /// Index after the last layer.
+    pub(super) end_layer: u32,
+    /// Start of the first layer, or of the data transfer before it.
+    pub(super) start: SimTime,
+    /// Duration of the data transfer before the first layer.
+    pub(super) moving: SimSpan,
+    /// Whether it directly continues the segment before it: same job, same accelerator, no gap.
+    pub(super) continues: bool,
+}
+
+impl RunningSegment {
+    /// The segment of `job` that `dispatch` starts at `now`.
+    pub(super) fn new(job: Job, dispatch: &Dispatch, costs: &CostTable, now: SimTime) -> Self {
+        let Dispatch { accelerator, granularity, .. } = *dispatch;
+        let next_layer = job.next_layer;
+        let end_layer = match granularity {
+            Granularity::Model => costs.n_layers(job.work),
+            Granularity::Layer => next_layer + 1,
+            Granularity::Block(span) => costs.on(job.work, accelerator).end_after(next_layer, span),
+        };
+        Self { job, accelerator, end_layer, start: now, moving: SimSpan::ZERO, continues: false }
+    }
+
+    /// Costs of its job where it runs.
+    #[inline]
+    pub(super) fn execution<'a>(&self, costs: &'a CostTable) -> Execution<'a> {
+        costs.on(self.job.work, self.accelerator)
+    }
+
+    /// Start of its first layer.
+    fn first_layer_start(&self) -> SimTime {
+        self.start + self.moving
+    }
+
+    /// Its end if nothing interferes.
+    pub(super) fn end(&self, costs: &CostTable) -> SimTime {
+        let execution = self.execution(costs);
+        let first = self.job.next_layer;
+        let time = match self.end_layer == execution.n_layers() {
+            true => execution.remaining(first),
+            false => execution.time_of(first..self.end_layer),
+        };
+        self.first_layer_start() + time
+    }
+
+    /// Whether it is a whole request without a data transfer.
+    pub(super) fn is_plain(&self, costs: &CostTable) -> bool {
+        self.job.next_layer == 0
+            && self.end_layer == costs.n_layers(self.job.work)
+            && self.moving == SimSpan::ZERO
+    }
+
+    /// Index after the layer under way at `now`, before which the segment can be cut, and the time of
+    /// that cut.
+    pub(super) fn next_cut(&self, costs: &CostTable, now: SimTime) -> (u32, SimTime) {
+        let execution = self.execution(costs);
+        let (first, start) = (self.job.next_layer, self.first_layer_start());
+        let cut = execution.end_after(first, now.saturating_since(start));
+        (cut, start + execution.time_of(first..cut))
+    }
+
+    /// Its record in the trace if it ends at `now`, without energy.
+    pub(super) fn segment(&self, now: SimTime) -> Segment {
+        Segment {
+            request: self.job.request,
+            accelerator: self.accelerator,
+            start: self.start,
+            moving: self.moving.min(now - self.start),
+            end: now,
+            first_layer: self.job.next_layer,
+            end_layer: self.end_layer,
+            energy: Millijoules::ZERO,
+        }
+    }
+
+    /// The layer under way at `now`, and the fraction of that layer that has run.
+    pub(super) fn reached(&self, costs: &CostTable, now: SimTime) -> (u32, f64) {
+        let (first, start) = (self.job.next_layer, self.first_layer_start());
+        if now < start {
+            return (first, 0.0);
+        }
+        let execution = self.execution(costs);
+        let ran = now - start;
+        let cut = execution.end_after(first, ran);
+        let layer = cut - 1;
+        let before = execution.time_of(first..layer);
+        let takes = execution.layer_time(layer);
+        match ran < before + takes {
+            true => (layer, (ran - before).ns() as f64 / takes.ns() as f64),
+            false => (cut, 0.0),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Runs whose requests are not all known in advance: a load generator submits requests during the run.
+
+use crate::load::{Request, RequestStream};
+use crate::plan::Plan;
+use crate::schedule::PolicyFailure;
+use xrsim_model::cost::CostTable;
+use xrsim_model::ids::RequestId;
+use xrsim_model::units::SimTime;
+
+use super::Run;
+use super::event::RequestEvent;
+use super::step::Engine;
+
+/// Requests that the trace of a session contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Traced {
+    /// Requests of the load, then submitted requests.
+    All,
+    /// Requests of the load; submitted requests are recycled after completion.
+    Load,
+}
+
+/// A run in progress. The requests of its load play as in [`run`](super::run). Submitted requests are
+/// ready at once, and wait without limit.
+pub struct Session<'a>(Engine<'a>);
+
+impl<'a> Session<'a> {
+    /// Starts a run of `requests`, which may be empty. Its trace contains the requests in `traced`.
+    ///
+    /// # Errors
+    ///
+    /// [`PolicyFailure`] if the scheduler cannot be constructed.
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](super::run).
+    pub fn new(
+        plan: &'a Plan,
+        costs: &'a CostTable,
+        requests: &'a RequestStream,
+        traced: Traced,
+    ) -> Result<Self, PolicyFailure> {
+        plan.check(costs).expect("the costs are those of the plan");
+        Engine::new(plan, costs, requests, traced == Traced::Load).map(Self)
+    }
+
+    /// Submits a request at `now`. The arrival of the request may be earlier.
+    ///
+    /// `now` is the time of the last [`Session::play`] or later, and not after [`Session::next_event`].
+    /// The next event is then at `now` if the request can have an effect there, for example because an
+    /// accelerator is idle.
+    ///
+    /// # Panics
+    ///
+    /// If the costs have no batch of that size.
+    pub fn submit(&mut self, request: Request, now: SimTime) -> RequestId {
+        self.0.submit(request, now)
+    }
+
+    /// Changes the batch of a submitted request that has not started to `batch` samples.
+    ///
+    /// # Panics
+    ///
+    /// If the costs have no batch of that size.
+    pub fn set_batch(&mut self, request: RequestId, batch: u32) {
+        self.0.set_batch(request, batch);
+    }
+
+    /// Time of the next event; `None` if everything has ended.
+    pub fn next_event(&mut self) -> Option<SimTime> {
+        self.0.next_instant()
+    }
+
+    /// Plays all events at `now`, which is [`Session::next_event`]. The events of submitted requests
+    /// since the last call replace the content of `events`.
+    ///
+    /// # Errors
+    ///
+    /// [`PolicyFailure`] if the scheduler fails.
+    pub fn play(
+        &mut self,
+        now: SimTime,
+        events: &mut Vec<RequestEvent>,
+    ) -> Result<(), PolicyFailure> {
+        events.clear();
+        let result = self.0.step(now);
+        self.0.swap_request_events(events);
+        result
+    }
+
+    /// Trace of the run so far, and the number of its events.
+    pub fn finish(self) -> Run {
+        self.0.into_run()
+    }
+}

@@ -1,0 +1,173 @@
+//! Runs whose decisions come from outside, one at a time.
+
+use thiserror::Error;
+
+use crate::load::RequestStream;
+use crate::plan::Plan;
+use crate::schedule::{Decision, PolicyFailure, View};
+use xrsim_model::cost::CostTable;
+use xrsim_model::ids::{AccelId, RequestId};
+use xrsim_model::trace::{Record, Trace};
+use xrsim_model::units::SimTime;
+
+use super::Run;
+use super::step::Engine;
+
+/// Decision that the view does not allow.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// There is no question: the run has ended, or [`Stepwise::advance`] was not called.
+    #[error("there is nothing to decide")]
+    NoQuestion,
+    /// The request is not ready.
+    #[error("request {} is not ready", .0.index())]
+    NotReady(RequestId),
+    /// The accelerator is not idle, or cannot run the request.
+    #[error("accelerator {} is not idle, or cannot run the request", .0.index())]
+    NotIdle(AccelId),
+    /// The scheduler has failed.
+    #[error("{0}")]
+    Failed(Box<str>),
+}
+
+/// A run in which the caller decides in place of a scheduler. Between two decisions it plays as
+/// [`run`](super::run): equal decisions give equal traces.
+///
+/// The scheduler of the plan is not asked; its options, such as preemption, hold.
+///
+/// ```no_run
+/// # use xrsim::engine::Stepwise;
+/// # use xrsim::{Decision, Dispatch};
+/// # fn play(mut run: Stepwise<'_>) {
+/// while let Some(view) = run.advance() {
+///     let job = view.ready.iter().next().expect("one is ready");
+///     let decision = match view.fastest_idle(job) {
+///         Some(accelerator) => Dispatch::new(job.request, accelerator).into(),
+///         None => Decision::Wait,
+///     };
+///     run.answer(decision).expect("the view allows it");
+/// }
+/// # }
+/// ```
+pub struct Stepwise<'a> {
+    engine: Engine<'a>,
+    requests: &'a RequestStream,
+    /// The instant that is played; `None` between two instants.
+    now: Option<SimTime>,
+    /// Whether the caller waits until the next event.
+    waits: bool,
+    /// Requests that have arrived and not ended when [`Stepwise::ended`] was last called.
+    open: Vec<RequestId>,
+    /// Number of requests that have arrived.
+    n_arrived: usize,
+    /// The last instant that was played.
+    last: SimTime,
+}
+
+impl<'a> Stepwise<'a> {
+    /// A run of `requests` before its first decision.
+    ///
+    /// # Errors
+    ///
+    /// [`PolicyFailure`] if the scheduler of the plan cannot be constructed.
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](super::run).
+    pub fn new(
+        plan: &'a Plan,
+        costs: &'a CostTable,
+        requests: &'a RequestStream,
+    ) -> Result<Self, PolicyFailure> {
+        plan.check(costs).expect("the costs are those of the plan");
+        Ok(Self {
+            engine: Engine::new(plan, costs, requests, true)?,
+            requests,
+            now: None,
+            waits: false,
+            open: Vec::new(),
+            n_arrived: 0,
+            last: SimTime::ZERO,
+        })
+    }
+
+    /// Plays up to the next question, and returns what there is to decide; `None` at the end of the run.
+    pub fn advance(&mut self) -> Option<View<'_>> {
+        loop {
+            if let Some(now) = self.now {
+                if !self.waits && self.engine.view(now).is_some() {
+                    return self.engine.view(now);
+                }
+                self.engine.settle(now);
+                self.now = None;
+            }
+            let now = self.engine.next_instant()?;
+            self.engine.begin(now);
+            (self.now, self.last, self.waits) = (Some(now), now, false);
+        }
+    }
+
+    /// The question that [`Stepwise::advance`] has returned; `None` if it was answered, or if there is none.
+    pub fn view(&self) -> Option<View<'_>> {
+        self.now.filter(|_| !self.waits).and_then(|now| self.engine.view(now))
+    }
+
+    /// Answers the question.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] if the view does not allow the decision. The question then stays.
+    pub fn answer(&mut self, decision: Decision) -> Result<(), Refused> {
+        let now = self.now.filter(|_| !self.waits).ok_or(Refused::NoQuestion)?;
+        let view = self.engine.view(now).ok_or(Refused::NoQuestion)?;
+        match decision {
+            Decision::Dispatch(dispatch) => {
+                let job = view.ready.get(dispatch.request);
+                let job = job.ok_or(Refused::NotReady(dispatch.request))?;
+                if !view.idle_for(job).any(|it| it == dispatch.accelerator) {
+                    return Err(Refused::NotIdle(dispatch.accelerator));
+                }
+                self.engine.dispatch(&dispatch, now);
+            }
+            Decision::Drop(request) => {
+                view.ready.get(request).ok_or(Refused::NotReady(request))?;
+                self.engine.drop_ready(request, now);
+            }
+            Decision::Wait => self.waits = true,
+            Decision::Fail(breakdown) => return Err(Refused::Failed(breakdown.message().into())),
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with every request that has ended since the last call, and its record.
+    pub fn ended(&mut self, mut each: impl FnMut(RequestId, &Record)) {
+        let known = self.requests.requests();
+        // At the end of the run, all have arrived.
+        let is_over = self.now.is_none() && self.n_arrived > 0;
+        while let Some(next) = known.get(self.n_arrived)
+            && (next.arrival <= self.last || is_over)
+        {
+            self.open.push(RequestId::new(self.n_arrived));
+            self.n_arrived += 1;
+        }
+        let engine = &self.engine;
+        self.open.retain(|&id| match engine.outcome(id) {
+            Some(record) => {
+                each(id, record);
+                false
+            }
+            None => true,
+        });
+    }
+
+    /// Trace of the run so far, without the segments of requests.
+    pub fn trace(&self) -> Trace {
+        Trace::new(self.engine.records().to_vec())
+    }
+
+    /// Trace of the run so far, and the number of its events.
+    pub fn finish(self) -> Run {
+        self.engine.into_run()
+    }
+}

@@ -1,0 +1,371 @@
+//! Lines of the protocol.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::schedule::{
+    AcceleratorState, Activity, Breakdown, Decision, Dispatch, Granularity, History, Job, Setup,
+    View,
+};
+use xrsim_model::ids::{AccelId, ModelId};
+use xrsim_model::scenario::{ActiveModel, DependencyKind};
+use xrsim_model::text;
+use xrsim_model::units::{SimSpan, SimTime};
+
+/// Version of the protocol.
+const VERSION: u32 = 1;
+
+/// Most characters of an answer in a message.
+const MAX_QUOTE: usize = 200;
+
+#[derive(Serialize)]
+struct SetupLine<'a> {
+    xrsim_scheduler: u32,
+    scenario: &'a str,
+    models: Vec<ModelLine<'a>>,
+    n_accelerators: usize,
+    /// `[model][accelerator]`, for one sample.
+    latency_ns: Vec<Vec<u64>>,
+    energy_mj: Vec<Vec<f64>>,
+    /// `[model][accelerator][layer]`, for one sample; one layer if only the whole is known.
+    layer_latency_ns: Vec<Vec<Vec<u64>>>,
+    layer_energy_mj: Vec<Vec<Vec<f64>>>,
+    k_per_ms: f64,
+    energy_max_mj: f64,
+}
+
+#[derive(Serialize)]
+struct ModelLine<'a> {
+    task: &'a str,
+    network: &'a str,
+    fps: f64,
+    depends_on: Vec<DependencyLine>,
+}
+
+#[derive(Serialize)]
+struct DependencyLine {
+    model: usize,
+    /// Probability of a trigger; absent for a data dependency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probability: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct ViewLine<'a> {
+    id: u64,
+    now_ns: u64,
+    ready: Vec<JobLine>,
+    idle: Vec<usize>,
+    accelerators: Vec<AcceleratorLine>,
+    history: Vec<HistoryLine>,
+    blocked: &'a [u32],
+}
+
+#[derive(Serialize)]
+struct JobLine {
+    request: usize,
+    model: usize,
+    frame: usize,
+    batch: u32,
+    next_layer: u32,
+    arrival_ns: u64,
+    /// `arrival_ns` under its name up to version 0.1; gone with 0.3.
+    release_ns: u64,
+    deadline_ns: u64,
+    ready_since_ns: u64,
+    waited_ns: u64,
+    last_accelerator: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct AcceleratorLine {
+    idle: bool,
+    since_ns: u64,
+    request: Option<usize>,
+    model: Option<usize>,
+    predicted_end_ns: Option<u64>,
+    resident: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct HistoryLine {
+    on_time: u32,
+    late: u32,
+    dropped: u32,
+    misses: u64,
+    drops: u64,
+    last_start_ns: Option<u64>,
+    energy_mj: f64,
+}
+
+/// First line of the protocol, which is sent to a policy.
+pub fn setup_line(setup: &Setup<'_>) -> String {
+    let models = || setup.scenario.model_ids();
+    let accelerators = || (0..setup.costs.n_accelerators()).map(AccelId::new);
+    let costs = setup.costs;
+    let line = SetupLine {
+        xrsim_scheduler: VERSION,
+        scenario: setup.scenario.name(),
+        models: setup.scenario.models().iter().map(model).collect(),
+        n_accelerators: costs.n_accelerators(),
+        latency_ns: models()
+            .map(|model| accelerators().map(|at| costs.on(model, at).latency().ns()).collect())
+            .collect(),
+        energy_mj: models()
+            .map(|model| accelerators().map(|at| costs.on(model, at).energy().get()).collect())
+            .collect(),
+        layer_latency_ns: models()
+            .map(|model| accelerators().map(|at| layer_latencies(setup, model, at)).collect())
+            .collect(),
+        layer_energy_mj: models()
+            .map(|model| accelerators().map(|at| layer_energies(setup, model, at)).collect())
+            .collect(),
+        k_per_ms: setup.score.k_per_ms,
+        energy_max_mj: setup.score.energy_max.get(),
+    };
+    to_json(&line)
+}
+
+fn layer_latencies(setup: &Setup<'_>, model: ModelId, at: AccelId) -> Vec<u64> {
+    layers(setup, model).map(|layer| setup.costs.on(model, at).layer_time(layer).ns()).collect()
+}
+
+fn layer_energies(setup: &Setup<'_>, model: ModelId, at: AccelId) -> Vec<f64> {
+    let energy = |layer: u32| setup.costs.on(model, at).layer_energy(layer).get();
+    layers(setup, model).map(energy).collect()
+}
+
+/// Layers of `model`; one if they are not known.
+fn layers(setup: &Setup<'_>, model: ModelId) -> Range<u32> {
+    0..setup.costs.n_layers(model)
+}
+
+fn model(model: &ActiveModel) -> ModelLine<'_> {
+    let dependencies = model.dependencies.iter().map(|dependency| DependencyLine {
+        model: dependency.upstream.index(),
+        probability: match dependency.kind {
+            DependencyKind::Data => None,
+            DependencyKind::Control { probability } => Some(probability),
+        },
+    });
+    ModelLine {
+        task: &model.unit.task,
+        network: model.unit.network.name(),
+        fps: model.rate.as_fps(),
+        depends_on: dependencies.collect(),
+    }
+}
+
+/// Line that asks for decision `id`.
+pub(super) fn view(id: u64, view: &View<'_>) -> String {
+    to_json(&ViewLine {
+        id,
+        now_ns: view.now.ns(),
+        ready: view.ready.iter().map(|it| job(it, view)).collect(),
+        idle: view.idle.iter().map(|at| at.index()).collect(),
+        accelerators: view.accelerators.iter().map(accelerator).collect(),
+        history: view.history.iter().map(history).collect(),
+        blocked: view.blocked,
+    })
+}
+
+fn to_json(line: &impl Serialize) -> String {
+    serde_json::to_string(line).expect("plain numbers and text are JSON")
+}
+
+fn job(job: &Job, view: &View<'_>) -> JobLine {
+    JobLine {
+        request: job.request.index(),
+        model: job.model.index(),
+        frame: job.frame.index(),
+        batch: view.batch(job),
+        next_layer: job.next_layer,
+        arrival_ns: job.arrival.ns(),
+        release_ns: job.arrival.ns(),
+        deadline_ns: job.deadline.ns(),
+        ready_since_ns: job.ready_since.ns(),
+        waited_ns: job.waited.ns(),
+        last_accelerator: job.last_accelerator.map(AccelId::index),
+    }
+}
+
+fn accelerator(state: &AcceleratorState) -> AcceleratorLine {
+    let resident = state.resident.map(|model| model.index());
+    match state.activity {
+        Activity::Idle { since } => AcceleratorLine {
+            idle: true,
+            since_ns: since.ns(),
+            request: None,
+            model: None,
+            predicted_end_ns: None,
+            resident,
+        },
+        Activity::Running { request, model, since, predicted_end } => AcceleratorLine {
+            idle: false,
+            since_ns: since.ns(),
+            request: Some(request.index()),
+            model: Some(model.index()),
+            predicted_end_ns: Some(predicted_end.ns()),
+            resident,
+        },
+    }
+}
+
+fn history(history: &History) -> HistoryLine {
+    HistoryLine {
+        on_time: history.on_time,
+        late: history.late,
+        dropped: history.dropped,
+        misses: history.misses,
+        drops: history.drops,
+        last_start_ns: history.last_start.map(SimTime::ns),
+        energy_mj: history.energy.get(),
+    }
+}
+
+/// Answer of a policy.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Answer {
+    id: u64,
+    #[serde(rename = "do")]
+    action: Action,
+    request: Option<usize>,
+    accelerator: Option<usize>,
+    /// Called `extent` up to version 0.1; that name is refused from 0.3.
+    #[serde(alias = "extent")]
+    granularity: Option<GranularityName>,
+    block_ms: Option<f64>,
+    message: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    Dispatch,
+    Drop,
+    Wait,
+    Fail,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum GranularityName {
+    Model,
+    Block,
+    Layer,
+}
+
+impl Answer {
+    /// Parses a line as the answer to decision `asked`.
+    pub(super) fn parse(line: &str, asked: u64) -> Result<Self, String> {
+        let answer: Self = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        match answer.id == asked {
+            true => Ok(answer),
+            false => Err(format!("the id of the question was {asked}")),
+        }
+    }
+
+    /// Decision in `view`; an error message if the view does not allow it.
+    pub(super) fn decision(
+        &self,
+        view: &View<'_>,
+        default: Granularity,
+    ) -> Result<Decision, String> {
+        match self.action {
+            Action::Dispatch => {
+                let accelerator = self.accelerator.ok_or("it names no accelerator");
+                let (request, accelerator) = (self.request()?, accelerator?);
+                dispatch_of(view, request, accelerator, self.granularity(default)?)
+            }
+            Action::Drop => drop_of(view, self.request()?),
+            Action::Wait => Ok(Decision::Wait),
+            Action::Fail => {
+                Ok(Decision::Fail(Breakdown::new(self.message.as_deref().unwrap_or("gave up"))))
+            }
+        }
+    }
+
+    fn request(&self) -> Result<usize, String> {
+        self.request.ok_or_else(|| "it names no request".into())
+    }
+
+    fn granularity(&self, default: Granularity) -> Result<Granularity, String> {
+        match (&self.granularity, self.block_ms) {
+            (None, None) => Ok(default),
+            (Some(GranularityName::Model), None) => Ok(Granularity::Model),
+            (Some(GranularityName::Layer), None) => Ok(Granularity::Layer),
+            (Some(GranularityName::Block), Some(ms)) => {
+                let span = SimSpan::from_ms(ms).filter(|span| *span > SimSpan::ZERO);
+                span.map(Granularity::Block).ok_or_else(|| format!("a block of {ms} ms"))
+            }
+            _ => Err("block_ms belongs to granularity block, and to nothing else".into()),
+        }
+    }
+}
+
+/// The decision to start request `request` on accelerator `accelerator`, both by their numbers.
+///
+/// # Errors
+///
+/// A message if the view does not allow it.
+pub fn dispatch_of(
+    view: &View<'_>,
+    request: usize,
+    accelerator: usize,
+    granularity: Granularity,
+) -> Result<Decision, String> {
+    let job = ready(view, request)?;
+    let idle = view.idle.iter().copied().find(|at| at.index() == accelerator);
+    let at = idle.ok_or_else(|| format!("accelerator {accelerator} is not idle"))?;
+    match view.execution(job, at).is_offered() {
+        true => Ok(Dispatch::new(job.request, at).with_granularity(granularity).into()),
+        false => Err(format!("accelerator {accelerator} cannot run request {request}")),
+    }
+}
+
+/// The decision to give up request `request`, by its number.
+///
+/// # Errors
+///
+/// A message if the request is not ready.
+pub fn drop_of(view: &View<'_>, request: usize) -> Result<Decision, String> {
+    ready(view, request).map(|job| Decision::Drop(job.request))
+}
+
+/// The ready request of this number.
+fn ready<'v>(view: &View<'v>, request: usize) -> Result<&'v Job, String> {
+    let shown = view.ready.iter().find(|job| job.request.index() == request);
+    shown.ok_or_else(|| format!("request {request} is not ready"))
+}
+
+/// A line as part of a message: printable and of limited length.
+pub(super) fn quoted(line: &str) -> String {
+    let start: String = line.chars().take(MAX_QUOTE).collect();
+    let more = if start.len() < line.len() { "..." } else { "" };
+    format!("`{}{more}`", text::in_line(&start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_in_a_message_is_printable_and_short() {
+        assert_eq!(quoted("{\"do\":\"wait\"}"), "`{\"do\":\"wait\"}`");
+        assert_eq!(quoted("a\tb\u{7}"), "`a\\tb\\u{7}`");
+        assert_eq!(quoted(&"é".repeat(300)), format!("`{}...`", "é".repeat(200)));
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_read_is_refused() {
+        let refused = |line: &str| Answer::parse(line, 7).unwrap_err();
+        assert!(refused("").starts_with("EOF while parsing"));
+        assert!(refused("{\"id\":7}").starts_with("missing field `do`"));
+        assert!(refused("{\"id\":7,\"do\":\"run\"}").starts_with("unknown variant `run`"));
+        assert!(refused("{\"id\":7,\"do\":\"wait\",\"x\":1}").starts_with("unknown field `x`"));
+        assert_eq!(refused("{\"id\":6,\"do\":\"wait\"}"), "the id of the question was 7");
+        assert!(Answer::parse("{\"id\":7,\"do\":\"wait\"}", 7).is_ok());
+    }
+}

@@ -1,0 +1,190 @@
+//! Policies in processes of the user, which exchange lines of JSON over standard input and output:
+//! `external:COMMAND`. `schedulers/README.md` describes the protocol.
+//!
+//! This module does input and output and is therefore not part of [`schedule`](crate::schedule). To an
+//! engine it is a policy like any other. The worst effect of an answer is [`Decision::Fail`].
+
+mod given;
+mod group;
+mod message;
+mod process;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::schedule::{
+    Arguments, Breakdown, Decision, Entry, OPTIONS, Options, Parameter, Policy, PolicyError,
+    RENAMED, Scheduler, Setup, View,
+};
+use xrsim_model::renamed;
+use xrsim_model::text::is_unfit_in_line;
+
+pub use given::GivenScheduler;
+pub use given::text_of;
+use message::Answer;
+pub use message::{dispatch_of, drop_of, setup_line};
+use process::Process;
+
+/// Entry of policies in other processes, without a command.
+pub const ENTRY: Entry = Entry {
+    name: "external",
+    help: "your own program, external:COMMAND, which reads and writes lines of JSON on its standard \
+           input and output",
+    source: "schedulers/README.md",
+    work_conserving: false,
+    parameters: &[Parameter::whole(
+        "timeout_ms",
+        "longest time to an answer; the run fails after it",
+        10_000,
+        [1, 3_600_000],
+    )],
+    fixes: &["placement"],
+    looks_at_all: true,
+    ..Entry::new(|_, _| Box::new(NoCommand))
+};
+
+/// Prefix of the name of an external policy.
+const PREFIX: &str = "external:";
+
+/// The policy that `text` describes: a built-in one ([`Policy::parse`]), or `external:COMMAND`, with
+/// parameters after the command as in `external:python3 edf.py,timeout_ms=500`. The command is split
+/// into words as in a shell, but no shell runs it.
+///
+/// # Errors
+///
+/// [`PolicyError`] as for [`Policy::parse`]; also if the command is empty, has a quote that is not
+/// closed, or contains control characters.
+pub fn policy(text: &str) -> Result<Policy, PolicyError> {
+    let text = text.trim();
+    if let Some(name) = text.strip_prefix(GivenScheduler::PREFIX) {
+        return given::policy(name);
+    }
+    let Some(text) = text.strip_prefix(PREFIX) else {
+        return Policy::parse(text);
+    };
+    if text.contains(is_unfit_in_line) {
+        return Err(PolicyError::Together(
+            "external: the command has control characters or marks of direction",
+        ));
+    }
+    let (command, assignments) = split(text);
+    let arguments = Arguments::parse(&ENTRY, assignments)?;
+    let no_words = PolicyError::Together("external: needs a command, with its quotes closed");
+    let words = shlex::split(command).filter(|words| !words.is_empty()).ok_or(no_words)?;
+    let label = arguments.label(&format!("{PREFIX}{command}"));
+    let options = Options::of(&arguments);
+    let timeout = Duration::from_millis(arguments.whole("timeout_ms").into());
+    let build = {
+        let label = label.clone();
+        move |setup: &Setup<'_>| match External::start(&words, timeout, setup) {
+            Ok(policy) => Ok(Box::new(policy) as Box<dyn Scheduler>),
+            Err(breakdown) => Err(breakdown.of(&label)),
+        }
+    };
+    let policy = Policy::new(label, options, ENTRY.work_conserving, Arc::new(build));
+    Ok(policy.with_renamed(arguments.renamed()))
+}
+
+/// Words of the command of the external policy that `text` describes; `None` for other policies.
+pub fn command(text: &str) -> Option<Vec<String>> {
+    let (command, _) = split(text.trim().strip_prefix(PREFIX)?);
+    shlex::split(command)
+}
+
+/// The command, and the parameters after it.
+fn split(text: &str) -> (&str, Vec<&str>) {
+    let known = || ENTRY.parameters.iter().chain(OPTIONS).map(|parameter| parameter.name);
+    let is_parameter = |part: &str| {
+        let name = part.split_once('=').map(|(name, _)| name.trim());
+        name.map(|name| renamed::current(&RENAMED, name).0)
+            .is_some_and(|name| known().any(|known| known == name))
+    };
+    let mut command = text;
+    let mut assignments = Vec::new();
+    while let Some((head, part)) = command.rsplit_once(',')
+        && is_parameter(part)
+    {
+        command = head;
+        assignments.insert(0, part);
+    }
+    (command.trim(), assignments)
+}
+
+/// A policy in another process.
+struct External {
+    process: Process,
+    options: Options,
+    /// Number of decisions asked for so far.
+    asked: u64,
+}
+
+impl External {
+    fn start(words: &[String], timeout: Duration, setup: &Setup<'_>) -> Result<Self, Breakdown> {
+        let mut process = Process::start(words, timeout)?;
+        process.send(message::setup_line(setup));
+        Ok(Self { process, options: setup.options, asked: 0 })
+    }
+
+    fn ask(&mut self, view: &View<'_>) -> Result<Decision, Breakdown> {
+        self.asked += 1;
+        self.process.send(message::view(self.asked, view));
+        let line = self.process.receive()?;
+        let answer = Answer::parse(&line, self.asked);
+        let decision = answer.and_then(|answer| answer.decision(view, self.options.granularity));
+        let wrong = |reason| format!("answered {}: {reason}", message::quoted(&line));
+        decision.map_err(|reason| Breakdown::new(wrong(reason)))
+    }
+}
+
+impl Scheduler for External {
+    fn decide(&mut self, view: &View<'_>) -> Decision {
+        self.ask(view).unwrap_or_else(Decision::Fail)
+    }
+}
+
+/// Policy of [`ENTRY`], which has no command.
+struct NoCommand;
+
+impl Scheduler for NoCommand {
+    fn decide(&mut self, _: &View<'_>) -> Decision {
+        Decision::Fail(Breakdown::new("external: needs a command"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_follow_the_command() {
+        let check = |text: &str, label: &str| assert_eq!(&**policy(text).unwrap().label(), label);
+        check("external:python3 a.py", "external:python3 a.py");
+        check("external: a --k=1,b=2 , timeout_ms=10000", "external:a --k=1,b=2");
+        check(
+            "external:a,preemption=layer-boundary,timeout_ms=5",
+            "external:a,timeout_ms=5,preemption=layer-boundary",
+        );
+        check("edf:admission=none", "edf");
+    }
+
+    #[test]
+    fn mistakes_in_an_external_policy_are_explained() {
+        let refused = |text: &str| policy(text).unwrap_err().to_string();
+        assert_eq!(refused("external:"), "external: needs a command, with its quotes closed");
+        assert_eq!(refused("external:a 'b"), "external: needs a command, with its quotes closed");
+        for text in ["external:a \u{1b}[31m", "external:a '\u{202e}b'", "external:a\nb"] {
+            assert_eq!(
+                refused(text),
+                "external: the command has control characters or marks of direction"
+            );
+        }
+        assert_eq!(
+            refused("external:a,placement=edp"),
+            "external decides `placement` itself; leave it out"
+        );
+        assert_eq!(
+            refused("external:a,timeout_ms=0"),
+            "timeout_ms is `0`; allowed is a whole number from 1 to 3600000"
+        );
+    }
+}

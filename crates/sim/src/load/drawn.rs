@@ -1,0 +1,70 @@
+//! Random parts of a load.
+
+use xrsim_model::ids::StreamId;
+use xrsim_model::scenario::{ActiveModel, DependencyKind, Scenario};
+use xrsim_model::units::SimSpan;
+
+use super::LoadSettings;
+
+/// Draws on which the requests of a run depend. Without any, every seed and replication gives the same
+/// requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Drawn {
+    /// Whether upstream results trigger a frame.
+    pub triggers: bool,
+    /// Arrival times of sensor frames.
+    pub jitter: bool,
+    /// Phases of sensors in their period.
+    pub phases: bool,
+}
+
+impl Drawn {
+    /// Draws that `settings` make for `scenario`. A probability of 0 or 1, jitter of zero width and a sensor
+    /// that no model reads are not draws.
+    pub fn of(scenario: &Scenario, settings: &LoadSettings) -> Self {
+        let models = || scenario.models().iter();
+        let read = || models().flat_map(|model| &model.inputs);
+        let streams = scenario.streams();
+        let jitters = |id: &StreamId| streams[id.index()].max_jitter > SimSpan::ZERO;
+        Self {
+            triggers: Self::triggers(scenario, settings),
+            jitter: settings.jitter && read().any(jitters),
+            phases: settings.random_phase && read().next().is_some(),
+        }
+    }
+
+    /// Whether `settings` draw the triggers of a model of `scenario`.
+    pub fn triggers(scenario: &Scenario, settings: &LoadSettings) -> bool {
+        let draws = |model: &ActiveModel| {
+            model.dependencies.iter().any(|dependency| match dependency.kind {
+                DependencyKind::Data => false,
+                DependencyKind::Control { probability } => {
+                    let probability = settings.trigger_probability.unwrap_or(probability);
+                    probability > 0.0 && probability < 1.0
+                }
+            })
+        };
+        let mut models = scenario.model_ids();
+        models.any(|id| settings.fixed_trigger(id, 0).is_none() && draws(scenario.model(id)))
+    }
+
+    /// Whether anything is drawn.
+    pub fn any(self) -> bool {
+        self != Self::default()
+    }
+
+    /// Union of both.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            triggers: self.triggers || other.triggers,
+            jitter: self.jitter || other.jitter,
+            phases: self.phases || other.phases,
+        }
+    }
+
+    /// Names of the draws.
+    pub fn names(self) -> Vec<&'static str> {
+        let all = [(self.triggers, "triggers"), (self.jitter, "jitter"), (self.phases, "phases")];
+        all.into_iter().filter_map(|(drawn, name)| drawn.then_some(name)).collect()
+    }
+}

@@ -1,0 +1,237 @@
+//! Load: every request of a run, generated before the run. All random draws of a run are made here, from
+//! streams addressed by (seed, replication, purpose, source, frame), so that no result depends
+//! on hardware, scheduler, thread count or the number of draws made elsewhere.
+
+mod arrival;
+mod drawn;
+mod random;
+
+pub use arrival::generate;
+pub use arrival::upstream_frame;
+pub use drawn::Drawn;
+
+use thiserror::Error;
+
+use xrsim_model::ids::{FrameId, ModelId, RequestId};
+use xrsim_model::scenario::ActiveModel;
+use xrsim_model::units::{SimSpan, SimTime};
+
+/// Which sensor frame serves frame `j` of a model at `F` FPS on a sensor at `S` FPS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FrameMapping {
+    /// `floor(j·S/F)`: the newest sensor frame at the nominal start of the model frame.
+    #[default]
+    Floor,
+    /// `ceil(j·S/F)`: wait for the next sensor frame.
+    Ceil,
+    /// Ignore the sensor's grid: frame `j` arrives at `j/F`, as in the published artifact (with the
+    /// jitter, if any, of the newest sensor frame).
+    Nominal,
+}
+
+/// Settings of the load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadSettings {
+    /// Frames whose nominal start lies in [0, `duration`) are released (XRBench section 3.5: one second). A
+    /// warm-up is part of it: the scores leave out its frames.
+    pub duration: SimSpan,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Replication: independent streams under the same seed.
+    pub replication: u64,
+    /// Sensor frames of a model frame.
+    pub frame_mapping: FrameMapping,
+    /// Whether sensors jitter.
+    pub jitter: bool,
+    /// Whether each sensor starts at a random phase of its period in place of time 0, so that the
+    /// sensors do not start with the worst case of a common burst. Deadlines move along.
+    pub random_phase: bool,
+    /// Factor of every relative deadline. With 1 they are those of the scenario.
+    pub deadline_factor: f64,
+    /// Trigger probability of every control dependency in place of the scenario's.
+    pub trigger_probability: Option<f64>,
+    /// Fixed results of the control dependencies of each model in place of draws: bit `f` of entry `m` is
+    /// whether frame `f` of model `m` is asked for; frames from 64 on are not. `None`, and models
+    /// beyond the end, draw.
+    pub fixed_triggers: Vec<Option<u64>>,
+}
+
+impl LoadSettings {
+    /// Fixed result of the control dependencies of `frame` of `model`; `None` if it is drawn.
+    pub(crate) fn fixed_trigger(&self, model: ModelId, frame: usize) -> Option<bool> {
+        let bits = (*self.fixed_triggers.get(model.index())?)?;
+        Some(frame < 64 && bits >> frame & 1 == 1)
+    }
+
+    /// Span from the nominal start of `frame` of `model` to its deadline: that of the model, or its period,
+    /// times the factor, rounded down to whole nanoseconds.
+    pub fn relative_deadline(&self, model: &ActiveModel, frame: u64) -> SimSpan {
+        let period = || model.rate.frame_start(frame + 1) - model.rate.frame_start(frame);
+        let span = model.relative_deadline.unwrap_or_else(period);
+        match self.deadline_factor {
+            // No rounding touches the deadlines of the scenario.
+            1.0 => span,
+            factor => SimSpan::from_ns((span.ns() as f64 * factor) as u64),
+        }
+    }
+}
+
+impl Default for LoadSettings {
+    fn default() -> Self {
+        Self {
+            duration: SimSpan::from_ns(1_000_000_000),
+            seed: 0,
+            replication: 0,
+            frame_mapping: FrameMapping::Floor,
+            jitter: true,
+            random_phase: false,
+            deadline_factor: 1.0,
+            trigger_probability: None,
+            fixed_triggers: Vec::new(),
+        }
+    }
+}
+
+/// A load that cannot be generated.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// Too many requests.
+    #[error(
+        "{requests} requests in one run; at most {} are allowed (shorten the duration or lower the rates)",
+        RequestStream::MAX_REQUESTS
+    )]
+    TooManyRequests {
+        /// How many there would be.
+        requests: u64,
+    },
+    /// Too many dependencies between requests.
+    #[error(
+        "{dependencies} dependencies between requests in one run; at most {} are allowed",
+        RequestStream::MAX_DEPENDENCIES
+    )]
+    TooManyDependencies {
+        /// How many there would be.
+        dependencies: u64,
+    },
+}
+
+/// One request IR (Definition 6), with its times and draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Request {
+    /// Model μ.
+    pub model: ModelId,
+    /// Frame of the model.
+    pub frame: FrameId,
+    /// Samples that run as one request; at least 1. Frames of a scenario are batches of one sample.
+    pub batch: u32,
+    /// T_req: all inputs have arrived (Definition 7).
+    pub arrival: SimTime,
+    /// T_dl (Definition 8).
+    pub deadline: SimTime,
+    /// Whether the upstream results trigger it; drawn in advance, with effect when they are there.
+    ///
+    /// True if all its control dependencies trigger it and every request that it depends on, by data or
+    /// control, is itself triggered: a request that is not triggered has no result.
+    pub triggered: bool,
+}
+
+impl Request {
+    /// A triggered request with a batch of one sample.
+    pub fn new(model: ModelId, frame: FrameId, arrival: SimTime, deadline: SimTime) -> Self {
+        Self { model, frame, batch: 1, arrival, deadline, triggered: true }
+    }
+
+    /// The same request with `batch` samples.
+    pub fn with_batch(self, batch: u32) -> Self {
+        Self { batch, ..self }
+    }
+}
+
+/// All requests of a run in order of (arrival, deadline, model, frame), with their dependencies in
+/// compressed rows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RequestStream {
+    requests: Vec<Request>,
+    upstream: Rows,
+    downstream: Rows,
+}
+
+/// Lists of requests, one for every request, in one allocation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Rows {
+    /// Row `i` is `entries[starts[i]..starts[i + 1]]`.
+    starts: Vec<u32>,
+    entries: Vec<RequestId>,
+}
+
+impl Rows {
+    /// Row by row the entries of `pairs` (row, entry), in the order of the pairs.
+    fn new(
+        n_rows: usize,
+        pairs: impl ExactSizeIterator<Item = (RequestId, RequestId)> + Clone,
+    ) -> Self {
+        let mut starts = vec![0u32; n_rows + 1];
+        for (row, _) in pairs.clone() {
+            starts[row.index() + 1] += 1;
+        }
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![RequestId::new(0); pairs.len()];
+        for (row, entry) in pairs {
+            entries[next[row.index()] as usize] = entry;
+            next[row.index()] += 1;
+        }
+        Self { starts, entries }
+    }
+
+    fn row(&self, id: RequestId) -> &[RequestId] {
+        let index = id.index();
+        &self.entries[self.starts[index] as usize..self.starts[index + 1] as usize]
+    }
+}
+
+impl RequestStream {
+    /// Most requests of one run.
+    pub(crate) const MAX_REQUESTS: u64 = 20_000_000;
+    /// Most dependencies between the requests of one run.
+    pub(crate) const MAX_DEPENDENCIES: u64 = 2 * Self::MAX_REQUESTS;
+
+    /// A stream of `requests`, already in order, with `edges` from upstream to downstream request.
+    ///
+    /// # Panics
+    ///
+    /// If an edge names a request that is not there.
+    pub fn new(requests: Vec<Request>, edges: &[(RequestId, RequestId)]) -> Self {
+        let down = edges.iter().copied();
+        let up = edges.iter().map(|&(up, down)| (down, up));
+        Self {
+            upstream: Rows::new(requests.len(), up),
+            downstream: Rows::new(requests.len(), down),
+            requests,
+        }
+    }
+
+    /// Requests in order of (arrival, deadline, model, frame).
+    pub fn requests(&self) -> &[Request] {
+        &self.requests
+    }
+
+    /// One request.
+    pub fn request(&self, id: RequestId) -> &Request {
+        &self.requests[id.index()]
+    }
+
+    /// Requests whose results `id` needs.
+    pub fn upstream(&self, id: RequestId) -> &[RequestId] {
+        self.upstream.row(id)
+    }
+
+    /// Requests that need the result of `id`.
+    pub fn downstream(&self, id: RequestId) -> &[RequestId] {
+        self.downstream.row(id)
+    }
+}

@@ -1,0 +1,90 @@
+//! Chains of models that depend on each other, from sensor data to the last result.
+
+use crate::load::upstream_frame;
+use xrsim_model::ids::ModelId;
+use xrsim_model::scenario::Scenario;
+use xrsim_model::trace::{Outcome, Record};
+
+use super::Frames;
+use super::service::{Firm, Served, Service};
+
+/// Most chains of a scenario that are looked at; a dense graph has more paths than anyone can read.
+pub const MAX_CHAINS: usize = 256;
+
+/// A path of dependencies from a model without upstream to one without dependants.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChainMetrics {
+    /// Its models, upstream first.
+    pub models: Vec<ModelId>,
+    /// How its frames were served: a frame of the last model with those that it depends on, from the
+    /// arrival of the first model's data to the end of the last model, due when that is. At different
+    /// rates the first is the newest at the start of the last.
+    pub service: Service,
+}
+
+impl ChainMetrics {
+    pub(super) fn of(
+        scenario: &Scenario,
+        frames: &Frames<'_>,
+        models: Vec<ModelId>,
+        firm: Firm,
+    ) -> Self {
+        let last = models[models.len() - 1];
+        let records = frames.counted(last);
+        let served = records.iter().filter_map(|record| {
+            let first = first_of(scenario, frames, &models, record)?;
+            match record.outcome {
+                Outcome::Executed { end, .. } => {
+                    Some(Served::at(end, first.arrival, record.deadline))
+                }
+                Outcome::Dropped { .. } | Outcome::Lost { .. } => Some(Served::Not),
+                Outcome::NotTriggered => None,
+            }
+        });
+        let served: Vec<_> = served.collect();
+        let rate = scenario.model(last).rate;
+        Self { service: Service::of(&served, records.len() as u64, rate, firm), models }
+    }
+}
+
+/// The record of the first model that `record` of the last one goes back to.
+fn first_of<'a>(
+    scenario: &Scenario,
+    frames: &Frames<'a>,
+    models: &[ModelId],
+    record: &Record,
+) -> Option<&'a Record> {
+    let rate = |model: ModelId| scenario.model(model).rate;
+    let pairs = models.windows(2).rev();
+    let frame =
+        pairs.fold(record.frame, |frame, pair| upstream_frame(frame, rate(pair[1]), rate(pair[0])));
+    frames.record(models[0], frame)
+}
+
+/// Every chain of at least two models, in scenario order of first, second, ... model; the first
+/// [`MAX_CHAINS`] of them.
+pub fn chains(scenario: &Scenario) -> Vec<Vec<ModelId>> {
+    let mut dependants = vec![Vec::new(); scenario.models().len()];
+    for id in scenario.model_ids() {
+        for dependency in &scenario.model(id).dependencies {
+            dependants[dependency.upstream.index()].push(id);
+        }
+    }
+    let is_first = |id: &ModelId| scenario.model(*id).dependencies.is_empty();
+    // Depth-first: what is to be visited, the next one last, and at which place of the path.
+    let mut open: Vec<_> = scenario.model_ids().filter(is_first).map(|id| (0, id)).collect();
+    open.reverse();
+    let (mut path, mut chains) = (Vec::new(), Vec::new());
+    while let Some((place, id)) = open.pop()
+        && chains.len() < MAX_CHAINS
+    {
+        path.truncate(place);
+        path.push(id);
+        let next = &dependants[id.index()];
+        open.extend(next.iter().rev().map(|&id| (place + 1, id)));
+        if next.is_empty() && path.len() > 1 {
+            chains.push(path.clone());
+        }
+    }
+    chains
+}

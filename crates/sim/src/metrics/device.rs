@@ -1,0 +1,102 @@
+//! Metrics of the hardware of a run: area, idle PEs, leakage and power (docs/explanation/area.md).
+
+use xrsim_model::column::{Better, Column};
+use xrsim_model::hardware::{System, Technology};
+use xrsim_model::trace::Trace;
+use xrsim_model::units::Millijoules;
+
+use super::run::{busy_ms, last_instant, power_mw};
+
+/// Metrics of the hardware of a run. No score counts any of them.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct DeviceMetrics {
+    /// Area of the system in its technology \[mm2\]; `None` without a technology.
+    pub area_mm2: Option<f64>,
+    /// PEs that no mapping uses ([`Accelerator::idle_pes`](xrsim_model::hardware::Accelerator::idle_pes)).
+    pub idle_pes: u64,
+    /// Leakage of the system \[mW\]; `None` if its technology has none.
+    pub leakage_mw: Option<f64>,
+    /// Leakage of accelerators over the time in which they idle \[mJ\]. It is no part of any other energy.
+    pub idle_leakage_mj: Option<f64>,
+    /// Energy of the run over its span \[mW\]; 0 if that is empty.
+    pub power_mw: f64,
+}
+
+impl DeviceMetrics {
+    /// The metrics as columns.
+    pub const COLUMNS: &[Column<Self>] = &[
+        Column::quantity(
+            "area_mm2",
+            "mm2",
+            Better::Lower,
+            "Area",
+            "area of the system, +-30 %",
+            |it: &Self| it.area_mm2,
+        )
+        .headed("mm2"),
+        Column::count(
+            "idle_pes",
+            Better::Lower,
+            "Idle PEs",
+            "PEs outside of the clusters of the dataflows",
+            |it| Some(it.idle_pes as f64),
+        ),
+        Column::quantity(
+            "leakage_mw",
+            "mW",
+            Better::Lower,
+            "Leakage",
+            "power of the system that does nothing, an order of magnitude",
+            |it| it.leakage_mw,
+        ),
+        Column::quantity(
+            "idle_leakage_mj",
+            "mJ",
+            Better::Lower,
+            "Idle leakage",
+            "leakage of accelerators while they idle; no score counts it",
+            |it| it.idle_leakage_mj,
+        ),
+        Column::quantity(
+            "power_mw",
+            "mW",
+            Better::Lower,
+            "Power",
+            "energy of the run over its span",
+            |it| Some(it.power_mw),
+        ),
+    ];
+
+    /// The column called `name`.
+    pub fn column(name: &str) -> Option<&'static Column<Self>> {
+        Self::COLUMNS.iter().find(|column| column.name == name)
+    }
+
+    /// The metrics of a run of `system` with this trace.
+    pub fn of(system: &System, trace: &Trace) -> Self {
+        let technology = system.technology();
+        let idle_pes = system.accelerators().iter().map(|it| u64::from(it.idle_pes())).sum();
+        Self {
+            area_mm2: technology.map(|it| it.total_mm2(system)),
+            idle_pes,
+            leakage_mw: technology.and_then(|it| it.system_leakage_mw(system)),
+            idle_leakage_mj: technology
+                .and_then(|it| idle_leakage(it, system, trace))
+                .map(Millijoules::get),
+            power_mw: power_mw(trace),
+        }
+    }
+}
+
+/// Leakage of every accelerator over the part of the span in which it is not busy (docs/explanation/area.md, (6)).
+fn idle_leakage(technology: &Technology, system: &System, trace: &Trace) -> Option<Millijoules> {
+    let accelerators = system.accelerators();
+    let span = last_instant(trace);
+    let busy_ms = busy_ms(trace, accelerators.len(), span);
+    let energies = accelerators.iter().zip(busy_ms).map(|(accelerator, busy)| {
+        let milliwatts = technology.leakage_mw(accelerator)?;
+        Some(milliwatts * (span.as_ms() - busy).max(0.0) * 1e-3)
+    });
+    energies.sum::<Option<f64>>().map(Millijoules::new)
+}

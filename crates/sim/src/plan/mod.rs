@@ -1,0 +1,166 @@
+//! Description of one run without its costs: scenario, system, load, rules, scheduler and scores.
+
+mod ablation;
+mod effects;
+mod semantics;
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::load::{self, Drawn, LoadError, LoadSettings, RequestStream};
+use crate::schedule::{Granularity, Options, Placement, Policy, Preemption};
+use crate::score::{self, ScoreSettings, Scorecard};
+use xrsim_model::cost::CostTable;
+use xrsim_model::hardware::System;
+use xrsim_model::scenario::Scenario;
+use xrsim_model::trace::Trace;
+use xrsim_model::units::SimSpan;
+
+pub use ablation::Ablation;
+pub use effects::{Division, Effects, Migration, SharedBandwidth, Switch};
+pub use semantics::Semantics;
+
+/// Policy for a request that still runs, or was preempted and waits, at its deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DeadlineMiss {
+    /// The request finishes. It counts as executed, with a real-time score close to 0.
+    #[default]
+    Finish,
+    /// The request is aborted at the instant at which a waiting request would be dropped. It counts as
+    /// dropped, and the energy spent so far is lost.
+    Abort,
+}
+
+/// Rules of a run that belong neither to its load nor to its scheduler.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct EngineSettings {
+    /// Policy for requests that run past their deadline.
+    pub deadline_miss: DeadlineMiss,
+    /// Time after its deadline for which a waiting request is kept. A request that arrives later than
+    /// that is dropped at its arrival.
+    pub grace: SimSpan,
+    /// Whether the older frame is dropped as soon as two frames of a model are ready and neither has
+    /// started. Changes nothing where the deadline of a frame is the arrival of the next one.
+    pub replace_by_newer: bool,
+    /// Effects between requests other than waiting.
+    pub effects: Effects,
+}
+
+/// Description of one run. Its costs stand beside it, because many plans share them.
+///
+/// Of a run with `mlsys2023` semantics, only scenario and system, seed + replication as the seed of the C
+/// library, the trigger probability if one is set, and the quirks that are left out have an effect.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Models, sensors and dependencies.
+    pub scenario: Arc<Scenario>,
+    /// Accelerators.
+    pub system: Arc<System>,
+    /// Arrivals, seed and replication.
+    pub load: LoadSettings,
+    /// Rules of the engine.
+    pub engine: EngineSettings,
+    /// Scheduler.
+    pub scheduler: Policy,
+    /// Parameters of the scores.
+    pub score: ScoreSettings,
+    /// Rules of the run.
+    pub semantics: Semantics,
+    /// Quirks of the published artifact that a run with `mlsys2023` semantics leaves out.
+    pub without: Ablation,
+}
+
+/// A plan and costs that do not fit.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The cost table is not of this scenario and system.
+    #[error("the cost table has {found:?} models and accelerators, the run needs {wanted:?}")]
+    CostTable {
+        /// Models and accelerators of the table.
+        found: (usize, usize),
+        /// Models of the scenario and accelerators of the system.
+        wanted: (usize, usize),
+    },
+}
+
+impl Plan {
+    /// A run of `scenario` on `system` with defaults for everything else.
+    pub fn new(scenario: Arc<Scenario>, system: Arc<System>) -> Self {
+        Self {
+            scenario,
+            system,
+            load: LoadSettings::default(),
+            engine: EngineSettings::default(),
+            scheduler: Policy::default(),
+            score: ScoreSettings::default(),
+            semantics: Semantics::default(),
+            without: Ablation::default(),
+        }
+    }
+
+    /// Checks that `costs` have a row for every model and a column for every accelerator.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::CostTable`] if they do not.
+    pub fn check(&self, costs: &CostTable) -> Result<(), PlanError> {
+        let found = (costs.n_models(), costs.n_accelerators());
+        let wanted = (self.scenario.models().len(), self.system.accelerators().len());
+        if found != wanted {
+            return Err(PlanError::CostTable { found, wanted });
+        }
+        Ok(())
+    }
+
+    /// Every request of the run.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] if there are too many.
+    pub fn requests(&self) -> Result<RequestStream, LoadError> {
+        load::generate(&self.scenario, &self.load)
+    }
+
+    /// Name of the scheduler in results.
+    pub fn scheduler_name(&self) -> &str {
+        self.semantics.scheduler_name(&self.scheduler)
+    }
+
+    /// First part of the duration, whose frames run but are not scored.
+    pub fn warm_up(&self) -> SimSpan {
+        match self.semantics {
+            Semantics::Principled => self.score.warm_up,
+            Semantics::Mlsys2023 => SimSpan::ZERO,
+        }
+    }
+
+    /// Random parts of the run. The artifact draws jitter, but never uses it.
+    pub fn drawn(&self) -> Drawn {
+        match self.semantics {
+            Semantics::Principled => Drawn::of(&self.scenario, &self.load),
+            Semantics::Mlsys2023 => {
+                let triggers = Drawn::triggers(&self.scenario, &self.load);
+                Drawn { triggers, ..Drawn::default() }
+            }
+        }
+    }
+
+    /// Whether the run may ask for the costs of single layers.
+    pub fn needs_layers(&self) -> bool {
+        let Options { granularity, preemption, placement, .. } = self.scheduler.options();
+        let whole = granularity == Granularity::Model
+            && preemption == Preemption::None
+            && placement != Placement::EnergyDelayByLayer
+            && self.engine.deadline_miss == DeadlineMiss::Finish
+            && !self.engine.effects.any();
+        self.semantics == Semantics::Principled && !whole
+    }
+
+    /// Scores of a run of this plan, from its trace.
+    pub fn score(&self, trace: &Trace) -> Scorecard {
+        score::score(&self.scenario, trace, &self.score)
+    }
+}

@@ -1,0 +1,163 @@
+//! Options that every policy is combined with: admission, placement, granularity and preemption.
+
+use xrsim_model::units::SimSpan;
+
+use super::{Arguments, Parameter};
+
+/// Ready requests that are given up without being run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Admission {
+    /// None: a waiting request is dropped at its deadline only.
+    #[default]
+    All,
+    /// Requests that would end later than their deadline plus `tolerance` even if they started at once
+    /// on their fastest accelerator.
+    SkipHopeless {
+        /// Largest lateness with which a frame is still run. With k = 15/ms a frame that is 0.3 ms late
+        /// has a real-time score of 1.1 % (Definition 10).
+        tolerance: SimSpan,
+    },
+}
+
+/// Accelerator for a chosen request. Of equals, the one with the lowest id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Placement {
+    /// The idle accelerator with the least latency of the rest of the request.
+    #[default]
+    Latency,
+    /// The first idle accelerator.
+    FirstIdle,
+    /// The idle accelerator with the least energy.
+    Energy,
+    /// The idle accelerator with the least product of energy and latency, both of the whole rest.
+    EnergyDelay,
+    /// The idle accelerator with the least sum over the layers of energy times latency, as in the
+    /// processor assignment of the published artifact. It differs from [`Placement::EnergyDelay`].
+    EnergyDelayByLayer,
+    /// The idle accelerator with the least product of energy and squared latency.
+    EnergyDelaySquared,
+    /// The accelerator where the request would end first, busy ones included. The request waits if that
+    /// accelerator is busy.
+    EarliestFinish,
+    /// The idle accelerator with the least energy among those where the request meets its deadline; if
+    /// there is none, the idle accelerator with the least latency.
+    DeadlineEnergy {
+        /// Span before the deadline by which the request must end to meet it.
+        guard: SimSpan,
+    },
+}
+
+/// How much of a request runs before the scheduler decides again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Granularity {
+    /// The rest of the request.
+    #[default]
+    Model,
+    /// The smallest number of whole layers that take at least this long, or the rest.
+    Block(SimSpan),
+    /// One layer.
+    Layer,
+}
+
+/// Whether a running segment can end early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Preemption {
+    /// It cannot.
+    #[default]
+    None,
+    /// When a request becomes ready, every running segment ends with its current layer, and the
+    /// scheduler decides again.
+    LayerBoundary,
+}
+
+/// Options that a policy is combined with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Requests that are given up.
+    pub admission: Admission,
+    /// Accelerator of a request.
+    pub placement: Placement,
+    /// Length of segments.
+    pub granularity: Granularity,
+    /// Whether segments can end early.
+    pub preemption: Preemption,
+}
+
+/// Parameters of all policies. A policy may decide some of them itself ([`Entry::fixes`]).
+///
+/// [`Entry::fixes`]: super::Entry::fixes
+pub const OPTIONS: &[Parameter] = &[
+    Parameter::choice(
+        "admission",
+        "whether to give up requests that would be late even on their fastest accelerator",
+        &["none", "hopeless"],
+    ),
+    Parameter::number("epsilon_ms", "lateness from which a frame is hopeless", 0.3, [0.0, 1e6])
+        .only_with("admission", "hopeless"),
+    Parameter::choice(
+        "placement",
+        "accelerator on which a chosen request runs",
+        &[
+            "latency",
+            "first-idle",
+            "energy",
+            "edp",
+            "edp-by-layer",
+            "ed2p",
+            "earliest-finish",
+            "deadline-energy",
+        ],
+    ),
+    Parameter::number(
+        "guard_ms",
+        "time before its deadline by which a request must end to meet it",
+        0.0,
+        [0.0, 1e6],
+    )
+    .only_with("placement", "deadline-energy"),
+    Parameter::choice(
+        "granularity",
+        "how much of a request runs before the scheduler decides again",
+        &["model", "block", "layer"],
+    ),
+    Parameter::number("block_ms", "shortest block of whole layers", 1.0, [1e-3, 1e6])
+        .only_with("granularity", "block"),
+    Parameter::choice(
+        "preemption",
+        "whether running requests are interrupted at the end of a layer when another one becomes ready",
+        &["none", "layer-boundary"],
+    ),
+];
+
+impl Options {
+    /// Options with the values of [`OPTIONS`] in `arguments`.
+    pub fn of(arguments: &Arguments) -> Self {
+        let span =
+            |name| SimSpan::from_ms(arguments.number(name)).expect("the allowed times are times");
+        Self {
+            admission: match arguments.name("admission") {
+                "hopeless" => Admission::SkipHopeless { tolerance: span("epsilon_ms") },
+                _ => Admission::All,
+            },
+            placement: match arguments.name("placement") {
+                "first-idle" => Placement::FirstIdle,
+                "energy" => Placement::Energy,
+                "edp" => Placement::EnergyDelay,
+                "edp-by-layer" => Placement::EnergyDelayByLayer,
+                "ed2p" => Placement::EnergyDelaySquared,
+                "earliest-finish" => Placement::EarliestFinish,
+                "deadline-energy" => Placement::DeadlineEnergy { guard: span("guard_ms") },
+                _ => Placement::Latency,
+            },
+            granularity: match arguments.name("granularity") {
+                "block" => Granularity::Block(span("block_ms")),
+                "layer" => Granularity::Layer,
+                _ => Granularity::Model,
+            },
+            preemption: match arguments.name("preemption") {
+                "layer-boundary" => Preemption::LayerBoundary,
+                _ => Preemption::None,
+            },
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The MapScore of DREAM, and its smart frame drop.
+
+use crate::schedule::estimate::{NextSegment, Over, Remaining};
+use crate::schedule::paired::largest;
+use crate::schedule::rank::tie;
+use crate::schedule::{
+    Arguments, Decision, Entry, Job, Paired, Parameter, Scheduler, Setup, Utility, Value, View,
+};
+use xrsim_model::ids::{AccelId, ModelId};
+
+/// Supernets, whose lighter variants DREAM runs under load, are left out: models have one variant.
+pub(super) const ENTRY: Entry = Entry {
+    name: "dream",
+    help: "largest MapScore over requests and idle accelerators: urgency, fit, starvation, energy; \
+           gives up frames that would be late if others would be too",
+    source: "Kim et al. (DREAM), ASPLOS 2024; see sdrm3 for its first version",
+    unverified: Some("all formulae but those of sdrm3; the conditions of the frame drop"),
+    parameters: &[
+        Parameter::number("alpha", "weight of starvation", 1.0, [0.0, 2.0]),
+        Parameter::number("beta", "weight of energy", 1.0, [0.0, 2.0]),
+        Parameter::number(
+            "switch_pj",
+            "energy of an activation that moves off chip or back (14.8 pJ a bit, LPDDR as in SCAR)",
+            118.4,
+            [0.0, 1e6],
+        ),
+        Parameter::choice("drop", "whether frames are given up", &["on", "off"]),
+        Parameter::whole("drops", "most frames given up of a window", 2, [1, 64])
+            .only_with("drop", "on"),
+        Parameter::whole("window", "length of the window in frames of the model", 10, [1, 64])
+            .only_with("drop", "on"),
+    ],
+    options: &[("granularity", Value::Name("layer"))],
+    fixes: &["placement"],
+    looks_at_all: true,
+    ..Entry::new(|setup, arguments| {
+        let policy = Paired::new(MapScore::new(setup, arguments), setup);
+        match arguments.is_on("drop") {
+            true => Box::new(FrameDrop::new(policy, setup, arguments)),
+            false => Box::new(policy),
+        }
+    })
+};
+
+/// Urgency of a request whose deadline has passed.
+const OVERDUE: f64 = 1e3;
+
+struct MapScore {
+    remaining: Remaining,
+    segment: NextSegment,
+    alpha: f64,
+    beta: f64,
+    /// Energy that moves the live activations off chip or back \[nJ\], `[model][layer]`.
+    state_nj: Box<[Box<[f64]>]>,
+    /// Energy that moves out what every accelerator was cut at \[nJ\]: the latest job of its resident
+    /// model that waits to go on there; 0 without.
+    cut_nj: Box<[f64]>,
+}
+
+impl MapScore {
+    fn new(setup: &Setup<'_>, arguments: &Arguments) -> Self {
+        let nj = arguments.number("switch_pj") / 1e3;
+        let models = setup.scenario.models().iter();
+        let state_nj = models.map(|model| {
+            let live = model.unit.network.live_activations();
+            live.into_iter().map(|elements| elements as f64 * nj).collect()
+        });
+        Self {
+            remaining: Remaining::new(Over::Mean, setup),
+            segment: NextSegment::of(&setup.options),
+            alpha: arguments.number("alpha"),
+            beta: arguments.number("beta"),
+            state_nj: state_nj.collect(),
+            cut_nj: vec![0.0; setup.costs.n_accelerators()].into(),
+        }
+    }
+
+    /// Mean time left per time to the deadline.
+    fn urgency(&self, job: &Job, view: &View<'_>) -> f64 {
+        let slack_ms = view.slack_ms(job);
+        match slack_ms > 0.0 {
+            true => self.remaining.of(job, view).as_ms() / slack_ms,
+            false => OVERDUE,
+        }
+    }
+
+    /// Energy that changes the model of an accelerator to that of `job` \[nJ\]: what it was cut at
+    /// moves out, and what `job` was cut at, or its input, moves in.
+    fn switch_nj(&self, job: &Job, accelerator: AccelId, view: &View<'_>) -> f64 {
+        let resident = view.accelerators[accelerator.index()].resident;
+        if resident == Some(job.model) {
+            return 0.0;
+        }
+        self.cut_nj[accelerator.index()] + self.state(job)
+    }
+
+    fn state(&self, job: &Job) -> f64 {
+        let layers = &self.state_nj[job.model.index()];
+        layers.get(job.next_layer as usize).copied().unwrap_or(0.0)
+    }
+}
+
+impl Utility for MapScore {
+    fn observe(&mut self, view: &View<'_>) {
+        let mut latest = vec![None; self.cut_nj.len()];
+        for job in view.ready.iter() {
+            let Some(accelerator) = job.last_accelerator.map(AccelId::index) else { continue };
+            let is_resident = view.accelerators[accelerator].resident == Some(job.model);
+            if is_resident && latest[accelerator].is_none_or(|since| since <= job.ready_since) {
+                latest[accelerator] = Some(job.ready_since);
+                self.cut_nj[accelerator] = self.state(job);
+            }
+        }
+        let cuts = self.cut_nj.iter_mut().zip(latest);
+        cuts.filter(|(_, latest)| latest.is_none()).for_each(|(nj, _)| *nj = 0.0);
+    }
+
+    /// ```text
+    /// MapScore(i, a) = Urgency · LatPref + alpha · Starvation + beta · (EnPref − Switch)
+    /// ```
+    ///
+    /// With the time L and energy E of what runs next, on a and on every accelerator b: LatPref = sum
+    /// L(b) / L(a); Starvation = time in the queue / mean L(b); EnPref = sum E(b) / E(a); Switch = the
+    /// energy of a change of model / E(a).
+    fn best(&self, job: &Job, view: &View<'_>) -> Option<(f64, AccelId)> {
+        let all = || view.costs.offers(job.work);
+        let all_ns: f64 = all().map(|at| self.segment.ns(job, at, view)).sum();
+        let all_nj: f64 = all().map(|at| self.segment.nj(job, at, view)).sum();
+        let queued_ns = view.now.saturating_since(job.ready_since).ns() as f64;
+        let starvation = queued_ns / (all_ns / all().count() as f64);
+        let urgency = self.urgency(job, view);
+        largest(job, view, |at| {
+            let fit = all_ns / self.segment.ns(job, at, view);
+            let energy = (all_nj - self.switch_nj(job, at, view)) / self.segment.nj(job, at, view);
+            urgency * fit + self.alpha * starvation + self.beta * energy
+        })
+    }
+}
+
+/// A policy that gives up a frame where all of this holds: it would be late even on its fastest
+/// accelerator; so would another; few frames of its model were given up lately; and nothing waits for
+/// its result. The frame with the most time left per time to its deadline goes first.
+struct FrameDrop<P> {
+    policy: P,
+    shortest: Remaining,
+    /// Models that need the result of every model.
+    dependants: Box<[Box<[ModelId]>]>,
+    drops: u32,
+    /// The newest frames of a model, as bits of its history.
+    window: u64,
+}
+
+impl<P> FrameDrop<P> {
+    fn new(policy: P, setup: &Setup<'_>, arguments: &Arguments) -> Self {
+        let scenario = setup.scenario;
+        let depends_on = |id: ModelId, upstream: ModelId| {
+            let dependencies = &scenario.model(id).dependencies;
+            dependencies.iter().any(|dependency| dependency.upstream == upstream)
+        };
+        let dependants =
+            |upstream| scenario.model_ids().filter(|&id| depends_on(id, upstream)).collect();
+        Self {
+            policy,
+            shortest: Remaining::new(Over::Best, setup),
+            dependants: scenario.model_ids().map(dependants).collect(),
+            drops: arguments.whole("drops"),
+            window: u64::MAX >> (64 - arguments.whole("window")),
+        }
+    }
+
+    /// Shortest time left per time to the deadline; above 1 for a frame that would be late.
+    fn overrun(&self, job: &Job, view: &View<'_>) -> f64 {
+        let left = self.shortest.of(job, view).as_ms();
+        match view.slack_ms(job) {
+            slack if slack > 0.0 => left / slack,
+            _ => f64::INFINITY,
+        }
+    }
+
+    fn may_go(&self, model: ModelId, view: &View<'_>) -> bool {
+        let dropped = (view.history[model.index()].drops & self.window).count_ones();
+        let mut dependants = self.dependants[model.index()].iter();
+        dropped < self.drops && dependants.all(|dependant| view.blocked[dependant.index()] == 0)
+    }
+
+    fn victim<'v>(&self, view: &View<'v>) -> Option<&'v Job> {
+        let late = || view.ready.iter().filter(|job| self.overrun(job, view) > 1.0);
+        late().nth(1)?;
+        late().filter(|job| self.may_go(job.model, view)).max_by(|a, b| {
+            let overruns = self.overrun(a, view).total_cmp(&self.overrun(b, view));
+            overruns.then_with(|| tie(b).cmp(&tie(a)))
+        })
+    }
+}
+
+impl<P: Scheduler> Scheduler for FrameDrop<P> {
+    fn decide(&mut self, view: &View<'_>) -> Decision {
+        match self.victim(view) {
+            Some(job) => Decision::Drop(job.request),
+            None => self.policy.decide(view),
+        }
+    }
+}

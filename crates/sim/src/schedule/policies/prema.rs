@@ -1,0 +1,118 @@
+//! PREMA: tokens decide who is a candidate, remaining time which of them runs.
+
+use crate::schedule::estimate::{Over, Remaining};
+use crate::schedule::{
+    Decision, Dispatch, Entry, Job, Parameter, Rank, Ranked, Scheduler, Setup, Value, View,
+};
+use xrsim_model::units::{SimSpan, SimTime};
+
+use super::priority;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "prema",
+    help: "shortest remaining time of those whose tokens, which grow while they wait, are in the \
+           highest class",
+    source: "Choi & Rhu, HPCA 2020, as in the published code of DySta; several accelerators have \
+             one queue",
+    unverified: Some(
+        "the original text: whether a token must exceed its threshold or may equal it (here it \
+         may), and all of mechanism=dynamic",
+    ),
+    parameters: &[
+        priority::PARAMETER,
+        Parameter::choice(
+            "mechanism",
+            "a request that was cut always makes way, or only if that delays it less than waiting \
+             would the other one, both relative to their own time",
+            &["checkpoint", "dynamic"],
+        )
+        .only_with("preemption", "layer-boundary"),
+    ],
+    options: &[("preemption", Value::Name("layer-boundary"))],
+    looks_at_all: true,
+    ..Entry::new(|setup, arguments| {
+        let tokens = Tokens {
+            remaining: Remaining::new(Over::Best, setup),
+            priorities: priority::of_models(setup, arguments),
+            threshold: 0.0,
+        };
+        let queue = Ranked::new(tokens, setup);
+        match arguments.name("mechanism") {
+            "dynamic" => Box::new(Dynamic::new(queue, setup)),
+            _ => Box::new(queue),
+        }
+    })
+};
+
+/// Classes of priority, and thresholds of tokens.
+const CLASSES: [f64; 3] = [9.0, 3.0, 1.0];
+
+struct Tokens {
+    remaining: Remaining,
+    /// Indexed by [`ModelId`](xrsim_model::ids::ModelId).
+    priorities: Box<[f64]>,
+    /// Tokens of a candidate.
+    threshold: f64,
+}
+
+impl Tokens {
+    /// The priority, and as much again for each time that the request has waited as long as it takes.
+    fn of(&self, job: &Job, view: &View<'_>) -> f64 {
+        let whole_ns = self.remaining.whole(job.work).ns().max(1) as f64;
+        let waited = view.waited(job).ns() as f64 / whole_ns;
+        self.priorities[job.model.index()] * (1.0 + waited)
+    }
+}
+
+impl Rank for Tokens {
+    /// Candidates before others, then shortest remaining time, then first come, first served.
+    type Key = (bool, SimSpan, SimTime);
+
+    fn observe(&mut self, view: &View<'_>) {
+        let most = view.ready.iter().map(|job| self.of(job, view)).fold(0.0, f64::max);
+        let reached = CLASSES.into_iter().find(|class| *class <= most);
+        self.threshold = reached.unwrap_or(0.0);
+    }
+
+    fn key(&self, job: &Job, view: &View<'_>) -> Self::Key {
+        let is_candidate = self.of(job, view) >= self.threshold;
+        (!is_candidate, self.remaining.of(job, view), job.arrival)
+    }
+}
+
+/// Lets a request that was cut go on where making way for the chosen one would cost it more.
+struct Dynamic {
+    queue: Ranked<Tokens>,
+    remaining: Remaining,
+}
+
+impl Dynamic {
+    fn new(queue: Ranked<Tokens>, setup: &Setup<'_>) -> Self {
+        Self { queue, remaining: Remaining::new(Over::Best, setup) }
+    }
+
+    /// How many times its own whole time `job` would wait for `other`.
+    fn delay(&self, job: &Job, other: &Job, view: &View<'_>) -> f64 {
+        let whole_ns = self.remaining.whole(job.work).ns().max(1) as f64;
+        self.remaining.of(other, view).ns() as f64 / whole_ns
+    }
+}
+
+impl Scheduler for Dynamic {
+    fn decide(&mut self, view: &View<'_>) -> Decision {
+        let decision = self.queue.decide(view);
+        let Decision::Dispatch(dispatch) = decision else {
+            return decision;
+        };
+        let was_here = |job: &&Job| {
+            view.was_cut_now(job) && job.last_accelerator == Some(dispatch.accelerator)
+        };
+        let chosen = view.ready.get(dispatch.request);
+        let (Some(cut), Some(chosen)) = (view.ready.iter().find(was_here), chosen) else {
+            return decision;
+        };
+        let drains = self.delay(cut, chosen, view) > self.delay(chosen, cut, view);
+        let request = if drains { cut.request } else { dispatch.request };
+        Dispatch { request, ..dispatch }.into()
+    }
+}

@@ -1,0 +1,56 @@
+//! The MapScore of SDRM3, the first version of DREAM.
+
+use crate::schedule::estimate::{NextSegment, Over, Remaining};
+use crate::schedule::{Entry, Job, Parameter, Rank, Ranked, Value, View};
+use xrsim_model::units::SimTime;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "sdrm3",
+    help: "largest urgency plus weighted starvation first (the first version of dream)",
+    source: "Kim et al., arXiv:2212.03414v1, as in the published code of DySta",
+    parameters: &[Parameter::number("alpha", "weight of starvation", 1.0, [0.0, 1e3])],
+    options: &[("granularity", Value::Name("layer"))],
+    looks_at_all: true,
+    ..Entry::new(|setup, arguments| {
+        let score = MapScore {
+            remaining: Remaining::new(Over::Mean, setup),
+            segment: NextSegment::of(&setup.options),
+            alpha: arguments.number("alpha"),
+        };
+        Box::new(Ranked::new(score, setup))
+    })
+};
+
+struct MapScore {
+    remaining: Remaining,
+    segment: NextSegment,
+    alpha: f64,
+}
+
+impl MapScore {
+    /// ```text
+    /// min(1, T_togo / slack) + alpha · (now − T_last) / T_next
+    /// ```
+    ///
+    /// T_togo is the mean time left, and `slack` the time to the deadline; the fraction is 1 after the
+    /// deadline. T_last is the time at which the request last ran or became ready. T_next is the mean time
+    /// of its next segment.
+    fn of(&self, job: &Job, view: &View<'_>) -> f64 {
+        let slack_ms = view.slack_ms(job);
+        let urgency = match slack_ms > 0.0 {
+            true => (self.remaining.of(job, view).as_ms() / slack_ms).min(1.0),
+            false => 1.0,
+        };
+        let idle_ns = view.now.saturating_since(job.ready_since).ns() as f64;
+        urgency + self.alpha * idle_ns / self.segment.mean_ns(job, view)
+    }
+}
+
+impl Rank for MapScore {
+    /// Score, the largest first; then first come, first served.
+    type Key = (f64, SimTime);
+
+    fn key(&self, job: &Job, view: &View<'_>) -> Self::Key {
+        (-self.of(job, view), job.arrival)
+    }
+}

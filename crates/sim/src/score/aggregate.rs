@@ -1,0 +1,140 @@
+//! Aggregation of unit scores over inferences, models, scenarios and the benchmark (XRBench
+//! Definitions 14 to 16).
+
+use xrsim_model::scenario::{ActiveModel, Scenario};
+use xrsim_model::trace::{Outcome, Record, Trace};
+use xrsim_model::units::SimSpan;
+
+use super::table::mean;
+use super::{
+    Counts, Executed, InferenceScore, NeverTriggered, Score, ScoreSettings, Scorecard, Tally,
+};
+
+/// Scores of one request (XRBench Definition 14); `None` unless it was executed.
+///
+/// ```text
+/// Score_inf = RtScore · EnScore · AccScore
+/// ```
+pub fn inference(
+    model: &ActiveModel,
+    record: &Record,
+    settings: &ScoreSettings,
+) -> Option<InferenceScore> {
+    let Outcome::Executed { end, energy, .. } = record.outcome else {
+        return None;
+    };
+    let deadline = record.deadline;
+    Some(InferenceScore::compute(&Executed { model, deadline, end, energy, settings }))
+}
+
+/// Scores of every request of a trace, indexed by [`RequestId`](xrsim_model::ids::RequestId); `None` where
+/// it was not executed.
+pub fn inferences(
+    scenario: &Scenario,
+    trace: &Trace,
+    settings: &ScoreSettings,
+) -> Vec<Option<InferenceScore>> {
+    let records = trace.records().iter();
+    records.map(|record| inference(scenario.model(record.model), record, settings)).collect()
+}
+
+/// Scores of one run (XRBench Definition 15).
+///
+/// ```text
+/// Score_scn = 1/|θ| · sum over models μ of  sum over frames of Score_inf / NumFrm(μ) · QoEScore(μ)
+/// ```
+///
+/// |θ| counts the models with requests. A model that executed none of them scores 0. A model without
+/// requests, because it was never triggered, is in no mean ([`NeverTriggered`]).
+///
+/// Deviation: the paper prints no sum over the models. Its text (XRBench section 3.7) takes the mean over
+/// *processed* frames before the product with QoE, where the print divides by NumFrm and so counts a
+/// drop twice; [`Scorecard`] has both.
+pub fn score(scenario: &Scenario, trace: &Trace, settings: &ScoreSettings) -> Scorecard {
+    let models = scenario.models();
+    let mut tallies = vec![Tally::default(); models.len()];
+    let counted = Counted::new(scenario, settings.warm_up);
+    for record in trace.records() {
+        if counted.counts(record) {
+            let index = record.model.index();
+            tallies[index].add(&models[index], record, settings);
+        }
+    }
+    let scores = tallies.iter().map(|tally| tally.score(settings.never_triggered));
+    Scorecard::of_models(scores.collect(), settings.never_triggered)
+}
+
+/// The requests that count: those of frames whose nominal start is not before the end of the warm-up.
+#[derive(Debug, Clone)]
+pub struct Counted {
+    /// First frame that counts of every model.
+    first_frames: Box<[u64]>,
+}
+
+impl Counted {
+    /// The requests of `scenario` after `warm_up`.
+    pub fn new(scenario: &Scenario, warm_up: SimSpan) -> Self {
+        let first = scenario.models().iter().map(|model| model.rate.frames_before(warm_up));
+        Self { first_frames: first.collect() }
+    }
+
+    /// Whether a request of the scenario counts.
+    pub fn counts(&self, record: &Record) -> bool {
+        record.frame.index() as u64 >= self.first_frames[record.model.index()]
+    }
+}
+
+/// Score of the benchmark (XRBench Definition 16): the mean over scenarios; 0 without.
+///
+/// ```text
+/// Score_bench = sum over scenarios θ of Score_scn(θ) / |Ω|
+/// ```
+pub fn benchmark_score(scenarios: &[f64]) -> f64 {
+    mean(scenarios.iter().sum(), scenarios.len() as u64)
+}
+
+impl Tally {
+    fn add(&mut self, model: &ActiveModel, record: &Record, settings: &ScoreSettings) {
+        self.counts.count(record);
+        if let Some(score) = inference(model, record, settings) {
+            self.sums.add_scores(&score);
+        }
+    }
+
+    fn score(&self, never_triggered: NeverTriggered) -> Score {
+        if self.counts.requests == 0 {
+            return Score::uniform(never_triggered.score().unwrap_or(0.0), self.counts);
+        }
+        Score { counts: self.counts, ..Score::compute(self) }
+    }
+}
+
+impl Counts {
+    fn count(&mut self, record: &Record) {
+        match record.outcome {
+            Outcome::Executed { end, energy, .. } => {
+                self.executed += 1;
+                self.late += u64::from(end > record.deadline);
+                self.energy += energy;
+            }
+            Outcome::Dropped { energy, .. } => {
+                self.dropped += 1;
+                self.energy += energy;
+            }
+            Outcome::NotTriggered => self.not_triggered += 1,
+            Outcome::Lost { .. } => {}
+        }
+        self.requests += u64::from(record.outcome != Outcome::NotTriggered);
+    }
+}
+
+impl Scorecard {
+    fn of_models(models: Vec<Score>, never_triggered: NeverTriggered) -> Self {
+        let every_model = never_triggered.score().is_some();
+        let counted = models.iter().filter(|m| every_model || m.counts.requests > 0);
+        let means = Score::mean(counted);
+        // A model that is in no mean may still have requests that were not triggered.
+        let counts = models.iter().map(|model| model.counts).sum();
+        Self { total: Score { counts, ..means }, models }
+    }
+}

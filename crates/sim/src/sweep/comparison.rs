@@ -1,0 +1,363 @@
+//! Comparison of policies: every policy runs the same requests of the same configurations in every
+//! replication, so that random effects cancel out of their differences (common random numbers).
+
+mod outcome;
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
+
+use crate::bounds::window::{WindowError, Windows};
+use crate::bounds::{Bounds, Migration};
+use crate::engine;
+use crate::load::RequestStream;
+use crate::metrics::{DeviceMetrics, Metrics};
+use crate::plan::Plan;
+use crate::schedule::Policy;
+use crate::score::{self, Score};
+use xrsim_model::column::{Better, Column};
+use xrsim_model::cost::library::CostLibrary;
+use xrsim_model::cost::{CostModel, CostTable};
+use xrsim_model::ids::ModelId;
+
+use super::enumeration::{Pattern, patterns};
+use super::means::MeanMetrics;
+use super::{RunError, about_in_order, pairs};
+
+pub use outcome::Outcome;
+
+/// Source of triggers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Triggers {
+    /// Triggers are drawn.
+    #[default]
+    Drawn,
+    /// Every pattern of triggers counts with its probability if there are few; otherwise they are drawn.
+    Enumerated,
+}
+
+/// Results of one policy in one replication of one configuration; expectations where triggers are
+/// enumerated.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Sample([f64; Sample::N_COLUMNS]);
+
+/// Requests that missed their deadline.
+const MISSED: Column<Score> = Column::count(
+    "missed",
+    Better::Lower,
+    "Missed",
+    "requests that ended after their deadline or were dropped",
+    |it| Some((it.counts.late + it.counts.dropped) as f64),
+);
+
+/// Columns of samples after the scores.
+const OTHERS: [Column<Score>; 3] = [score::REQUESTS, MISSED, score::ENERGY];
+
+impl Sample {
+    /// Number of columns.
+    pub const N_COLUMNS: usize = Score::SCORES.len() + OTHERS.len();
+
+    /// Columns of samples: the scores (means over the models of the run), the number of requests,
+    /// those that were late or dropped, and the energy \[mJ\].
+    pub fn columns() -> impl Iterator<Item = &'static Column<Score>> {
+        Score::SCORES.iter().chain(&OTHERS)
+    }
+
+    /// The sample of a run with these scores.
+    pub fn new(total: &Score) -> Self {
+        let mut sample = Self::default();
+        for (value, column) in sample.0.iter_mut().zip(Self::columns()) {
+            *value = column.of(total).unwrap_or(0.0);
+        }
+        sample
+    }
+
+    /// The values, in the order of [`Sample::columns`].
+    pub fn values(&self) -> &[f64] {
+        &self.0
+    }
+
+    /// The value in the column called `name`; `None` if there is no such column.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        let at = Self::columns().position(|column| column.name == name)?;
+        Some(self.0[at])
+    }
+
+    /// The sample of these values, in the order of [`Sample::columns`]; `None` if they are not as many.
+    fn of_values(values: &[f64]) -> Option<Self> {
+        values.try_into().ok().map(Self)
+    }
+
+    fn add(&mut self, other: &Self, weight: f64) {
+        self.0.iter_mut().zip(other.0).for_each(|(sum, value)| *sum += weight * value);
+    }
+}
+
+/// One replication of one configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replication {
+    /// Results of the policies, in their order.
+    pub samples: Box<[Sample]>,
+    /// Upper bounds for all policies; expectations if triggers are enumerated.
+    pub bounds: Bounds,
+}
+
+/// One configuration: a scenario on a system.
+#[derive(Clone)]
+pub struct Configuration {
+    /// The run, whose policy and replication do not count.
+    pub plan: Plan,
+    /// Replications so far, or why there are none.
+    pub replications: Result<Vec<Replication>, RunError>,
+    /// Metrics of every policy, means over the replications so far.
+    pub metrics: Vec<MeanMetrics>,
+}
+
+/// Policies on configurations.
+pub struct Comparison {
+    policies: Vec<Policy>,
+    triggers: Triggers,
+    library: CostLibrary,
+    configurations: Vec<Configuration>,
+    n_replications: u64,
+}
+
+impl Comparison {
+    /// Computes the costs of the configurations; nothing is run yet.
+    pub fn new(
+        plans: Vec<Plan>,
+        policies: Vec<Policy>,
+        triggers: Triggers,
+        cost_model: &dyn CostModel,
+    ) -> Self {
+        Self::costed(plans, policies, triggers, cost_model, |_| true)
+    }
+
+    /// Computes the costs of the configurations for which `is_run` says, by their index, that they may be
+    /// run. Results of the others can be added only.
+    pub fn costed(
+        plans: Vec<Plan>,
+        policies: Vec<Policy>,
+        triggers: Triggers,
+        cost_model: &dyn CostModel,
+        is_run: impl Fn(usize) -> bool,
+    ) -> Self {
+        let run = plans.iter().enumerate().filter(|(index, _)| is_run(*index));
+        let library = CostLibrary::evaluate(cost_model, pairs(run.map(|(_, plan)| plan)));
+        let metrics = vec![MeanMetrics::default(); policies.len()];
+        let configuration =
+            |plan| Configuration { plan, replications: Ok(Vec::new()), metrics: metrics.clone() };
+        let configurations = plans.into_iter().map(configuration).collect();
+        Self { policies, triggers, library, configurations, n_replications: 0 }
+    }
+
+    /// The policies.
+    pub fn policies(&self) -> &[Policy] {
+        &self.policies
+    }
+
+    /// Every configuration, in the order given.
+    pub fn configurations(&self) -> &[Configuration] {
+        &self.configurations
+    }
+
+    /// Replications so far.
+    pub fn n_replications(&self) -> u64 {
+        self.n_replications
+    }
+
+    /// Configurations that can run, with their replications.
+    pub fn feasible(&self) -> impl Iterator<Item = (&Plan, &[Replication])> {
+        let feasible = |it: &'_ Configuration| it.replications.is_ok();
+        self.configurations
+            .iter()
+            .filter(move |it| feasible(it))
+            .map(|it| (&it.plan, it.replications.as_deref().unwrap_or_default()))
+    }
+
+    /// Runs further replications in parallel, up to `n_replications` in all. `done` gets the number of
+    /// runs that have ended, on any thread.
+    pub fn extend(&mut self, n_replications: u64, done: impl Fn(u64) + Sync) {
+        let range = self.n_replications..n_replications;
+        let mut items = (0..self.configurations.len())
+            .flat_map(|configuration| range.clone().map(move |it| (configuration, it)));
+        loop {
+            let runs = |(at, _): &(usize, u64)| self.configurations[*at].replications.is_ok();
+            let block: Vec<_> = items.by_ref().filter(runs).take(BLOCK).collect();
+            if block.is_empty() {
+                break;
+            }
+            let costs = self.costs(&block);
+            let outcome = |&(configuration, replication): &(usize, u64)| {
+                let outcome = self.outcome(configuration, replication, &costs)?;
+                done(self.policies.len() as u64);
+                Ok(outcome)
+            };
+            let outcomes: Vec<_> = block.par_iter().map(outcome).collect();
+            for ((configuration, _), outcome) in block.iter().zip(outcomes) {
+                self.add(*configuration, outcome);
+            }
+        }
+        self.n_replications = self.n_replications.max(n_replications);
+    }
+
+    /// Makes replications of configurations, `items`, in parallel and about in their order, and hands each
+    /// to `each` with its index in `items`, on any thread. The work ends early if `each` breaks.
+    pub fn make_each(
+        &self,
+        items: &[(usize, u64)],
+        each: impl Fn(usize, Result<Outcome, RunError>) -> ControlFlow<()> + Sync,
+    ) {
+        let costs = self.costs(items);
+        about_in_order(items.len(), |index| {
+            let (configuration, replication) = items[index];
+            each(index, self.outcome(configuration, replication, &costs))
+        });
+    }
+
+    /// Makes one replication of a configuration.
+    pub fn again(&self, configuration: usize, replication: u64) -> Result<Outcome, RunError> {
+        let costs = self.costs(&[(configuration, replication)]);
+        self.outcome(configuration, replication, &costs)
+    }
+
+    /// Adds the next replication of a configuration, or the reason why there is none, after which it has
+    /// none at all.
+    pub fn add(&mut self, configuration: usize, outcome: Result<Outcome, RunError>) {
+        let configuration = &mut self.configurations[configuration];
+        let Ok(replications) = &mut configuration.replications else { return };
+        match outcome {
+            Ok(Outcome { replication, metrics }) => {
+                replications.push(replication);
+                let n_replications = replications.len() as u64;
+                self.n_replications = self.n_replications.max(n_replications);
+                configuration.metrics.iter_mut().zip(&metrics).for_each(|(all, it)| all.merge(it));
+            }
+            Err(error) => configuration.replications = Err(error),
+        }
+    }
+
+    /// Places for the costs of the configurations of `items`, which are in order.
+    fn costs(&self, items: &[(usize, u64)]) -> Costs {
+        let range = items.first().zip(items.last());
+        let (first, last) = range.map_or((0, 0), |((first, _), (last, _))| (*first, *last));
+        Costs { first, tables: (first..=last).map(|_| OnceLock::new()).collect() }
+    }
+
+    /// Runs every policy in one replication of a configuration.
+    fn outcome(
+        &self,
+        configuration: usize,
+        replication: u64,
+        costs: &Costs,
+    ) -> Result<Outcome, RunError> {
+        let plan = &self.configurations[configuration].plan;
+        let table = costs.tables[configuration - costs.first]
+            .get_or_init(|| super::costs(plan, &self.library));
+        let costs = table.as_ref().map_err(RunError::clone)?;
+        let mut plan = plan.clone();
+        plan.load.replication = replication;
+        let mut metrics = vec![MeanMetrics::default(); self.policies.len()];
+        let replication = replicate(plan, costs, &self.policies, self.triggers, &mut metrics)?;
+        Ok(Outcome { replication, metrics })
+    }
+}
+
+/// Most outcomes that are in memory before they are added.
+const BLOCK: usize = 512;
+
+/// Costs of successive configurations, each made once.
+struct Costs {
+    /// The first configuration.
+    first: usize,
+    tables: Vec<OnceLock<Result<Arc<CostTable>, RunError>>>,
+}
+
+impl Comparison {
+    /// Upper bound of `score_executed_mean` at model granularity from the exact optima of windows of
+    /// `n_frames` frames: replication 0, mean over the configurations that can run.
+    ///
+    /// # Errors
+    ///
+    /// Windows that are too large or not solved; configurations whose load cannot be made do not count.
+    pub fn window_bound(&self, n_frames: usize) -> Result<f64, WindowError> {
+        let bound = |plan: &Plan| {
+            let costs = super::costs(plan, &self.library).ok()?;
+            let requests = plan.requests().ok()?;
+            let grace = plan.engine.grace;
+            let windows = Windows::new(&plan.scenario, &costs, &requests, &plan.score, grace);
+            Some(windows.bound(n_frames))
+        };
+        let plans: Vec<&Plan> = self.feasible().map(|(plan, _)| plan).collect();
+        let bounds: Vec<f64> =
+            plans.par_iter().filter_map(|plan| bound(plan)).collect::<Result<_, _>>()?;
+        Ok(bounds.iter().sum::<f64>() / bounds.len().max(1) as f64)
+    }
+
+    /// Whether every policy runs requests whole, so that [`Comparison::window_bound`] holds for all.
+    pub fn runs_whole(&self) -> bool {
+        !self.policies.iter().any(Policy::runs_in_segments)
+    }
+}
+
+/// Runs every policy on the same requests.
+fn replicate(
+    plan: Plan,
+    costs: &CostTable,
+    policies: &[Policy],
+    triggers: Triggers,
+    metrics: &mut [MeanMetrics],
+) -> Result<Replication, RunError> {
+    let requests = plan.requests()?;
+    let patterns = match triggers {
+        Triggers::Drawn => None,
+        Triggers::Enumerated => patterns(&plan.scenario, &plan.load, |id| frames(&requests, id)),
+    };
+    let Some(patterns) = patterns.filter(|patterns| patterns.len() > 1) else {
+        let bounds = bounds(&plan, costs, &requests, policies);
+        let samples = samples(plan, costs, &requests, policies, metrics, 1.0)?;
+        return Ok(Replication { samples, bounds });
+    };
+    let mut expected = vec![Sample::default(); policies.len()];
+    let mut bound = Bounds::default();
+    for Pattern { probability, load } in patterns {
+        let plan = Plan { load, ..plan.clone() };
+        let requests = plan.requests()?;
+        bound.add(&bounds(&plan, costs, &requests, policies), probability);
+        let samples = samples(plan, costs, &requests, policies, metrics, probability)?;
+        expected.iter_mut().zip(samples).for_each(|(sum, sample)| sum.add(&sample, probability));
+    }
+    Ok(Replication { samples: expected.into(), bounds: bound })
+}
+
+/// Bounds for all policies: if one of them preempts requests, requests may migrate.
+fn bounds(plan: &Plan, costs: &CostTable, requests: &RequestStream, policies: &[Policy]) -> Bounds {
+    let migration = match policies.iter().any(Policy::runs_in_segments) {
+        true => Migration::LayerBoundary,
+        false => Migration::None,
+    };
+    Bounds::of(&plan.scenario, costs, requests, &plan.score, migration)
+}
+
+fn frames(requests: &RequestStream, model: ModelId) -> usize {
+    requests.requests().iter().filter(|request| request.model == model).count()
+}
+
+fn samples(
+    mut plan: Plan,
+    costs: &CostTable,
+    requests: &RequestStream,
+    policies: &[Policy],
+    metrics: &mut [MeanMetrics],
+    weight: f64,
+) -> Result<Box<[Sample]>, RunError> {
+    let sample = |(policy, metrics): (&Policy, &mut MeanMetrics)| {
+        plan.scheduler = policy.clone();
+        let trace = engine::run(&plan, costs, requests)?.trace;
+        let found = Metrics::of(&plan.scenario, &trace, costs, &plan.score, None);
+        metrics.add(&found, &DeviceMetrics::of(&plan.system, &trace), weight);
+        Ok(Sample::new(&super::score(&plan, &trace)?.total))
+    };
+    policies.iter().zip(metrics).map(sample).collect()
+}

@@ -1,0 +1,154 @@
+//! Outcomes of replications, and their text, by which the parts of a comparison are joined.
+
+use std::fmt::Write as _;
+
+use crate::bounds::Bounds;
+
+use super::super::means::{MeanMetrics, Means};
+use super::{Replication, Sample};
+
+/// Results of all policies in one replication of one configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Scores and bounds.
+    pub(crate) replication: Replication,
+    /// Metrics of every policy.
+    pub(crate) metrics: Vec<MeanMetrics>,
+}
+
+impl Outcome {
+    /// All numbers in one line, from which [`Outcome::of_text`] makes the same bits: lists separated by `;`
+    /// of numbers separated by blanks. The lists are the numbers of models and of chains, the samples of all
+    /// policies, the bounds, and for each policy its means of the run, of the hardware, of every model and of
+    /// every chain.
+    pub fn to_text(&self) -> String {
+        let first = self.metrics.first();
+        let (models, chains) = first.map_or((0, 0), |it| (it.models.len(), it.chains.len()));
+        let mut text = format!("{models} {chains};");
+        let Replication { samples, bounds } = &self.replication;
+        let values = samples.iter().flat_map(|sample| sample.values());
+        text.push_str(&joined(values.map(f64::to_string)));
+        let bounds = [bounds.isolation, bounds.pooled_capacity, bounds.linear_program];
+        text.push(';');
+        text.push_str(&joined(bounds.iter().map(f64::to_string)));
+        for MeanMetrics { run, device, models, chains } in &self.metrics {
+            for means in [run, device].into_iter().chain(models).chain(chains) {
+                text.push(';');
+                text.push_str(&joined(means.sums().iter().map(|sum| mean(*sum))));
+            }
+        }
+        text
+    }
+
+    /// The outcome of `n_policies` policies in a text; `None` if it is not the text of one.
+    pub fn of_text(text: &str, n_policies: usize) -> Option<Self> {
+        let mut lists = text.split(';');
+        let (models, chains) = lists.next()?.split_once(' ')?;
+        let (models, chains): (usize, usize) = (models.parse().ok()?, chains.parse().ok()?);
+        let values: Vec<f64> = numbers(lists.next()?)?;
+        if values.len() != n_policies.checked_mul(Sample::N_COLUMNS)? {
+            return None;
+        }
+        let samples = values.chunks(Sample::N_COLUMNS).map(Sample::of_values);
+        let samples = samples.collect::<Option<_>>()?;
+        let &[isolation, pooled_capacity, linear_program] = &numbers(lists.next()?)?[..] else {
+            return None;
+        };
+        let bounds = Bounds { isolation, pooled_capacity, linear_program };
+        let mut means =
+            || Some(Means::of_sums(lists.next()?.split(' ').map(sum).collect::<Option<_>>()?));
+        let mut metrics = Vec::new();
+        for _ in 0..n_policies {
+            metrics.push(MeanMetrics {
+                run: means()?,
+                device: means()?,
+                models: (0..models).map(|_| means()).collect::<Option<_>>()?,
+                chains: (0..chains).map(|_| means()).collect::<Option<_>>()?,
+            });
+        }
+        let is_over = lists.next().is_none();
+        is_over.then_some(Self { replication: Replication { samples, bounds }, metrics })
+    }
+}
+
+fn joined(cells: impl Iterator<Item = String>) -> String {
+    cells.enumerate().fold(String::new(), |mut text, (index, cell)| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{}{cell}", if index == 0 { "" } else { " " });
+        text
+    })
+}
+
+/// A number that a run can have; a file of rows may have been written by anyone.
+fn number(cell: &str) -> Option<f64> {
+    cell.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+fn numbers(list: &str) -> Option<Vec<f64>> {
+    list.split(' ').map(number).collect()
+}
+
+/// A weighted sum and its weight: the sum alone if the weight is 1, `-` if there is none.
+fn mean((sum, weight): (f64, f64)) -> String {
+    match weight {
+        1.0 => sum.to_string(),
+        0.0 if sum == 0.0 => "-".into(),
+        _ => format!("{sum}:{weight}"),
+    }
+}
+
+fn sum(cell: &str) -> Option<(f64, f64)> {
+    match cell.split_once(':') {
+        None if cell == "-" => Some((0.0, 0.0)),
+        None => Some((number(cell)?, 1.0)),
+        Some((sum, weight)) => Some((number(sum)?, number(weight)?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome() -> Outcome {
+        let means = |sums: &[(f64, f64)]| Means::of_sums(sums.to_vec());
+        let value = |at: usize| (at as f64 + 0.1) / 3.0;
+        let samples = (0..2).map(|policy| {
+            let values: Vec<_> =
+                (0..Sample::N_COLUMNS).map(|it| value(policy * 100 + it)).collect();
+            Sample::of_values(&values).expect("there are enough")
+        });
+        let metrics = MeanMetrics {
+            run: means(&[(0.1 + 0.2, 1.0), (-0.0, 1.0), (0.0, 0.0)]),
+            device: means(&[(1e-310, 0.25)]),
+            models: vec![means(&[(1e22, 1.0)]), means(&[(f64::MAX, 1.0)])],
+            chains: vec![means(&[(5.0, 1.0 / 3.0)])],
+        };
+        let bounds = Bounds { isolation: 1.0, pooled_capacity: 0.7, linear_program: 1.0 / 3.0 };
+        let replication = Replication { samples: samples.collect(), bounds };
+        Outcome { replication, metrics: vec![metrics.clone(), metrics] }
+    }
+
+    #[test]
+    fn a_text_gives_the_same_bits_again() {
+        let (outcome, text) = (outcome(), outcome().to_text());
+        let again = Outcome::of_text(&text, 2).expect("it is its text");
+        assert_eq!(again, outcome);
+        assert_eq!(again.to_text(), text);
+        // -0.0 equals 0.0, but not in its bits.
+        assert!(again.metrics[0].run.sums()[1].0.is_sign_negative());
+        assert!(!text.contains([',', '\n', '"']), "{text}");
+    }
+
+    #[test]
+    fn other_texts_are_no_outcomes() {
+        let text = outcome().to_text();
+        assert_eq!(Outcome::of_text(&text, 1), None);
+        assert_eq!(Outcome::of_text(&text, 3), None);
+        assert_eq!(Outcome::of_text(&format!("{text};1"), 2), None);
+        for other in ["", "failed", "1 1", "1 1;0.5;1 1 1", "99999999999999999999 1;;"] {
+            assert_eq!(Outcome::of_text(other, 2), None, "{other}");
+        }
+        let last = text.rfind(';').expect("it has lists");
+        assert_eq!(Outcome::of_text(&text[..last], 2), None);
+    }
+}

@@ -1,0 +1,346 @@
+//! Many runs: every cost computed once, runs in parallel, results in order.
+//!
+//! Results reach the caller in the order of the runs for every number of threads. They come in blocks,
+//! so that memory does not grow with the number of runs.
+pub mod comparison;
+pub mod enumeration;
+pub mod grid;
+pub(crate) mod means;
+pub mod pareto;
+pub mod what_if;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::compat;
+use crate::engine;
+use crate::load::{LoadError, RequestStream};
+use crate::metrics::DeviceMetrics;
+use crate::plan::{Plan, Semantics};
+use crate::schedule::PolicyFailure;
+use crate::score::{self, InferenceScore, Scorecard};
+use xrsim_model::cancel;
+use xrsim_model::cost::CostError;
+use xrsim_model::cost::library::CostLibrary;
+use xrsim_model::cost::{CostModel, CostTable};
+use xrsim_model::hardware::System;
+use xrsim_model::scenario::Scenario;
+use xrsim_model::trace::Trace;
+
+/// Result of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunResult {
+    /// Scores of the run and of each model.
+    pub scorecard: Scorecard,
+    /// Outcome of every request.
+    pub trace: Trace,
+    /// Unit scores of every request of the trace; `None` where it was not executed.
+    pub inferences: Vec<Option<InferenceScore>>,
+    /// Costs of every model on every accelerator.
+    pub costs: Arc<CostTable>,
+}
+
+impl RunResult {
+    /// Area, idle PEs, leakage and power of this run, which is that of `plan`.
+    pub fn device(&self, plan: &Plan) -> DeviceMetrics {
+        DeviceMetrics::of(&plan.system, &self.trace)
+    }
+}
+
+/// Scores of a run, and metrics of its hardware.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scored {
+    /// Scores of the run and of each model.
+    pub scorecard: Scorecard,
+    /// Area, idle PEs, leakage and power.
+    pub device: DeviceMetrics,
+}
+
+/// Reason for which a run could not be made. It is a value: the other runs are made.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// A network cannot run on an accelerator.
+    #[error(transparent)]
+    Cost(#[from] CostError),
+    /// The run has too many requests.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The artifact cannot express the scenario.
+    #[error(transparent)]
+    Compat(#[from] compat::CompatError),
+    /// The scheduler failed.
+    #[error(transparent)]
+    Policy(#[from] PolicyFailure),
+    /// No frame is scored, so the run has no score.
+    #[error(
+        "no frame is counted: every frame starts before score.warm_up_ms or after the end of the run, \
+         or was not triggered"
+    )]
+    NothingCounted,
+}
+
+impl RunError {
+    /// Whether the cause is the machine and not the run, such as a scheduler that could not be started.
+    /// The same run may succeed at another time.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Policy(failure) if failure.is_transient)
+    }
+
+    /// Whether the run started and failed. The other errors are properties of the run, such as a network
+    /// that does not fit.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Policy(_))
+    }
+}
+
+/// Maximum number of runs in a block.
+const BLOCK_RUNS: usize = 1024;
+
+/// Maximum number of requests of the runs of a block, unless a single run has more.
+const BLOCK_REQUESTS: u64 = 1 << 21;
+
+/// Memory that a run takes for each of its requests, with its result \[byte\]. Requests that run in
+/// several segments take more.
+const BYTES_PER_REQUEST: u64 = 150;
+
+/// Least memory that the runs take while they are made, from the number of their requests \[byte\].
+pub fn memory(plans: &[Plan]) -> u64 {
+    let allowed = |requests: &u64| *requests <= RequestStream::MAX_REQUESTS;
+    let requests = || plans.iter().map(n_requests).filter(allowed);
+    let together = requests().fold(0, u64::saturating_add).min(BLOCK_REQUESTS);
+    requests().fold(together, u64::max) * BYTES_PER_REQUEST
+}
+
+/// Makes all runs and hands their results to `consume` in order, with the index of the run.
+///
+/// # Errors
+///
+/// The first error of `consume`, such as a full disk. No block is computed after it.
+pub fn run_all<E>(
+    plans: &[Plan],
+    cost_model: &dyn CostModel,
+    consume: impl FnMut(usize, &Plan, Result<RunResult, RunError>) -> Result<(), E>,
+) -> Result<(), E> {
+    run_all_at(&mut CostLibrary::layers(cost_model), plans, cost_model, consume)
+}
+
+/// Makes all runs as [`run_all`] does, with the costs of `library`, which gets those that it lacks.
+///
+/// # Errors
+///
+/// The first error of `consume`.
+pub fn run_all_at<E>(
+    library: &mut CostLibrary,
+    plans: &[Plan],
+    cost_model: &dyn CostModel,
+    mut consume: impl FnMut(usize, &Plan, Result<RunResult, RunError>) -> Result<(), E>,
+) -> Result<(), E> {
+    library.extend(cost_model, pairs(plans));
+    let library = &*library;
+    let mut done = 0;
+    while done < plans.len() {
+        let block = &plans[done..done + block_len(&plans[done..])];
+        let results: Vec<_> = block.par_iter().map(|plan| run(plan, library)).collect();
+        for (index, (plan, result)) in block.iter().zip(results).enumerate() {
+            consume(done + index, plan, result)?;
+        }
+        done += block.len();
+    }
+    Ok(())
+}
+
+/// Scenarios and systems that costs are needed for.
+fn pairs<'a>(
+    plans: impl IntoIterator<Item = &'a Plan>,
+) -> impl Iterator<Item = (&'a Scenario, &'a System)> {
+    plans.into_iter().map(|plan| (&*plan.scenario, &*plan.system))
+}
+
+/// Scores runs in blocks with one cost model. Every pair of network and accelerator is evaluated once
+/// for all blocks, or twice if some runs need layers and others do not.
+pub struct Scorer<'m> {
+    cost_model: &'m dyn CostModel,
+    /// Costs for runs that need no layers, which are most runs.
+    totals: CostLibrary,
+    layers: CostLibrary,
+}
+
+impl<'m> Scorer<'m> {
+    /// A scorer that has not evaluated `cost_model` yet.
+    pub fn new(cost_model: &'m dyn CostModel) -> Self {
+        Self {
+            cost_model,
+            totals: CostLibrary::totals(cost_model),
+            layers: CostLibrary::layers(cost_model),
+        }
+    }
+
+    /// Makes the runs in parallel and returns their scores in order.
+    pub fn score(&mut self, plans: &[&Plan]) -> Vec<Result<Scored, RunError>> {
+        self.extend(plans);
+        plans.par_iter().map(|plan| scored(plan, self.library(plan))).collect()
+    }
+
+    /// Makes the runs in parallel, about in their order, and hands the scores of each to `each` with its
+    /// index, on any thread. The work ends early if `each` breaks.
+    pub fn score_each(
+        &mut self,
+        plans: &[&Plan],
+        each: &(impl Fn(usize, Result<Scored, RunError>) -> ControlFlow<()> + Sync),
+    ) {
+        self.extend(plans);
+        let library = |plan| self.library(plan);
+        about_in_order(plans.len(), |index| {
+            each(index, scored(plans[index], library(plans[index])))
+        });
+    }
+
+    fn extend(&mut self, plans: &[&Plan]) {
+        let with = |layers| plans.iter().copied().filter(move |it| it.needs_layers() == layers);
+        self.totals.extend(self.cost_model, pairs(with(false)));
+        self.layers.extend(self.cost_model, pairs(with(true)));
+    }
+
+    fn library(&self, plan: &Plan) -> &CostLibrary {
+        if plan.needs_layers() { &self.layers } else { &self.totals }
+    }
+}
+
+/// Does the `work` 0 to `n` - 1 on all threads. A thread takes the first that no other has, so that what is
+/// done is at any time nearly the beginning. No work begins after one that breaks.
+pub(crate) fn about_in_order(n: usize, work: impl Fn(usize) -> ControlFlow<()> + Sync) {
+    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    (0..rayon::current_num_threads().min(n)).into_par_iter().for_each(|_| {
+        while !is_over.load(Ordering::Relaxed) {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= n || work(index).is_break() {
+                is_over.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+}
+
+/// Number of the next runs that make a block, at least one.
+fn block_len(plans: &[Plan]) -> usize {
+    let mut requests = 0u64;
+    let fits = plans.iter().take(BLOCK_RUNS).take_while(|plan| {
+        requests = requests.saturating_add(n_requests(plan));
+        requests <= BLOCK_REQUESTS
+    });
+    fits.count().max(1)
+}
+
+/// Number of requests of a run. This is an upper bound under `mlsys2023` semantics, which fix the
+/// duration.
+fn n_requests(plan: &Plan) -> u64 {
+    let models = plan.scenario.models().iter();
+    let frames = models.map(|model| model.rate.frames_before(plan.load.duration));
+    frames.fold(0, u64::saturating_add)
+}
+
+/// Makes one run with the costs in `library`.
+///
+/// # Errors
+///
+/// [`RunError`] if the run cannot be made.
+///
+/// # Panics
+///
+/// If `library` was evaluated without the run's scenario and system.
+pub fn run(plan: &Plan, library: &CostLibrary) -> Result<RunResult, RunError> {
+    run_at_costs(plan, costs(plan, library)?)
+}
+
+/// Makes one run with `costs`.
+///
+/// # Errors
+///
+/// [`RunError`] if the run cannot be made.
+///
+/// # Panics
+///
+/// If `costs` are not of the run's scenario and system.
+pub fn run_at_costs(plan: &Plan, costs: Arc<CostTable>) -> Result<RunResult, RunError> {
+    cancel::check();
+    match plan.semantics {
+        Semantics::Principled => principled(plan, costs),
+        Semantics::Mlsys2023 => {
+            let replay = mlsys2023(plan, &costs)?;
+            Ok(RunResult {
+                scorecard: replay.scorecard(),
+                trace: replay.trace(),
+                inferences: replay.inferences(),
+                costs,
+            })
+        }
+    }
+}
+
+/// Result of [`run`] without trace and inferences.
+fn scored(plan: &Plan, library: &CostLibrary) -> Result<Scored, RunError> {
+    cancel::check();
+    let costs = costs(plan, library)?;
+    let (scorecard, trace) = match plan.semantics {
+        Semantics::Principled => {
+            let trace = engine::run(plan, &costs, &plan.requests()?)?.trace;
+            (score(plan, &trace)?, trace)
+        }
+        Semantics::Mlsys2023 => {
+            let replay = mlsys2023(plan, &costs)?;
+            (replay.scorecard(), replay.trace())
+        }
+    };
+    Ok(Scored { scorecard, device: DeviceMetrics::of(&plan.system, &trace) })
+}
+
+/// Scores of a run of `requests` with `costs`. The artifact draws its own requests.
+pub fn scorecard_at_costs(
+    plan: &Plan,
+    costs: &CostTable,
+    requests: &RequestStream,
+) -> Result<Scorecard, RunError> {
+    match plan.semantics {
+        Semantics::Principled => score(plan, &engine::run(plan, costs, requests)?.trace),
+        Semantics::Mlsys2023 => Ok(mlsys2023(plan, costs)?.scorecard()),
+    }
+}
+
+/// The cost table of a run, with the effects that change costs.
+pub fn costs(plan: &Plan, library: &CostLibrary) -> Result<Arc<CostTable>, RunError> {
+    let Plan { scenario, system, engine, .. } = plan;
+    let table = match plan.semantics {
+        Semantics::Principled => library.offers(scenario, system)?,
+        // The artifact costs every pair.
+        Semantics::Mlsys2023 => library.table(scenario, system)?,
+    };
+    let exposed = engine.effects.non_overlapped;
+    Ok(Arc::new(match plan.semantics == Semantics::Principled && exposed > 0.0 {
+        true => table.with_non_overlapped(exposed, system.accelerators()),
+        false => table,
+    }))
+}
+
+fn principled(plan: &Plan, costs: Arc<CostTable>) -> Result<RunResult, RunError> {
+    let trace = engine::run(plan, &costs, &plan.requests()?)?.trace;
+    let inferences = score::inferences(&plan.scenario, &trace, &plan.score);
+    Ok(RunResult { scorecard: score(plan, &trace)?, trace, inferences, costs })
+}
+
+/// Scores of a run of which at least one frame counts.
+pub(crate) fn score(plan: &Plan, trace: &Trace) -> Result<Scorecard, RunError> {
+    let scorecard = plan.score(trace);
+    match scorecard.is_empty(&plan.score) {
+        true => Err(RunError::NothingCounted),
+        false => Ok(scorecard),
+    }
+}
+
+fn mlsys2023(plan: &Plan, costs: &CostTable) -> Result<compat::Replay, RunError> {
+    let libc_seed = plan.load.seed.wrapping_add(plan.load.replication) as u32;
+    Ok(compat::run(plan, costs, libc_seed)?)
+}

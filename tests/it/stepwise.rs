@@ -1,0 +1,75 @@
+//! Runs that are asked for decisions from outside.
+
+use std::sync::Arc;
+
+use xrsim::cost::CostTable;
+use xrsim::engine::{Refused, Run, Stepwise};
+use xrsim::schedule::{Decision, Dispatch, Scheduler, Setup};
+use xrsim::{AccelId, Experiment, Plan, RequestId};
+
+/// Plays `plan` with its own scheduler, asked from outside.
+fn played(plan: &Plan, costs: &CostTable) -> (Run, usize) {
+    let requests = plan.requests().expect("requests");
+    let setup = Setup {
+        scenario: &plan.scenario,
+        costs,
+        score: &plan.score,
+        options: plan.scheduler.options(),
+        known_requests: &requests,
+    };
+    let mut scheduler: Box<dyn Scheduler> = plan.scheduler.build(&setup).expect("built");
+    let mut run = Stepwise::new(plan, costs, &requests).expect("a run");
+    let mut n_ended = 0;
+    while run.advance().is_some() {
+        let decision = scheduler.decide(&run.view().expect("a question"));
+        run.answer(decision).expect("the policy keeps its contract");
+        run.ended(|_, _| n_ended += 1);
+    }
+    run.ended(|_, _| n_ended += 1);
+    assert_eq!(run.answer(Decision::Wait), Err(Refused::NoQuestion));
+    (run.finish(), n_ended)
+}
+
+#[test]
+fn policies_asked_from_outside_make_the_same_runs() {
+    let policies = [
+        "edf",
+        "latency-greedy",
+        "srpt:preemption=layer-boundary",
+        "llf:granularity=block,block_ms=0.5",
+        "edf:admission=hopeless",
+    ];
+    for deadline_miss in ["drop", "abort"] {
+        let experiment =
+            Experiment::new().scenarios(["AR_gaming", "VR_gaming"]).systems(["J", "A"]);
+        let experiment = experiment.pes(4096).schedulers(policies).set("flexibility", "none");
+        let experiment = match deadline_miss {
+            "abort" => experiment.set("engine.deadline_miss", "abort"),
+            _ => experiment,
+        };
+        for run in &experiment.run().expect("runs") {
+            let result = run.result().expect("it is feasible");
+            let plan = Plan { scheduler: run.plan.scheduler.clone(), ..run.plan.clone() };
+            let (played, n_ended) = played(&plan, &Arc::clone(&result.costs));
+            assert_eq!(played.trace, result.trace, "{:?}", run.label());
+            assert_eq!(n_ended, result.trace.records().len(), "{:?}", run.label());
+        }
+    }
+}
+
+#[test]
+fn a_decision_that_is_not_allowed_leaves_the_question() {
+    let experiment = Experiment::new().scenario("AR_gaming").system("J").pes(4096);
+    let runs = experiment.set("flexibility", "none").run().expect("a run");
+    let (plan, costs) = (&runs[0].plan, &runs[0].result().expect("feasible").costs);
+    let requests = plan.requests().expect("requests");
+    let mut run = Stepwise::new(plan, costs, &requests).expect("a run");
+    assert_eq!(run.answer(Decision::Wait), Err(Refused::NoQuestion));
+    let job = *run.advance().expect("a question").ready.iter().next().expect("a job");
+    let far = RequestId::new(requests.requests().len() - 1);
+    assert_eq!(run.answer(Decision::Drop(far)), Err(Refused::NotReady(far)));
+    let none = AccelId::new(99);
+    let dispatch = Dispatch::new(job.request, none);
+    assert_eq!(run.answer(dispatch.into()), Err(Refused::NotIdle(none)));
+    assert!(run.view().is_some());
+}

@@ -446,7 +446,7 @@ fn the_example_in_python() {
         println!("skipped: python3 is not there");
         return;
     }
-    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/schedulers/edf.py");
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/schedulers/edf.py");
     let policy = with_patience(&format!("external:python3 {}", quoted(example.as_ref())), "");
     let inside = Policy::parse("edf").expect("it exists");
     assert_eq!(trace(&busy(policy)), trace(&busy(inside)));

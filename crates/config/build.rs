@@ -5,16 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Folders of data files, in the order of the table.
-const FOLDERS: [&str; 8] = [
-    "dataflows",
-    "hw_configs",
-    "mlperf",
-    "models",
-    "scenarios",
-    "searches",
-    "sweeps",
-    "technologies",
-];
+const FOLDERS: [&str; 4] = ["dataflows", "hw_configs", "models", "scenarios"];
 
 fn main() -> io::Result<()> {
     let root =

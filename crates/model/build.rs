@@ -1,45 +1,25 @@
 //! Lists the files of mappings that `src/mapper/table.rs` compiles into the program.
 
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::{env, fs, io};
 
-/// Folder of the table of mappings.
-const MAPPINGS: &str = "mappings";
+/// Folder of the table of mappings. A file is called after an accelerator, `WS-2048-of-4096.DIGEST.txt`; the
+/// program knows it as `DIGEST.txt`, by the digest of everything that its mappings depend on.
+const MAPPINGS: &str = "../../dataflows/mappings";
 
 fn main() -> io::Result<()> {
-    let root =
-        PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo")).join("../..");
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
-    println!("cargo::rerun-if-changed=../../{MAPPINGS}");
-    let (folder, mut paths) = (root.join(MAPPINGS), Vec::new());
-    collect(&folder, "txt", &mut paths)?;
-    let mappings = table("MAPPINGS", "Name and contents of every file of mappings", &folder, paths);
-    fs::write(out.join("mappings.rs"), mappings)
-}
-
-/// Code of the table `constant` of paths below `root` and contents of files, in order of path.
-fn table(constant: &str, what: &str, root: &Path, mut paths: Vec<PathBuf>) -> String {
-    paths.sort();
-    let mut table = format!("/// {what}, in order of path.\n");
-    table += &format!("const {constant}: &[(&str, &str)] = &[\n");
-    for path in &paths {
-        let name = path.strip_prefix(root).expect("found below the root");
-        let name = name.to_str().expect("data files have plain names").replace('\\', "/");
-        writeln!(table, "    ({name:?}, include_str!({path:?})),").expect("writing to a string");
-    }
-    table + "];\n"
-}
-
-/// Adds every file below `folder` with this extension.
-fn collect(folder: &Path, wanted: &str, paths: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
+    println!("cargo::rerun-if-changed={MAPPINGS}");
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
+    let mut lines = Vec::new();
+    for entry in fs::read_dir(root.join(MAPPINGS))? {
         let path = entry?.path();
-        if path.is_dir() {
-            collect(&path, wanted, paths)?;
-        } else if path.extension().is_some_and(|extension| extension == wanted) {
-            paths.push(path);
+        let name = path.file_name().and_then(|name| name.to_str()).expect("plain names");
+        if let Some((_, known_as)) = name.split_once('.').filter(|_| name.ends_with(".txt")) {
+            lines.push(format!("    ({known_as:?}, include_str!({path:?})),\n"));
         }
     }
-    Ok(())
+    lines.sort();
+    let table = format!("const MAPPINGS: &[(&str, &str)] = &[\n{}];\n", lines.concat());
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
+    fs::write(out.join("mappings.rs"), table)
 }

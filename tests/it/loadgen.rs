@@ -20,7 +20,7 @@ use xrsim::mlperf::settings::TestMode;
 
 /// Cases that come with the program.
 fn shipped() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("validation/loadgen")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/loadgen")
 }
 
 /// Status, standard output and standard error of `xrsim validate loadgen` for a folder.
@@ -48,7 +48,7 @@ fn all_recorded_cases_are_equal() {
 
 /// Recorded runs with LoadGen's detailed logs, as tables of their keys.
 fn logs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("validation/loadgen_logs")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/loadgen_logs")
 }
 
 #[test]

@@ -274,7 +274,8 @@ fn offline_asks_for_enough_samples() {
 #[test]
 fn a_suite_file_cannot_write_elsewhere() {
     let folder = tempdir().expect("a folder can be made");
-    let suite = fs::read_to_string("mlperf/mobile_v3.0.yaml").expect("it is in the repository");
+    let suite =
+        fs::read_to_string("scenarios/mlperf/mobile_v3.0.yaml").expect("it is in the repository");
     let hostile = folder.path().join("hostile.yaml");
     let renamed = suite.replace("name: super_resolution", "name: ../../evil");
     fs::write(&hostile, renamed).expect("written");
@@ -517,7 +518,8 @@ fn tenants_that_take_centuries_are_refused() {
 #[test]
 fn a_task_named_like_a_file_of_results_is_refused_at_once() {
     let folder = tempdir().expect("a folder can be made");
-    let suite = fs::read_to_string("mlperf/mobile_v3.0.yaml").expect("it is in the repository");
+    let suite =
+        fs::read_to_string("scenarios/mlperf/mobile_v3.0.yaml").expect("it is in the repository");
     let path = folder.path().join("own.yaml");
     let path = path.to_str().expect("the path is UTF-8");
     for name in ["suite.csv", "mlperf.json", &"x".repeat(300)] {

@@ -32,7 +32,7 @@ fn root() -> &'static Path {
 
 /// Totals of every network, by an independent count and as published.
 fn sizes() -> Vec<Size> {
-    let path = root().join("validation/mlperf_networks.csv");
+    let path = root().join("tests/reference/mlperf_networks.csv");
     let mut reader = csv::Reader::from_path(path).unwrap();
     let sizes: Vec<Size> = reader.deserialize().map(Result::unwrap).collect();
     assert_eq!(sizes.len(), 13);

@@ -265,7 +265,7 @@ fn all_182_schedules_and_summaries_have_the_published_digests() {
 /// Rows of Figure 5 of the scenarios without random draws.
 fn deterministic_points() -> Vec<Vec<String>> {
     let random = ["AR_Assistant", "outdoor_activity_A", "outdoor_activity_B", "gross_average"];
-    let mut points = rows("../../validation/figure5_published.csv");
+    let mut points = rows("../../tests/reference/figure5_published.csv");
     points.retain(|point| !random.contains(&&*point[0]));
     points
 }
@@ -426,7 +426,8 @@ fn the_golden_files_hold_the_artifact_s_numbers() {
     }
     let path = folder.join("figure5_published.csv");
     let published = fs::read_to_string(path).expect("the file can be read");
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("validation/figure5_published.csv");
+    let shipped =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/figure5_published.csv");
     assert_eq!(fs::read_to_string(shipped).expect("the file can be read"), published);
 }
 

@@ -17,7 +17,7 @@ use xrsim::model::{Layer, Network, Operator};
 use xrsim::scenario::{DependencyKind, JitterDistribution, QualityDirection, Scenario};
 use xrsim::units::{Bytes, ClockRate};
 
-const FOLDERS: [&str; 6] = ["dataflows", "hw_configs", "mlperf", "models", "scenarios", "sweeps"];
+const FOLDERS: [&str; 4] = ["dataflows", "hw_configs", "models", "scenarios"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

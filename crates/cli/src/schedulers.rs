@@ -8,7 +8,7 @@ use xrsim_sim::schedule::{Entry, OPTIONS, Parameter};
 use super::table_style;
 
 /// Example of an external scheduler.
-const EXAMPLE: &str = include_str!("../../../schedulers/edf.py");
+const EXAMPLE: &str = include_str!("../../../examples/schedulers/edf.py");
 
 /// The scheduler called `name`.
 pub(super) fn find(name: &str) -> Option<&'static Entry> {

@@ -49,7 +49,7 @@ enum Tables {
         /// CSV file of cases: layer, mapping, machine, and every expected count; repeat for more.
         #[arg(long, value_name = "FILE.csv")]
         cases: Vec<PathBuf>,
-        /// CSV file with numbers of Timeloop, ZigZag, SCALE-Sim or Eyeriss, as in validation/crossval; the
+        /// CSV file with numbers of Timeloop, ZigZag, SCALE-Sim or Eyeriss, as in tests/reference/crossval; the
         /// header decides which. Exits with 1 if a number differs without a stated reason; repeat for more.
         #[arg(long, value_name = "FILE.csv", conflicts_with = "cases")]
         against: Vec<PathBuf>,

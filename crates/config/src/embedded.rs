@@ -1,7 +1,6 @@
 //! The data files of this repository, compiled into the program.
 //!
-//! `build.rs` lists every YAML file under `models/`, `dataflows/`, `hw_configs/`, `scenarios/` and the
-//! other folders of data.
+//! `build.rs` lists every YAML file under `models/`, `dataflows/`, `hw_configs/` and `scenarios/`.
 //! Each begins, after comments, with its kind on one line and its name on the next; the tests hold
 //! them to that, so that nothing needs to be parsed to find a file.
 
@@ -49,6 +48,11 @@ pub(super) fn is_file(path: &str) -> bool {
     FILES.iter().any(|(known, _)| *known == path)
 }
 
+/// The embedded file at this path.
+pub(super) fn at(path: &str) -> Option<&'static Embedded> {
+    ALL.iter().find(|file| file.path == path)
+}
+
 /// The embedded files of `kind`, in order of path.
 pub(super) fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Embedded> {
     ALL.iter().filter(move |file| file.kind == kind)
@@ -61,6 +65,10 @@ pub(super) fn default_folder(kind: Kind, edition: Edition) -> &'static str {
         Kind::Network => edition.networks(),
         Kind::System => "examples/",
         Kind::Mapspace => "mapspaces/",
+        Kind::Mlperf => "mlperf/",
+        Kind::Search => "searches/",
+        Kind::Sweep => "sweeps/",
+        Kind::Technology => "technologies/",
         _ => "",
     }
 }

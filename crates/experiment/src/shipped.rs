@@ -20,7 +20,7 @@ use super::{ExperimentError, Settings};
 const STYLE_PES: [u32; 2] = [4096, 8192];
 
 /// Distinct accelerators of the table, with flexibility `tiles`: those of the styles at 4,096 and 8,192
-/// PEs on the platform `paper`.
+/// PEs on the platform `paper`. They are called after dataflow and PEs, `WS-2048-of-4096`.
 ///
 /// # Errors
 ///
@@ -32,7 +32,11 @@ pub fn shipped_accelerators() -> Result<Vec<Accelerator>, ExperimentError> {
     for name in catalog.names(Kind::Style) {
         let Hardware::Style(style) = catalog.hardware(&name)? else { continue };
         for pes in STYLE_PES {
-            all.extend_from_slice(style_system(&style, pes, &platform, &settings)?.accelerators());
+            let system = style_system(&style, pes, &platform, &settings)?;
+            all.extend(system.accelerators().iter().map(|accelerator| {
+                let name = format!("{}-{}-of-{pes}", accelerator.dataflow.name(), accelerator.pes);
+                Accelerator { name: name.into(), ..accelerator.clone() }
+            }));
         }
     }
     let mut distinct: Vec<Accelerator> = Vec::new();

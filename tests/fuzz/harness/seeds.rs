@@ -17,8 +17,7 @@ use super::tree::Tree;
 use super::values;
 
 /// Folders of shipped data.
-const SHIPPED: [&str; 7] =
-    ["dataflows", "hw_configs", "mlperf", "models", "scenarios", "sweeps", "technologies"];
+const SHIPPED: [&str; 4] = ["dataflows", "hw_configs", "models", "scenarios"];
 
 /// Seeds of one kind.
 pub struct Seeds {
@@ -168,7 +167,7 @@ fn texts(kind: Kind, shop: &Shop) -> Vec<String> {
 fn rows_of_cost_cases() -> Vec<String> {
     let tables = ["loop_nest_cases", "loop_nest_cases_big", "loop_nest_legality"];
     let table = |name: &str| {
-        let text = read(&root().join(format!("validation/{name}.csv")));
+        let text = read(&root().join(format!("tests/reference/{name}.csv")));
         let rows: Vec<&str> = text.lines().take(4).collect();
         rows.join("\n") + "\n"
     };
@@ -177,7 +176,7 @@ fn rows_of_cost_cases() -> Vec<String> {
 
 /// The shipped cases of the load generator that have few queries.
 fn loadgen() -> String {
-    let folder = root().join("validation/loadgen");
+    let folder = root().join("tests/reference/loadgen");
     let vectors = read(&folder.join("rng_vectors.json"));
     let log = read(&folder.join("queries/ss04_too_few.csv"));
     let cases = read(&folder.join("cases.json"));

@@ -315,7 +315,7 @@ fn check_reports_every_problem_of_every_file_and_exits_with_1() {
 
 #[test]
 fn validate_counts_equal_rows_and_exits_with_1_where_one_differs() {
-    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/loop_nest_cases.csv");
+    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference/loop_nest_cases.csv");
     let text = fs::read_to_string(cases).expect("the cases are there");
     let n_rows = text.lines().count() - 1;
     let report = output(&["validate", "cost", "--cases", cases]);

@@ -22,11 +22,11 @@ fn samples(format: &str) -> Vec<(Kind, Vec<u8>)> {
                 (Kind::Scenario, "scenarios/VR_gaming"),
                 (Kind::Sensors, "scenarios/sensors"),
                 (Kind::Suite, "scenarios/suite"),
-                (Kind::Sweep, "sweeps/pe_scaling"),
-                (Kind::Mlperf, "mlperf/inference_v0.5"),
+                (Kind::Sweep, "scenarios/sweeps/pe_scaling"),
+                (Kind::Mlperf, "scenarios/mlperf/inference_v0.5"),
                 (Kind::Mapspace, "dataflows/mapspaces/ws_like"),
-                (Kind::Search, "searches/two_way"),
-                (Kind::Technology, "technologies/nvdla_28nm"),
+                (Kind::Search, "scenarios/searches/two_way"),
+                (Kind::Technology, "hw_configs/technologies/nvdla_28nm"),
             ];
             samples.into_iter().map(embedded).collect()
         }

@@ -35,7 +35,7 @@ fn check_reference(file: &str, rows: usize) {
 
 /// Path of a shipped table.
 fn shipped(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("validation").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference").join(name)
 }
 
 #[test]

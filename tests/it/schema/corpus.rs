@@ -57,16 +57,7 @@ fn read(path: &Path) -> (String, String) {
 
 /// Every input file that comes with the program.
 pub fn shipped() -> Vec<File> {
-    let folders = [
-        "dataflows",
-        "hw_configs",
-        "mlperf",
-        "models",
-        "scenarios",
-        "searches",
-        "sweeps",
-        "technologies",
-    ];
+    let folders = ["dataflows", "hw_configs", "models", "scenarios"];
     let paths = folders.iter().flat_map(|folder| files(folder, "yaml"));
     let files = paths.map(|path| {
         let (place, text) = read(&path);
@@ -77,7 +68,7 @@ pub fn shipped() -> Vec<File> {
 
 /// Every text of the tests and of the source that looks like an input file.
 pub fn written() -> Vec<File> {
-    let rust = ["tests/it", "src"].iter().flat_map(|folder| files(folder, "rs"));
+    let rust = ["tests/it", "src", "crates"].iter().flat_map(|folder| files(folder, "rs"));
     let mut found = Vec::new();
     for path in rust {
         let (place, source) = read(&path);

@@ -376,5 +376,5 @@ fn the_shipped_sweep_runs() {
     assert_eq!(study.read("one.csv").lines().count(), 2);
     let (list, _) = study.done(&["list", "sweeps"]);
     assert!(list.contains("pe_scaling"), "{list}");
-    assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join("sweeps/README.md").exists());
+    assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/sweeps/README.md").exists());
 }

@@ -39,7 +39,7 @@ use super::{output, table_style};
     after_help = "Every scheduler runs the same requests in each replication (common random numbers), so that their \
     differences have little noise. Without --scenario, --system and --pes: the whole benchmark, 182 \
     configurations. Ties between requests go by the order of models in the scenario, which can decide \
-    a comparison (schedulers/README.md).\n\n\
+    a comparison (examples/schedulers/README.md).\n\n\
     Examples:\n  \
     xrsim compare --scheduler edf --scheduler edf:admission=hopeless --scheduler rm\n  \
     xrsim compare --scheduler edf --scheduler sjf --scenario AR_gaming --half-width 0.005\n  \

@@ -5,6 +5,7 @@ mod parts;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -12,6 +13,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use xrsim_config::{Catalog, Notes, export};
 use xrsim_experiment::{fill_table, shipped_accelerators, whole_chip};
 use xrsim_model::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping, Size};
+use xrsim_model::mapper::store::{file_name, section_key};
 use xrsim_model::mapper::{
     DeclaredSpace, Effort, Goal, LevelSpace, NetworkMapper, Rules, Sizes, Space, Store,
 };
@@ -327,11 +329,23 @@ impl Saver {
     }
 }
 
-/// Writes the table of mappings that comes with the program.
-fn table(args: &MapArgs, folder: &PathBuf) -> Result<(), Failure> {
+/// Writes the table of mappings that comes with the program. Its files are called after their accelerators,
+/// while the command runs only after what their mappings depend on.
+fn table(args: &MapArgs, folder: &Path) -> Result<(), Failure> {
     let mut catalog = Catalog::with_networks(args.layers.networks.networks);
     let networks = args.layers.networks.read(&mut catalog)?;
     let accelerators = shipped_accelerators()?;
+    let files: Vec<_> = accelerators
+        .iter()
+        .map(|it| {
+            let file = file_name(&section_key(it));
+            (folder.join(&file), folder.join(format!("{}.{file}", it.name)))
+        })
+        .collect();
+    let failed = |error: io::Error| Failure::writing(&folder.display(), &error);
+    for (unnamed, named) in files.iter().filter(|(_, named)| named.exists()) {
+        fs::rename(named, unnamed).map_err(failed)?;
+    }
     let store = Arc::new(Store::default());
     store.keep_in(folder);
     let progress = Progress::counting("layers");
@@ -341,5 +355,9 @@ fn table(args: &MapArgs, folder: &PathBuf) -> Result<(), Failure> {
         saver.save();
     });
     progress.finish();
-    store.save().map_err(|error| Failure::writing(&folder.display(), &error))
+    store.save().map_err(failed)?;
+    for (unnamed, named) in files.iter().filter(|(unnamed, _)| unnamed.exists()) {
+        fs::rename(unnamed, named).map_err(failed)?;
+    }
+    Ok(())
 }

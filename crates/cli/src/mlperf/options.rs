@@ -41,7 +41,7 @@ pub(crate) struct MlperfArgs {
     /// v3.0 of mobile].
     #[arg(long, value_name = "R")]
     pub round: Option<String>,
-    /// Suite with tasks and tests in place of those of the round, see mlperf/README.md; the round is that of
+    /// Suite with tasks and tests in place of those of the round, see scenarios/mlperf/README.md; the round is that of
     /// the suite by default.
     #[arg(long, value_name = "NAME|FILE")]
     pub suite: Option<String>,

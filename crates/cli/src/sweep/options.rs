@@ -13,7 +13,7 @@ use super::super::experiment::AxisOptions;
 /// Make many runs, one row each, in a file that outlives the program.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A sweep file has the same keys, see sweeps/README.md. Values are separated by commas; a range is \
+    after_help = "A sweep file has the same keys, see scenarios/sweeps/README.md. Values are separated by commas; a range is \
     FIRST..LAST, with `step N` or `step xN`. Options may be repeated. Several options make a grid. Options that are left out \
     are as in `xrsim run`.\n\n\
     After an interruption the same command continues where it stopped. Rows are the same bytes for \

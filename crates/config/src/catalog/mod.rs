@@ -103,6 +103,14 @@ const OLD_PLATFORMS: [Renamed; 1] =
 /// Folders of version 0.1 that references begin with.
 const OLD_FOLDERS: [Renamed; 1] = [Renamed { kind: "folder", old: "mlsys2023", new: "artifact" }];
 
+/// Folders of version 0.2 that paths of shipped files begin with.
+const OLD_PLACES: [Renamed; 4] = [
+    Renamed { kind: "folder", old: "mlperf", new: "scenarios/mlperf" },
+    Renamed { kind: "folder", old: "searches", new: "scenarios/searches" },
+    Renamed { kind: "folder", old: "sweeps", new: "scenarios/sweeps" },
+    Renamed { kind: "folder", old: "technologies", new: "hw_configs/technologies" },
+];
+
 /// Resolves references and caches the values, so that equal references share one value.
 ///
 /// A reference that ends in an extension of a format ([`formats::ALL`]) is a path. Anything else is the name of an
@@ -485,7 +493,11 @@ impl Catalog {
         let folder = folder.or(self.folder.as_deref()).unwrap_or(Path::new(""));
         let path = folder.join(reference);
         if formats::names_a_file(reference) {
-            return self.open(path);
+            let Some((file, renamed)) = moved_file(reference).filter(|_| !path.exists()) else {
+                return self.open(path);
+            };
+            self.note(renamed);
+            return Ok(self.embedded(file));
         }
         if let Some(file) = kinds.iter().find_map(find) {
             return Ok(self.embedded(file));
@@ -552,6 +564,14 @@ fn current_reference(kinds: &[Kind], reference: &str) -> Option<(String, Renamed
     let renamed = renamed::find(&OLD_FOLDERS, folder)?;
     let has_editions = |kind: &Kind| matches!(kind, Kind::Network | Kind::Scenario);
     kinds.iter().any(has_editions).then(|| (format!("{}/{name}", renamed.new), renamed))
+}
+
+/// The embedded file that had the path `reference` in version 0.2, if it has another one now.
+fn moved_file(reference: &str) -> Option<(&'static Embedded, Renamed)> {
+    let (folder, rest) = reference.split_once('/')?;
+    let renamed = renamed::find(&OLD_PLACES, folder)?;
+    let file = embedded::at(&format!("{}/{rest}", renamed.new))?;
+    Some((file, renamed))
 }
 
 /// Bare names of the embedded files of `kind` that [`Catalog::names`] leaves out.

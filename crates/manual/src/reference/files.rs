@@ -20,7 +20,7 @@ use super::markdown::{Page, code, sentence};
 const SENTENCES: &str = include_str!("columns.txt");
 
 /// Where those sentences are.
-const PLACE: &str = "manual/src/reference/columns.txt";
+const PLACE: &str = "crates/manual/src/reference/columns.txt";
 
 /// Section of sentences that hold for every file.
 const ANY: &str = "*";

@@ -63,7 +63,7 @@ fn a_new_column_without_a_sentence_is_refused() {
     let error = files::page(&files).expect_err("it has no sentence");
     assert_eq!(
         error.to_string(),
-        "columns without a sentence in manual/src/reference/columns.txt: `novelty` of scores.csv"
+        "columns without a sentence in crates/manual/src/reference/columns.txt: `novelty` of scores.csv"
     );
     // A column that is gone leaves its sentence behind.
     files[0].columns.pop();

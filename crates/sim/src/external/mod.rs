@@ -1,5 +1,5 @@
 //! Policies in processes of the user, which exchange lines of JSON over standard input and output:
-//! `external:COMMAND`. `schedulers/README.md` describes the protocol.
+//! `external:COMMAND`. `examples/schedulers/README.md` describes the protocol.
 //!
 //! This module does input and output and is therefore not part of [`schedule`](crate::schedule). To an
 //! engine it is a policy like any other. The worst effect of an answer is [`Decision::Fail`].
@@ -30,7 +30,7 @@ pub const ENTRY: Entry = Entry {
     name: "external",
     help: "your own program, external:COMMAND, which reads and writes lines of JSON on its standard \
            input and output",
-    source: "schedulers/README.md",
+    source: "examples/schedulers/README.md",
     work_conserving: false,
     parameters: &[Parameter::whole(
         "timeout_ms",

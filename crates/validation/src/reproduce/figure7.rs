@@ -15,7 +15,7 @@ use super::study::{MeanScores, Study};
 use super::{Deviation, FigureEntry, ReproduceError, Reproduction};
 
 /// Points of the figure as published: accelerator, PEs, probability, four scores.
-const FIGURE_7: &str = include_str!("../../../../validation/figure7_published.csv");
+const FIGURE_7: &str = include_str!("../../../../tests/reference/figure7_published.csv");
 
 const SCENARIO: &str = "VR_gaming";
 const SYSTEMS: [&str; 2] = ["B", "J"];

@@ -17,7 +17,7 @@ use xrsim_sim::sweep::enumeration::{Possibility, possibilities};
 use super::ReproduceError;
 
 /// Bars of Figure 5 as published: mean scores and overall score of every scenario on every system.
-const FIGURE_5: &str = include_str!("../../../../validation/figure5_published.csv");
+const FIGURE_5: &str = include_str!("../../../../tests/reference/figure5_published.csv");
 
 /// Scores of a run as Figure 5 shows them, each in [0, 1].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -28,10 +28,16 @@ pub use tally::{Mismatch, Tally};
 
 /// Tables of cases that come with the program.
 const CASES: [(&str, &str); 4] = [
-    ("random small layers", include_str!("../../../../validation/loop_nest_cases.csv")),
-    ("random larger layers", include_str!("../../../../validation/loop_nest_cases_big.csv")),
-    ("legal and illegal mappings", include_str!("../../../../validation/loop_nest_legality.csv")),
-    ("layers of the published study", include_str!("../../../../validation/loop_nest_xrbench.csv")),
+    ("random small layers", include_str!("../../../../tests/reference/loop_nest_cases.csv")),
+    ("random larger layers", include_str!("../../../../tests/reference/loop_nest_cases_big.csv")),
+    (
+        "legal and illegal mappings",
+        include_str!("../../../../tests/reference/loop_nest_legality.csv"),
+    ),
+    (
+        "layers of the published study",
+        include_str!("../../../../tests/reference/loop_nest_xrbench.csv"),
+    ),
 ];
 
 /// Comparison of one part of the simulator with one set of reference data.

@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn the_shipped_dataflows_are_the_mappings_of_the_passes() {
-        let table = include_str!("../../../../../validation/crossval/eyeriss.csv");
+        let table = include_str!("../../../../../tests/reference/crossval/eyeriss.csv");
         let table = cross_tables::read(&Source::new("eyeriss.csv", table)).expect("it is right");
         let layers = table.rows.iter().filter(|row| row.text("network") == "AlexNet");
         let kernels = [11, 5, 3, 3, 3];

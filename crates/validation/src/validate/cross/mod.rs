@@ -26,24 +26,24 @@ pub use summary::Summary;
 /// Tables that come with the program.
 const SHIPPED: [(&str, &str); 5] = [
     (
-        "validation/crossval/timeloop_traffic.csv",
-        include_str!("../../../../../validation/crossval/timeloop_traffic.csv"),
+        "tests/reference/crossval/timeloop_traffic.csv",
+        include_str!("../../../../../tests/reference/crossval/timeloop_traffic.csv"),
     ),
     (
-        "validation/crossval/timeloop_dram.csv",
-        include_str!("../../../../../validation/crossval/timeloop_dram.csv"),
+        "tests/reference/crossval/timeloop_dram.csv",
+        include_str!("../../../../../tests/reference/crossval/timeloop_dram.csv"),
     ),
     (
-        "validation/crossval/zigzag.csv",
-        include_str!("../../../../../validation/crossval/zigzag.csv"),
+        "tests/reference/crossval/zigzag.csv",
+        include_str!("../../../../../tests/reference/crossval/zigzag.csv"),
     ),
     (
-        "validation/crossval/scalesim.csv",
-        include_str!("../../../../../validation/crossval/scalesim.csv"),
+        "tests/reference/crossval/scalesim.csv",
+        include_str!("../../../../../tests/reference/crossval/scalesim.csv"),
     ),
     (
-        "validation/crossval/eyeriss.csv",
-        include_str!("../../../../../validation/crossval/eyeriss.csv"),
+        "tests/reference/crossval/eyeriss.csv",
+        include_str!("../../../../../tests/reference/crossval/eyeriss.csv"),
     ),
 ];
 

@@ -22,29 +22,32 @@ use simulated::Simulated;
 pub use case::{ASPECTS, CaseReport};
 
 /// Cases that come with the program.
-const CASES: &str = include_str!("../../../../../validation/loadgen/cases.json");
+const CASES: &str = include_str!("../../../../../tests/reference/loadgen/cases.json");
 
 /// Random draws that come with the program.
-const VECTORS: &str = include_str!("../../../../../validation/loadgen/rng_vectors.json");
+const VECTORS: &str = include_str!("../../../../../tests/reference/loadgen/rng_vectors.json");
 
 /// Logs of some of these cases.
 const LOGS: [(&str, &str); 5] = [
-    ("ss04_too_few", include_str!("../../../../../validation/loadgen/queries/ss04_too_few.csv")),
+    (
+        "ss04_too_few",
+        include_str!("../../../../../tests/reference/loadgen/queries/ss04_too_few.csv"),
+    ),
     (
         "ss06_max_query",
-        include_str!("../../../../../validation/loadgen/queries/ss06_max_query.csv"),
+        include_str!("../../../../../tests/reference/loadgen/queries/ss06_max_query.csv"),
     ),
     (
         "ss09_bimodal_n64",
-        include_str!("../../../../../validation/loadgen/queries/ss09_bimodal_n64.csv"),
+        include_str!("../../../../../tests/reference/loadgen/queries/ss09_bimodal_n64.csv"),
     ),
     (
         "sv_earlystop_fail",
-        include_str!("../../../../../validation/loadgen/queries/sv_earlystop_fail.csv"),
+        include_str!("../../../../../tests/reference/loadgen/queries/sv_earlystop_fail.csv"),
     ),
     (
         "sv_md1_q250_maxasync",
-        include_str!("../../../../../validation/loadgen/queries/sv_md1_q250_maxasync.csv"),
+        include_str!("../../../../../tests/reference/loadgen/queries/sv_md1_q250_maxasync.csv"),
     ),
 ];
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Earliest deadline first, as a scheduler in its own process:
 
-    xrsim run --scheduler 'external:python3 schedulers/edf.py'
+    xrsim run --scheduler 'external:python3 examples/schedulers/edf.py'
 """
 
 import json

@@ -13,9 +13,9 @@ use xrsim::plan::Ablation;
 
 /// Folders with a chapter of their own.
 const CHAPTERS: &[(&str, &str)] = &[
-    ("src/cost/loop_nest", "docs/explanation/cost-model-loop-nest.md"),
-    ("src/cost/maestro", MAESTRO),
-    ("src/compat", RUNTIME),
+    ("crates/model/src/cost/loop_nest", "docs/explanation/cost-model-loop-nest.md"),
+    ("crates/model/src/cost/maestro", MAESTRO),
+    ("crates/sim/src/compat", RUNTIME),
 ];
 
 const MAESTRO: &str = "docs/explanation/cost-model-maestro.md";
@@ -213,7 +213,7 @@ fn every_citation_of_a_comment_leads_somewhere() {
         .iter()
         .map(|(folder, document)| (root().join(folder), marks(&read(&root().join(document)))))
         .collect();
-    let sources = files(&root().join("src"), "rs").into_iter();
+    let sources = files(&root().join("crates"), "rs").into_iter();
     let dead = sources.flat_map(|path| {
         let chapter = chapters.iter().find(|(folder, _)| path.starts_with(folder));
         let shown = path.strip_prefix(root()).expect("it lies in the repository").to_owned();

@@ -14,9 +14,8 @@ pub(crate) struct Repository {
 impl Repository {
     /// The checkout that this program was built from.
     pub(crate) fn of_this_crate() -> Self {
-        let mut root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-        root.pop();
-        Self { root }
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+        Self { root: root.expect("the crate lies in `crates/`").into() }
     }
 
     /// Paths of all files but those that git ignores, relative to the root.

@@ -1,5 +1,7 @@
 //! The command line: arguments in, files and text out. Only this module prints, reads the environment or
 //! decides the exit status. It computes nothing: commands call the library and format its results.
+//!
+//! It uses all crates. A command is `src/<name>.rs` with its arguments and help, and one line in `commands` below.
 
 #![warn(missing_docs, unreachable_pub)]
 

@@ -3,6 +3,15 @@
 //! Every file is read with bounded memory, parsed, checked once and turned into domain types. All
 //! problems of a file are reported together, each with its line and column. [`Catalog`] is the way
 //! in; [`export`] is the way back.
+//!
+//! It uses `xrsim-model`, `xrsim-mlperf` and `xrsim-onnx`.
+//!
+//! | to add | write |
+//! |---|---|
+//! | key | its entry in the table of keys of its kind of file, and its effect |
+//! | kind of input file | `src/<name>.rs` with its keys and reader, one line in `Kind::ALL`, one method of [`Catalog`] |
+//! | format of another tool | a folder with its `FORMAT`, one line in `formats::ALL` |
+//! | shipped file | one YAML file in `scenarios/`, `hw_configs/`, `dataflows/` or `models/` |
 
 #![warn(missing_docs, unreachable_pub)]
 

@@ -21,6 +21,10 @@
 //!
 //! [`Settings`] has the value of every key in [`KEYS`], the one table that also feeds the command line,
 //! sweep files and records.
+//!
+//! It uses all crates below it: `xrsim-config` for inputs, `xrsim-sim` and `xrsim-search` for runs, `xrsim-results` and
+//! `xrsim-report` for what they leave. A setting is one entry in a file of `src/keys/`, and its field, default and effect
+//! in the stage that it belongs to.
 
 #![warn(missing_docs, unreachable_pub)]
 

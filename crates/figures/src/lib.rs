@@ -8,6 +8,8 @@
 //! A new chart is a module with an implementation of `Chart` (its check, description, legend, marks
 //! and table), its `mod` line, and a line in the table of charts below.
 //!
+//! It uses `xrsim-model` for text alone.
+//!
 //! ```
 //! use xrsim::figures::{Caption, Format, Quantity, StackPanel, StackedBars, render};
 //!

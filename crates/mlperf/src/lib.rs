@@ -21,6 +21,10 @@
 //! [`TestBed`](benchmark::TestBed), searches for the highest rate or number of streams, and runs several
 //! models at once.
 //!
+//! It uses `xrsim-model` and `xrsim-sim`. A load scenario is a variant of [`settings::LoadScenario`] with its stream in
+//! [`load`] and its reasons in [`results`]; a round of rules is an entry of [`rules::ROUNDS`], its suite a file in
+//! `scenarios/mlperf/`; a system under test implements [`SystemUnderTest`].
+//!
 //! A server test on a simulated system:
 //!
 //! ```

@@ -8,6 +8,9 @@
 //! `file` reads what a file says, a `graph::Model`. `trace` follows it in order of execution, with
 //! functions and control flow resolved, and infers every tensor by `rules`. `layers` makes the network
 //! of what was executed. Nothing here knows hardware, mappings or YAML.
+//!
+//! It uses `xrsim-model`. An operator is a rule in `rules`, which infers its outputs, and, if it computes, a function
+//! in `layers`, which makes its layer; both have a line in a table.
 
 #![warn(missing_docs, unreachable_pub)]
 

@@ -1,6 +1,9 @@
 //! Reports of results for people: tables, texts, pages, and figures of results.
 //!
 //! A report writes to the writer that it is given. It knows no paths and computes no scores.
+//!
+//! It uses all crates that make or hold results, and `xrsim-figures`. A kind of page is a function of [`html`] that
+//! fills an article, and a line in `KINDS` of `xrsim-cli`; a table for people is a module here.
 
 #![warn(missing_docs, unreachable_pub)]
 

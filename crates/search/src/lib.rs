@@ -19,6 +19,9 @@
 //!
 //! Results are the same for every number of threads, and for a search that was interrupted and goes on with
 //! the runs that it had made ([`Progress::fresh`]).
+//!
+//! It uses `xrsim-model` and `xrsim-sim`. A way to search is a [`Method`] with a module beside `exact`, `branch` and
+//! `evolve`; an objective is an entry of the table in `goal`.
 
 #![warn(missing_docs, unreachable_pub)]
 

@@ -56,7 +56,7 @@ pub(super) struct ExplainArgs {
 /// Returns a failure for bad input, more than one run, a run that is infeasible, or a frame that does not
 /// exist.
 pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
-    let experiment = args.options.experiment(args.scheduler.0.as_ref())?;
+    let experiment = args.options.experiment(args.scheduler.text())?;
     let one =
         prepare(&experiment.clone().only_replications(args.replication..args.replication + 1))?;
     refuse_several(&one)?;

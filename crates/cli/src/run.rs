@@ -66,7 +66,7 @@ impl RunArgs {
     ///
     /// The mistake of an option.
     fn experiment(&self) -> Result<(Experiment, u64), Failure> {
-        let experiment = self.options.experiment(self.scheduler.0.as_ref())?;
+        let experiment = self.options.experiment(self.scheduler.text())?;
         Ok(match self.replications {
             Some(n) => (experiment.replications(n), n),
             None if self.is_for_people() && experiment.semantics() == Semantics::Principled => {
@@ -83,7 +83,7 @@ impl RunArgs {
 ///
 /// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
 pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
-    let scheduler = args.scheduler.0.as_ref();
+    let scheduler = args.scheduler.text();
     let (experiment, n_replications) = args.experiment()?;
     let prepared = prepare(&experiment)?;
     let schedulers = || scheduler.map(String::as_str);
@@ -117,8 +117,8 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
 ///
 /// Returns a failure for bad input.
 pub(super) fn read(args: &RunArgs) -> Result<(Prepared, Map<String, Value>), Failure> {
-    let scheduler = args.scheduler.0.as_deref();
-    let experiment = args.options.experiment(args.scheduler.0.as_ref())?;
+    let scheduler = args.scheduler.text().map(String::as_str);
+    let experiment = args.options.experiment(args.scheduler.text())?;
     let n = args.replications.unwrap_or(1);
     let prepared = prepare(&experiment.replications(n))?;
     let inputs = programs::sha256_of_inputs(prepared.inputs(), scheduler)?;
@@ -143,7 +143,7 @@ fn provenance(
     effective.insert("scheduler".into(), json!(scheduler));
     effective.insert("replications".into(), json!(n_replications));
     let mut requested = args.options.requested();
-    requested.extend(args.scheduler.0.as_ref().map(|it| ("scheduler".into(), json!(it))));
+    requested.extend(args.scheduler.text().map(|it| ("scheduler".into(), json!(it))));
     requested.insert("replications".into(), json!(n_replications));
     let mut record = Map::new();
     record.insert("program".into(), json!("xrsim"));

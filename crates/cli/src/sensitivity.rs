@@ -104,7 +104,7 @@ pub(super) fn run(args: &SensitivityArgs) -> Result<(), Failure> {
     Store::of_process().leave_table_aside();
     let experiment = experiment(args)?;
     let prepared = prepare(&experiment)?;
-    let schedulers = || args.scheduler.0.iter().map(String::as_str);
+    let schedulers = || args.scheduler.text().into_iter().map(String::as_str);
     Places::default()
         .reading(prepared.opened())
         .reading(schedulers().flat_map(programs::files))
@@ -130,7 +130,7 @@ pub(super) fn run(args: &SensitivityArgs) -> Result<(), Failure> {
 
 /// The experiment that the options describe. Systems of one size have one ranking.
 fn experiment(args: &SensitivityArgs) -> Result<Experiment, Failure> {
-    let experiment = args.options.experiment(args.scheduler.0.as_ref())?;
+    let experiment = args.options.experiment(args.scheduler.text())?;
     let experiment = experiment.replications(args.replications);
     let is_default = ["system", "pes"].iter().all(|key| args.options.values(key).is_empty());
     Ok(if is_default { experiment.pes(DEFAULT_PES) } else { experiment })
@@ -207,7 +207,7 @@ fn record(
     let mut record = args.options.requested();
     record.extend(output::object(json!({
         "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
-        "scheduler": args.scheduler.0, "factors": args.factor, "only": args.only,
+        "scheduler": args.scheduler.text(), "factors": args.factor, "only": args.only,
         "screening": args.screening, "replications": args.replications,
         "cost_model": prepared.cost_model().name, "inputs_sha256": inputs,
     })));

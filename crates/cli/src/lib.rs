@@ -30,6 +30,7 @@ mod message;
 mod mlperf;
 mod options;
 mod output;
+mod parts;
 mod places;
 mod plot;
 mod progress;

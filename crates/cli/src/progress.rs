@@ -90,8 +90,7 @@ impl Progress {
     /// Sets the number of things that are done, and of all.
     pub(super) fn set_of(&self, done: usize, total: usize) {
         self.bar.set_length(total as u64);
-        self.bar.set_position(done as u64);
-        self.tell(done as u64);
+        self.set(done as u64);
     }
 
     /// Shows messages that change, and the elapsed time.
@@ -130,10 +129,6 @@ impl Progress {
             self.bar.reset_eta();
         }
         self.bar.set_position(done);
-        self.tell(done);
-    }
-
-    fn tell(&self, done: u64) {
         if let Some(observer) = &self.observer {
             observer(done, self.bar.length().unwrap_or(0));
         }

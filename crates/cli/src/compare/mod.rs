@@ -28,10 +28,11 @@ use super::experiment::{RunOptions, prepare};
 use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
 use super::output::OutputSet;
+use super::parts::{PartOptions, shard};
 use super::places::Places;
 use super::progress::Progress;
-use super::sweep::shard;
 use super::{output, table_style};
+use parts::{Divided, refuse_undivided};
 
 /// Compare schedulers on common random numbers, with 95 % confidence intervals.
 #[derive(Debug, Args)]
@@ -110,6 +111,13 @@ pub(super) struct CompareArgs {
     pub cluster: ClusterOptions,
 }
 
+impl CompareArgs {
+    fn parts(&self) -> PartOptions<'_> {
+        let Self { out, shard, join, restart, cluster, .. } = self;
+        PartOptions { out, shard, join, restart, cluster }
+    }
+}
+
 /// Format of the printed results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum CompareFormat {
@@ -134,7 +142,7 @@ fn positive(text: &str) -> Result<f64, String> {
 ///
 /// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
 pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
-    parts::refuse_undivided(args)?;
+    refuse_undivided(args)?;
     let measure = args.by.as_deref().map_or_else(|| Ok(Measure::primary()), measure)?;
     let prepared = prepare(&options(args).experiment([])?)?;
     let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
@@ -143,16 +151,15 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let places = Places::default()
         .reading(prepared.opened())
         .reading(args.scheduler.iter().flat_map(|text| programs::files(text)))
-        .reading(args.join.iter().flat_map(|folder| parts::files(folder)));
+        .reading(args.parts().joined());
     let given = policies(&args.scheduler)?;
+    let divided = |inputs: &Map<String, Value>| Divided::new(args, &prepared, triggers, inputs);
     if args.cluster.is_asked() {
-        let inputs = inputs(&prepared, args)?;
-        return parts::hand_over(args, &prepared, given, triggers, &inputs);
+        return divided(&inputs(&prepared, args)?).hand_over(given);
     }
-    if let Some((shard, folder)) = args.shard.zip(args.out.as_deref()) {
-        places.writing(&parts::files(folder)).check()?;
-        let inputs = inputs(&prepared, args)?;
-        return parts::make(args, (shard, folder), &prepared, given, triggers, &inputs);
+    if let Some(files) = args.parts().written() {
+        places.writing(&files).check()?;
+        return divided(&inputs(&prepared, args)?).make(given);
     }
     places.folder(args.out.as_deref(), file_names(&args.pictures)).check()?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
@@ -172,7 +179,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
             replicate(&mut comparison, args, measure);
             comparison
         }
-        false => parts::join(args, &prepared, policies, triggers, &inputs)?,
+        false => divided(&inputs).join(policies)?,
     };
     let n_failed = report_infeasible(&comparison)?;
     let results = Results::of(&comparison, measure);

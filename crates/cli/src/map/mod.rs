@@ -24,10 +24,11 @@ use xrsim_sim::sweep::grid::Shard;
 use super::cluster::ClusterOptions;
 use super::message::{Failure, with_hints};
 use super::options::{Format, LayerOptions};
+use super::parts::{PartOptions, shard};
 use super::places::Places;
 use super::progress::Progress;
-use super::sweep::shard;
 use super::{cost, output, table_style};
+use parts::{Divided, refuse_undivided};
 
 /// Find the best mapping of every layer of a network on an accelerator, and say how far from the optimum it
 /// may be.
@@ -108,6 +109,13 @@ pub(super) struct MapArgs {
     pub cluster: ClusterOptions,
 }
 
+impl MapArgs {
+    fn parts(&self) -> PartOptions<'_> {
+        let Self { out, shard, join, restart, cluster, .. } = self;
+        PartOptions { out, shard, join, restart, cluster }
+    }
+}
+
 /// Largest number of levels that are chosen freely: more make too many lists of clusters.
 const MAX_LEVELS: usize = 4;
 
@@ -145,7 +153,7 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.table {
         return table(args, folder);
     }
-    parts::refuse_undivided(args)?;
+    refuse_undivided(args)?;
     let (mapper, networks, catalog) = with_hints(|notes| inputs(args, notes))?;
     if let Some(layer) = &args.layers.layer {
         cost::refuse_unknown_layer(layer, &networks)?;
@@ -154,22 +162,22 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
     if args.cluster.has_parts() && networks.len() != 1 {
         return Err(Failure::Argument(one.into()));
     }
+    let divided = || Divided::new(args, &mapper, &networks, &catalog);
     if args.cluster.is_asked() {
-        return parts::hand_over(args, &mapper, &networks, &catalog);
+        return divided().hand_over();
     }
-    if let Some((shard, folder)) = args.shard.zip(args.out.as_deref()) {
-        let files = parts::files(folder);
-        Places::default().reading(catalog.opened()).writing(&files).check()?;
-        return parts::make(args, (shard, folder), &mapper, &networks, &catalog);
+    let places = Places::default().reading(catalog.opened());
+    if let Some(files) = args.parts().written() {
+        places.writing(&files).check()?;
+        return divided().make();
     }
     if args.out.is_some() && (networks.len() != 1 || mapper.goal == Goal::Pareto) {
         return Err(Failure::Argument(one.into()));
     }
-    let of_parts = args.join.iter().flat_map(|folder| parts::files(folder));
-    Places::default().reading(catalog.opened()).reading(of_parts).writing(&args.out).check()?;
+    places.reading(args.parts().joined()).writing(&args.out).check()?;
     let first = match args.join.is_empty() {
         true => None,
-        false => Some(parts::join(args, &mapper, &networks, &catalog)?),
+        false => Some(divided().join()?),
     };
     let progress = Progress::counting("layers");
     let saver = Saver::new(Arc::clone(&mapper.store));

@@ -11,7 +11,7 @@ use xrsim_sim::sweep::grid::Shard;
 
 use super::super::cluster::ClusterOptions;
 use super::super::message::Failure;
-use super::super::sweep::shard;
+use super::super::parts::shard;
 
 /// Find the best system of a space, with a proof or with a stated gap.
 #[derive(Debug, Args)]

@@ -90,7 +90,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     Places::default()
         .reading(prepared.opened())
         .reading(schedulers().map_or(Vec::new(), programs::files))
-        .folder(args.output.out.as_deref(), results::FILES)
+        .folder(args.output.out.as_deref(), results::files())
         .writing(&args.trace)
         .check()?;
     let mut trace =

@@ -106,8 +106,7 @@ fn assign(experiment: Experiment, assignments: &[String]) -> Result<Experiment, 
 /// The key and the value of an assignment of `--set`.
 fn split(assignment: &str) -> Result<(&str, &str), Failure> {
     let Some((name, value)) = assignment.split_once('=') else {
-        let message = format!("--set takes key=value, found `{assignment}`");
-        return Err(Failure::Argument(message));
+        refuse!("--set takes key=value, found `{assignment}`");
     };
     let name = name.trim();
     match with_option().find(|(key, _)| key.name == name) {
@@ -331,9 +330,7 @@ impl HardwareOptions {
     /// [`Failure::Argument`] if `--set` has no `=`, or a key that is not of the hardware.
     pub(super) fn experiment(&self, experiment: Experiment) -> Result<Experiment, Failure> {
         if let Some(other) = self.set.iter().find(|it| !it.trim_start().starts_with("hardware.")) {
-            let message =
-                format!("--set takes keys that begin with `hardware.` here, found `{other}`");
-            return Err(Failure::Argument(message));
+            refuse!("--set takes keys that begin with `hardware.` here, found `{other}`");
         }
         let experiment = set_keys(experiment, &self.keys.given);
         let experiment = self.dataflow.iter().fold(experiment, Experiment::dataflow);

@@ -3,6 +3,13 @@
 
 #![warn(missing_docs, unreachable_pub)]
 
+/// Returns [`Failure::Argument`] with this message from a function.
+macro_rules! refuse {
+    ($($message:tt)+) => {
+        return Err($crate::message::Failure::Argument(format!($($message)+)))
+    };
+}
+
 mod area;
 mod assumed;
 mod cache;

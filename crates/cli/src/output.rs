@@ -16,7 +16,9 @@ use xrsim_model::text;
 use super::console::Stream;
 use super::message::Failure;
 use super::progress::out_of_the_way;
+use super::table_style;
 use xrsim_model::digest::Digest;
+use xrsim_report::table;
 
 use part::Part;
 pub(super) use set::OutputSet;
@@ -246,12 +248,36 @@ pub(super) fn write_csv_to(
 }
 
 /// Formats a table, header first, as CSV. Cells are quoted where necessary.
-pub(super) fn csv_text(header: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn csv_text(header: &[impl AsRef<str>], rows: &[Vec<String>]) -> String {
     let mut table = csv::Writer::from_writer(Vec::new());
     let written = "writing to memory cannot fail, and all rows are as long as the header";
-    table.write_record(header).expect(written);
+    table.write_record(header.iter().map(AsRef::as_ref)).expect(written);
     rows.iter().for_each(|row| table.write_record(row).expect(written));
     String::from_utf8(table.into_inner().expect(written)).expect("cells are text")
+}
+
+/// Text that `write` writes.
+pub(super) fn in_memory(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
+    let mut text = Vec::new();
+    write(&mut text).expect("writing to memory cannot fail");
+    String::from_utf8(text).expect("cells are UTF-8")
+}
+
+/// Formats a table for people. The first `n_text` columns are left-aligned.
+pub(super) fn table_text<R>(
+    header: &[impl AsRef<str>],
+    rows: impl IntoIterator<Item = R>,
+    n_text: usize,
+) -> String
+where
+    R: IntoIterator<Item: fmt::Display>,
+{
+    let header: Vec<_> = header.iter().map(AsRef::as_ref).collect();
+    let mut table = table::new_table(table_style(), &header, n_text);
+    for row in rows {
+        table.add_row(row.into_iter().map(|cell| cell.to_string()));
+    }
+    table::render(&table)
 }
 
 /// Returns the members of an object that `json!` made.

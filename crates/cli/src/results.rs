@@ -376,7 +376,7 @@ impl<'p> Results<'p> {
 /// Returns a failure if a file cannot be written, or if no run was feasible.
 pub(super) fn save(folder: &Path, runs: &[Run], record: Map<String, Value>) -> Result<(), Failure> {
     if runs.iter().all(|run| run.result.is_err()) {
-        return Err(Failure::Argument("no run was feasible".into()));
+        refuse!("no run was feasible");
     }
     let mut files = Folder::create(folder)?;
     for run in runs {

@@ -1,7 +1,6 @@
 //! `xrsim sensitivity`: effects of the settings on scores and rankings.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -118,14 +117,12 @@ pub(super) fn run(args: &SensitivityArgs) -> Result<(), Failure> {
     if let Some(set) = set {
         write(set, args, &made, record(args, &prepared, inputs))?;
     }
-    match args.format {
-        Format::Table => output::print_text(&(made.table + &assumed(&prepared))),
-        Format::Csv => {
-            let header: Vec<&str> = made.csv.0.iter().map(String::as_str).collect();
-            output::print(&output::csv_text(&header, &made.csv.1))
-        }
-        Format::Json => output::print_json(&made.json),
-    }
+    let Made { table, csv: (header, rows), json, .. } = &made;
+    args.format.print(
+        || format!("{table}{}", assumed(&prepared)),
+        || json,
+        || output::csv_text(header, rows),
+    )
 }
 
 /// The experiment that the options describe. Systems of one size have one ranking.
@@ -153,10 +150,7 @@ fn make(
         }
     ));
     let progress = Progress::new(n_runs as u64);
-    let done = AtomicU64::new(0);
-    let tell = |more: usize| {
-        progress.set(done.fetch_add(more as u64, Ordering::Relaxed) + more as u64);
-    };
+    let tell = |more: usize| progress.add(more as u64);
     let made = match args.screening {
         true => {
             let screened = sensitivity.screening(prepared, &tell)?;

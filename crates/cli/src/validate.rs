@@ -8,12 +8,11 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use xrsim_config::Source;
 use xrsim_config::loadgen_cases::Cases;
-use xrsim_report::table::{new_table, render};
 use xrsim_validation::validate::loadgen::{self, ASPECTS, CaseReport, Report};
 use xrsim_validation::validate::{self, Comparisons, Tally, ValidateError};
 
 use super::message::{AndCheck as _, Failure};
-use super::{output, table_style};
+use super::output;
 
 /// Compare the simulator with reference data: that of the program, or tables of your own.
 #[derive(Debug, Args)]
@@ -101,11 +100,10 @@ fn compare_all(format: AllFormat) -> Result<(), Failure> {
 
 fn all_to_text(all: &Comparisons) -> String {
     let header = ["comparison", "with", "result", "verdict"];
-    let mut table = new_table(table_style(), &header, header.len());
-    for it in &all.comparisons {
-        table.add_row([&it.what, it.with, &it.result, &it.verdict.to_string()]);
-    }
-    format!("{}\n{}", render(&table), cross::to_text(&all.numbers, table_style()))
+    let rows = all.comparisons.iter();
+    let rows = rows.map(|it| [&*it.what, it.with, &it.result, &it.verdict.to_string()].map(String::from));
+    let table = output::table_text(&header, rows, header.len());
+    format!("{table}\n{}", cross::to_text(&all.numbers))
 }
 
 /// Fails if anything differs.
@@ -154,12 +152,9 @@ fn loadgen_to_text(name: &str, report: &Report) -> String {
     let mut header = vec!["case", "queries"];
     header.extend(ASPECTS.iter().map(|(column, _)| *column));
     header.push("ideal");
-    let mut table = new_table(table_style(), &header, 1);
-    for case in &report.cases {
-        table.add_row(loadgen_cells(case));
-    }
+    let table = output::table_text(&header, report.cases.iter().map(loadgen_cells), 1);
     let (n_equal, n) = (report.n_equal(), report.cases.len());
-    let mut text = format!("{}{name}: {n_equal} of {n} cases equal\n", render(&table));
+    let mut text = format!("{table}{name}: {n_equal} of {n} cases equal\n");
     for case in &report.cases {
         if let Some(mismatch) = case.first_mismatch() {
             text +=

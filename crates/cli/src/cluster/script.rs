@@ -110,9 +110,7 @@ fn path(path: &Path) -> Result<String, Failure> {
 fn quoted(word: &str) -> Result<String, Failure> {
     if word.contains(['\n', '\r']) {
         let shown = in_line(word);
-        return Err(Failure::Argument(format!(
-            "a line break in `{shown}`: a script cannot have it"
-        )));
+        refuse!("a line break in `{shown}`: a script cannot have it");
     }
     match shlex::try_quote(word) {
         Ok(quoted) => Ok(quoted.into_owned()),
@@ -124,8 +122,7 @@ fn quoted(word: &str) -> Result<String, Failure> {
 fn quoted_for_sbatch(word: &str) -> Result<String, Failure> {
     if word.contains(['"', '\\', '\n', '\r']) {
         let shown = in_line(word);
-        let message = format!("`{shown}`: sbatch takes no path with `\"`, `\\` or a line break");
-        return Err(Failure::Argument(message));
+        refuse!("`{shown}`: sbatch takes no path with `\"`, `\\` or a line break");
     }
     Ok(word.into())
 }
@@ -142,8 +139,7 @@ fn directives(options: &[String]) -> Result<Vec<String>, Failure> {
     let mut lines: Vec<String> = Vec::new();
     for word in options {
         if word.is_empty() {
-            let message = "an empty word after `--`: sbatch takes none in a script; write --option= for an empty value";
-            return Err(Failure::Argument(message.into()));
+            refuse!("an empty word after `--`: sbatch takes none in a script; write --option= for an empty value");
         }
         let plain = quoted_for_sbatch(word)?;
         // To sbatch, `#` begins a comment, and a word that begins with `:` is an error.
@@ -159,9 +155,7 @@ fn directives(options: &[String]) -> Result<Vec<String>, Failure> {
                 line.push_str(&shown);
             }
             None => {
-                let message =
-                    format!("`{word}` after `--` is no option of sbatch, such as --mem=2G");
-                return Err(Failure::Argument(message));
+                refuse!("`{word}` after `--` is no option of sbatch, such as --mem=2G");
             }
         }
     }

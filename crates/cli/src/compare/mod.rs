@@ -3,7 +3,6 @@
 mod parts;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -232,7 +231,7 @@ fn policies(given: &[String]) -> Result<Vec<Policy>, Failure> {
         given.iter().map(|text| scheduler(text)).collect::<Result<_, _>>()?;
     for (index, policy) in policies.iter().enumerate() {
         if policies[..index].contains(policy) {
-            return Err(Failure::Argument(format!("scheduler {policy:?} is given twice")));
+            refuse!("scheduler {policy:?} is given twice");
         }
     }
     Ok(policies)
@@ -258,11 +257,9 @@ fn replicate(comparison: &mut Comparison, args: &CompareArgs, measure: Measure) 
 /// Runs replications up to `n_replications` in all, with a bar of progress.
 fn extend(comparison: &mut Comparison, n_replications: u64) {
     let runs_each = (comparison.configurations().len() * comparison.policies().len()) as u64;
-    let done = AtomicU64::new(comparison.n_replications() * runs_each);
-    let progress = Progress::resumed(n_replications * runs_each, done.load(Ordering::Relaxed));
-    comparison.extend(n_replications, |more| {
-        progress.set(done.fetch_add(more, Ordering::Relaxed) + more);
-    });
+    let done = comparison.n_replications() * runs_each;
+    let progress = Progress::resumed(n_replications * runs_each, done);
+    comparison.extend(n_replications, |more| progress.add(more));
     progress.finish();
 }
 
@@ -288,7 +285,7 @@ fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
         say(format_args!("note: {} more configurations cannot run", n - 3));
     }
     if n == comparison.configurations().len() {
-        return Err(Failure::Argument("no run was feasible".into()));
+        refuse!("no run was feasible");
     }
     Ok(n_failed)
 }
@@ -296,9 +293,7 @@ fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
 /// A line about the bound from exact optima of windows.
 fn window_bound(comparison: &Comparison, n_frames: usize) -> Result<String, Failure> {
     if !comparison.runs_whole() {
-        let message =
-            "--window bounds policies at model granularity; leave out those that cut requests";
-        return Err(Failure::Argument(message.into()));
+        refuse!("--window bounds policies at model granularity; leave out those that cut requests");
     }
     let bound = comparison.window_bound(n_frames).map_err(super::argument)?;
     Ok(format!(
@@ -386,7 +381,6 @@ impl Results {
             }
             CompareFormat::Csv => {
                 let (header, rows) = self.rows(args.pairs);
-                let header: Vec<_> = header.iter().map(String::as_str).collect();
                 output::print(&output::csv_text(&header, &rows))
             }
             CompareFormat::Json => {

@@ -160,7 +160,7 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
     }
     let one = "--out takes one --network, and one mapping of every layer";
     if args.cluster.has_parts() && networks.len() != 1 {
-        return Err(Failure::Argument(one.into()));
+        refuse!("{one}");
     }
     let divided = || Divided::new(args, &mapper, &networks, &catalog);
     if args.cluster.is_asked() {
@@ -172,7 +172,7 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
         return divided().make();
     }
     if args.out.is_some() && (networks.len() != 1 || mapper.goal == Goal::Pareto) {
-        return Err(Failure::Argument(one.into()));
+        refuse!("{one}");
     }
     places.reading(args.parts().joined()).writing(&args.out).check()?;
     let first = match args.join.is_empty() {
@@ -218,15 +218,14 @@ fn print(format: Format, report: &MappingReport) -> Result<(), Failure> {
     format.print(
         || report.to_table(table_style()),
         || report.to_json(),
-        |out| report.write_csv(out),
+        || output::in_memory(|out| report.write_csv(out)),
     )
 }
 
 /// Writes the dataflow of the mappings.
 fn write(path: &Path, dataflow: Option<&Dataflow>) -> Result<(), Failure> {
     let Some(dataflow) = dataflow else {
-        let message = "a layer has no legal mapping: there is nothing to write";
-        return Err(Failure::Argument(message.into()));
+        refuse!("a layer has no legal mapping: there is nothing to write");
     };
     output::write_text(path, &export::dataflow(dataflow))
 }
@@ -252,9 +251,7 @@ fn inputs(
         && space.least_pes() > u64::from(args.pes)
     {
         let least = space.least_pes();
-        let message =
-            format!("the clusters of the mapspace take {least} PEs; --pes is {}", args.pes);
-        return Err(Failure::Argument(message));
+        refuse!("the clusters of the mapspace take {least} PEs; --pes is {}", args.pes);
     }
     let carrier = Arc::new(carrier());
     let accelerator = whole_chip(&mut catalog, &args.layers.platform, &carrier, args.pes)?;
@@ -288,20 +285,19 @@ fn space(args: &MapArgs, dataflows: &[Arc<Dataflow>]) -> Result<Space, Failure> 
     if args.flexibility == "any" {
         return Ok(Space::Any { levels: args.levels.unwrap_or([1, 3]), sizes });
     }
-    let refuse = |message: String| Err(Failure::Argument(message));
     if args.levels.is_some() {
-        return refuse("--levels is for --flexibility any; a dataflow has its own".into());
+        refuse!("--levels is for --flexibility any; a dataflow has its own");
     }
     let [dataflow] = dataflows else {
-        return refuse(format!("--flexibility {} takes one --dataflow", args.flexibility));
+        refuse!("--flexibility {} takes one --dataflow", args.flexibility);
     };
     let space = DeclaredSpace::of_style(dataflow.levels(), dataflow.stationary());
     let Some(mut space) = space.filter(|_| !dataflow.levels().is_empty()) else {
-        return refuse(format!(
+        refuse!(
             "--flexibility {}: `{}` has clusters of sizes that depend on the layer",
             args.flexibility,
             dataflow.name()
-        ));
+        );
     };
     space.sizes = sizes;
     if args.flexibility == "axes" {

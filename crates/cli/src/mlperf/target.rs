@@ -92,11 +92,8 @@ impl Target {
                     Failure::Argument(message)
                 })?;
                 if self.batching.max > 1 && time.depends_on_sample() {
-                    let message = format!(
-                        "{name} has latencies by sample, which say nothing of --max-batch {}",
-                        self.batching.max
-                    );
-                    return Err(Failure::Argument(message));
+                    refuse!("{name} has latencies by sample, which say nothing of --max-batch {}",
+                        self.batching.max);
                 }
                 Ok(Box::new(ServerBed::new(time.clone(), *servers as usize, self.batching)))
             }
@@ -186,8 +183,7 @@ impl Accelerators {
             }
             Hardware::System(system) => system,
             Hardware::Instances(_) => {
-                let message = "--system takes a style or a system file, not a hardware file (.m)";
-                return Err(Failure::Argument(message.into()));
+                refuse!("--system takes a style or a system file, not a hardware file (.m)");
             }
         };
         let system = experiment::mapped(system, args.mapping.settings())?;

@@ -127,11 +127,8 @@ fn runs(folder: &Path) -> Result<Made, Failure> {
 /// Refuses a page that would overwrite results.
 fn refuse_to_overwrite(args: &ReportArgs) -> Result<(), Failure> {
     if is_result(&args.out) {
-        let message = format!(
-            "{}: the report is an HTML page; use a name that ends in .html",
-            args.out.display()
-        );
-        return Err(Failure::Argument(message));
+        refuse!("{}: the report is an HTML page; use a name that ends in .html",
+            args.out.display());
     }
     let mut results = Vec::new();
     if args.folder.is_file() {

@@ -50,7 +50,7 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     require_bounds(args, &prepared)?;
     let n_systems = prepared.space.count();
     if n_systems == 0 {
-        return Err(Failure::Argument("no system of the space uses the whole budget".into()));
+        refuse!("no system of the space uses the whole budget");
     }
     if args.cluster.is_asked() {
         return hand_over(args, &draft, &prepared, n_systems);
@@ -212,21 +212,17 @@ fn identity(text: &str, prepared: &PreparedSearch) -> String {
 /// Refuses ways of searching that prove nothing where a proof is required.
 fn require_bounds(args: &SearchArgs, prepared: &PreparedSearch) -> Result<(), Failure> {
     if args.require_proof && prepared.method == Method::Evolve {
-        let message = "evolution proves nothing: --require-proof takes method bound or exhaustive";
-        return Err(Failure::Argument(message.into()));
+        refuse!("evolution proves nothing: --require-proof takes method bound or exhaustive");
     }
     let has_parts = args.cluster.has_parts();
     if has_parts && !args.join.is_empty() {
-        let message = "--join is for the end: the job of --sbatch joins its parts itself";
-        return Err(Failure::Argument(message.into()));
+        refuse!("--join is for the end: the job of --sbatch joins its parts itself");
     }
     if args.require_proof && (args.shard.is_some() || has_parts) {
-        let message = "a part proves nothing of the whole space: give --require-proof when the parts are joined";
-        return Err(Failure::Argument(message.into()));
+        refuse!("a part proves nothing of the whole space: give --require-proof when the parts are joined");
     }
     if args.shard.is_some() && args.out.is_none() {
-        let message = "a part is of use in a folder only: give --out DIR, and later --join DIR";
-        return Err(Failure::Argument(message.into()));
+        refuse!("a part is of use in a folder only: give --out DIR, and later --join DIR");
     }
     Ok(())
 }

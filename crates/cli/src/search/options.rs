@@ -300,9 +300,7 @@ impl SearchArgs {
                 }
             };
             if !is_set {
-                let message =
-                    format!("--stop takes RULE=VALUE with a number above 0, found `{rule}`");
-                return Err(Failure::Argument(message));
+                refuse!("--stop takes RULE=VALUE with a number above 0, found `{rule}`");
             }
         }
         Ok(())

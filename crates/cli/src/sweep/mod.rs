@@ -161,14 +161,12 @@ fn draft(args: &SweepArgs) -> Result<(SweepDraft, Vec<PathBuf>), Failure> {
     }
     for assignment in &args.set {
         let Some((key, values)) = assignment.split_once('=') else {
-            let message = format!("--set takes key=values, found `{assignment}`");
-            return Err(Failure::Argument(message));
+            refuse!("--set takes key=values, found `{assignment}`");
         };
         options.add(&format!("--set {key}="), key.trim(), values);
     }
     if options.is_empty() && args.replications.is_none() {
-        let message = "nothing to vary: give a sweep file, or options such as --pes 1024,4096";
-        return Err(Failure::Argument(message.into()));
+        refuse!("nothing to vary: give a sweep file, or options such as --pes 1024,4096");
     }
     Ok((options.draft(args.replications), Vec::new()))
 }

@@ -5,12 +5,10 @@ use serde_json::{Map, Value, json};
 use xrsim_mlperf::benchmark::{MultiTenantResult, TenantResult, TestOptions, Trial};
 use xrsim_mlperf::logs::{LoggedRun, files};
 use xrsim_report::mlperf::{TENANT_COLUMNS, verdict};
-use xrsim_report::table;
 
 use super::super::super::message::{Failure, say};
 use super::super::super::options::Format;
 use super::super::super::output::{self, OutputSet};
-use super::super::super::table_style;
 use super::super::logs;
 use super::super::results::{once, reason, short, unscored};
 use super::super::target::Accelerators;
@@ -52,11 +50,7 @@ impl Results<'_> {
     ///
     /// Output that cannot be printed.
     pub(super) fn print(&self, format: Format) -> Result<(), Failure> {
-        match format {
-            Format::Table => output::print_text(&self.text()),
-            Format::Csv => output::print(&self.csv()),
-            Format::Json => output::print_json(&self.json()),
-        }
+        format.print(|| self.text(), || self.json(), || self.csv())
     }
 
     fn rows(&self) -> impl Iterator<Item = (usize, &Asked<'_>, &TenantResult)> {
@@ -90,17 +84,12 @@ impl Results<'_> {
 
     fn text(&self) -> String {
         let header = TENANT_COLUMNS.map(|column| column.replace('_', " "));
-        let header: Vec<&str> = header.iter().map(String::as_str).collect();
-        let mut lines = table::new_table(table_style(), &header, 3);
-        for row in self.cells(short) {
-            lines.add_row(row);
-        }
         let scheduler = self.accelerators.scheduler.label();
         let mut text = format!(
             "tenants at once under the rules of {} on {}, {scheduler}\n{}",
             self.options.round.name,
             self.system,
-            table::render(&lines)
+            output::table_text(&header, self.cells(short), 3)
         );
         if !self.measured.trials.is_empty() {
             let factor = short(self.measured.factor);

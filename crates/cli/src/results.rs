@@ -125,10 +125,8 @@ impl Folder {
         for (name, file) in TABLES.into_iter().zip(files) {
             set.add(name, file)?;
         }
-        set.commit(RECORD, record)?;
         let names: Vec<_> = files().collect();
-        say(format_args!("wrote {} to {folder}", names.join(", ")));
-        Ok(())
+        set.commit_and_say(RECORD, record, format_args!("{}", names.join(", ")))
     }
 }
 

@@ -182,14 +182,10 @@ fn write(
     made: &Made,
     mut record: Map<String, Value>,
 ) -> Result<(), Failure> {
-    let (header, rows) = made.csv.clone();
-    set.csv(TABLE, (header, rows))?;
+    set.csv(TABLE, made.csv.clone())?;
     args.pictures.add(&mut set, CHART, Picture::ALL, &*made.chart)?;
     record.insert("results".into(), made.json.clone());
-    let folder = set.folder().display().to_string();
-    set.commit(RECORD, record)?;
-    say(format_args!("wrote {} to {folder}", files(args).join(", ")));
-    Ok(())
+    set.commit_and_say(RECORD, record, format_args!("{}", files(args).join(", ")))
 }
 
 /// Record with which the runs can be repeated.

@@ -2,7 +2,7 @@
 
 mod cross;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -114,11 +114,25 @@ fn check(n_different: usize, things: &str) -> Result<(), Failure> {
     }
 }
 
+/// Prints what `compare` says of every path. Fails if any of the `things` that it counts differs.
+fn each(
+    paths: &[PathBuf],
+    things: &str,
+    compare: impl Fn(&Path) -> Result<(String, usize), Failure>,
+) -> Result<(), Failure> {
+    let (mut n_different, mut printed) = (0, Ok(()));
+    for path in paths {
+        let (text, n) = compare(path)?;
+        printed = printed.and_then(|()| output::print_text(&text));
+        n_different += n;
+    }
+    printed.and_check(check(n_different, things))
+}
+
 /// Compares the loop-nest cost model with tables of cases. Prints the number of equal rows, and the first
 /// row that differs.
 fn compare_costs(tables: &[PathBuf]) -> Result<(), Failure> {
-    let (mut n_different, mut printed) = (0, Ok(()));
-    for path in tables {
+    each(tables, "rows", |path| {
         let source = Source::read(path)?;
         let report = validate::cost_table(&source)?;
         let mut text =
@@ -129,23 +143,17 @@ fn compare_costs(tables: &[PathBuf]) -> Result<(), Failure> {
                 it.column, it.expected, it.found
             );
         }
-        printed = printed.and_then(|()| output::print_text(&text));
-        n_different += report.n_different;
-    }
-    printed.and_check(check(n_different, "rows"))
+        Ok((text, report.n_different))
+    })
 }
 
 /// Compares folders of cases. Prints a table for each, and the first difference of every case.
 fn compare_loadgen(folders: &[PathBuf]) -> Result<(), Failure> {
-    let (mut n_different, mut printed) = (0, Ok(()));
-    for folder in folders {
+    each(folders, "cases", |folder| {
         let cases = Cases::read(folder)?;
         let report = loadgen::compare(&cases)?;
-        let text = loadgen_to_text(cases.source.name(), &report);
-        printed = printed.and_then(|()| output::print_text(&text));
-        n_different += report.n_different();
-    }
-    printed.and_check(check(n_different, "cases"))
+        Ok((loadgen_to_text(cases.source.name(), &report), report.n_different()))
+    })
 }
 
 fn loadgen_to_text(name: &str, report: &Report) -> String {

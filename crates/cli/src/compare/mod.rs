@@ -420,12 +420,10 @@ impl Results {
         if let Some(ranks) = &self.ranks {
             pictures.add(&mut set, FIGURES[1], Format::ALL, &ranks_figure(ranks, measure))?;
         }
-        let folder = set.folder().display().to_string();
-        set.commit(RECORD, record)?;
-        say(format_args!(
-            "wrote {POLICIES}, {PAIRS}, {CONFIGURATIONS}, {METRICS}, tables for LaTeX, figures and {RECORD} to {folder}"
-        ));
-        Ok(())
+        let files = format_args!(
+            "{POLICIES}, {PAIRS}, {CONFIGURATIONS}, {METRICS}, tables for LaTeX, figures and {RECORD}"
+        );
+        set.commit_and_say(RECORD, record, files)
     }
 }
 

@@ -14,7 +14,7 @@ use xrsim_report::mlperf::{
 };
 
 use super::super::figure::PictureOptions;
-use super::super::message::{Failure, say};
+use super::super::message::Failure;
 use super::super::options::Format;
 use super::super::output::{self, OutputSet};
 use super::Made;
@@ -226,10 +226,8 @@ impl Results<'_> {
             let figure = server_to_offline(&degradations, &system);
             self.pictures.add(&mut set, files::SERVER_TO_OFFLINE, &FORMATS, &figure)?;
         }
-        let folder = set.folder().display().to_string();
-        set.commit(files::RECORD, self.json())?;
-        say(format_args!("wrote {} and a folder for every test to {folder}", files::SUITE));
-        Ok(())
+        let files = format_args!("{} and a folder for every test", files::SUITE);
+        set.commit_and_say(files::RECORD, self.json(), files)
     }
 }
 

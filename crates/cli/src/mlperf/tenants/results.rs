@@ -6,7 +6,7 @@ use xrsim_mlperf::benchmark::{MultiTenantResult, TenantResult, TestOptions, Tria
 use xrsim_mlperf::logs::{LoggedRun, files};
 use xrsim_report::mlperf::{TENANT_COLUMNS, verdict};
 
-use super::super::super::message::{Failure, say};
+use super::super::super::message::Failure;
 use super::super::super::options::Format;
 use super::super::super::output::{self, OutputSet};
 use super::super::logs;
@@ -178,10 +178,8 @@ impl Results<'_> {
             logs::write_queries(&mut set, &place(files::QUERIES), QUERY_COLUMNS, queries)?;
         }
         set.bytes(files::TENANTS, self.csv().as_bytes())?;
-        let folder = set.folder().display().to_string();
-        set.commit(files::RECORD, self.json())?;
-        say(format_args!("wrote {} and a folder for every tenant to {folder}", files::TENANTS));
-        Ok(())
+        let files = format_args!("{} and a folder for every tenant", files::TENANTS);
+        set.commit_and_say(files::RECORD, self.json(), files)
     }
 }
 

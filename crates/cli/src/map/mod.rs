@@ -179,20 +179,12 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
         true => None,
         false => Some(divided().join()?),
     };
-    let progress = Progress::counting("layers");
-    let saver = Saver::new(Arc::clone(&mapper.store));
     let only = args.layers.layer.as_deref();
-    let note = |done: usize, total: usize| {
-        progress.set_of(done, total);
-        saver.save();
-    };
-    let mapped = match &first {
-        None => mapper.map(&networks, only, &note),
-        Some(first) => mapper.map_after(&networks, only, first, &note).ok_or_else(|| {
-            Failure::Argument("a row of the parts has no mapping of its layer".into())
-        })?,
-    };
-    progress.finish();
+    let mapped = noting(&mapper.store, |note| match &first {
+        None => Some(mapper.map(&networks, only, note)),
+        Some(first) => mapper.map_after(&networks, only, first, note),
+    });
+    let Some(mapped) = mapped else { refuse!("a row of the parts has no mapping of its layer") };
     if let Some(path) = &args.out {
         write(path, mapped.first().and_then(|network| network.dataflow.as_ref()))?;
     }
@@ -333,6 +325,19 @@ impl Saver {
     }
 }
 
+/// Maps layers with `map`, which notes the number of those that are done and of all. Shows it, and keeps the results
+/// so far in `store`.
+fn noting<T>(store: &Arc<Store>, map: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> T) -> T {
+    let progress = Progress::counting("layers");
+    let saver = Saver::new(Arc::clone(store));
+    let mapped = map(&|done, total| {
+        progress.set_of(done, total);
+        saver.save();
+    });
+    progress.finish();
+    mapped
+}
+
 /// Writes the table of mappings that comes with the program. Its files are called after their accelerators,
 /// while the command runs only after what their mappings depend on.
 fn table(args: &MapArgs, folder: &Path) -> Result<(), Failure> {
@@ -352,13 +357,7 @@ fn table(args: &MapArgs, folder: &Path) -> Result<(), Failure> {
     }
     let store = Arc::new(Store::default());
     store.keep_in(folder);
-    let progress = Progress::counting("layers");
-    let saver = Saver::new(Arc::clone(&store));
-    fill_table(&store, &accelerators, &networks, &|done, total| {
-        progress.set_of(done, total);
-        saver.save();
-    });
-    progress.finish();
+    noting(&store, |note| fill_table(&store, &accelerators, &networks, note));
     store.save().map_err(failed)?;
     for (unnamed, named) in files.iter().filter(|(unnamed, _)| unnamed.exists()) {
         fs::rename(unnamed, named).map_err(failed)?;

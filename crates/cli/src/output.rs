@@ -84,6 +84,21 @@ impl OutputFile {
         Ok(Self { path: path.into(), out: BufWriter::with_capacity(1 << 16, target) })
     }
 
+    /// Adds the content that `write` writes.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if it cannot be written.
+    pub(super) fn with(
+        mut self,
+        write: impl FnOnce(&mut Self) -> io::Result<()>,
+    ) -> Result<Self, Failure> {
+        match write(&mut self) {
+            Ok(()) => Ok(self),
+            Err(error) => Err(Failure::writing(&self.path.display(), &error)),
+        }
+    }
+
     /// Completes the file and renames it; an older file is replaced.
     ///
     /// # Errors
@@ -211,9 +226,7 @@ pub(super) fn create_folder(folder: &Path) -> Result<(), Failure> {
 ///
 /// Returns a failure as [`OutputFile::create`] and [`OutputFile::finish`] do.
 pub(super) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut file = OutputFile::create(path)?;
-    file.write_all(text.as_bytes()).map_err(|error| Failure::writing(&path.display(), &error))?;
-    file.finish()
+    OutputFile::create(path)?.with(|out| out.write_all(text.as_bytes()))?.finish()
 }
 
 /// Writes a table, header first, to `path` as CSV.

@@ -23,7 +23,7 @@ use super::message::Failure;
 use super::options::semantics;
 use super::output::OutputSet;
 use super::progress::Progress;
-use super::output;
+use super::{output, record};
 
 /// Reproduce the figures and quotes of the paper, and compare its conclusions under each semantics.
 #[derive(Debug, Args)]
@@ -173,8 +173,7 @@ fn record(
     figures: &[&FigureEntry],
     semantics: &[Semantics],
 ) -> Map<String, Value> {
-    output::object(json!({
-        "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
+    record::of_results(json!({
         "figures": figures.iter().map(|it| it.number).collect::<Vec<_>>(),
         "scaling": args.figure.contains(&Part::Scaling),
         "semantics": semantics.iter().map(|it| it.name()).collect::<Vec<_>>(),

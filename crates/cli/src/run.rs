@@ -13,6 +13,7 @@ use super::message::Failure;
 use super::options::Format;
 use super::places::Places;
 use super::progress::Progress;
+use super::record;
 use super::results::{self, OutputOptions, Results};
 use super::trace::TraceFile;
 
@@ -145,12 +146,8 @@ fn provenance(
     let mut requested = args.options.requested();
     requested.extend(args.scheduler.text().map(|it| ("scheduler".into(), json!(it))));
     requested.insert("replications".into(), json!(n_replications));
-    let mut record = Map::new();
-    record.insert("program".into(), json!("xrsim"));
-    record.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-    record.insert("seed".into(), json!(prepared.settings.load.seed));
-    record.insert("requested".into(), requested.into());
-    record.insert("effective".into(), effective.into());
-    record.insert("inputs_sha256".into(), inputs.into());
-    record
+    record::of_results(json!({
+        "seed": prepared.settings.load.seed, "requested": requested, "effective": effective,
+        "inputs_sha256": inputs,
+    }))
 }

@@ -22,7 +22,7 @@ use super::options::Format;
 use super::output::{self, OutputSet};
 use super::places::Places;
 use super::progress::Progress;
-use super::table_style;
+use super::{record, table_style};
 
 /// Vary the settings of runs, and say how much scores and rankings depend on each.
 #[derive(Debug, Args)]
@@ -195,8 +195,7 @@ fn record(
     inputs: Map<String, Value>,
 ) -> Map<String, Value> {
     let mut record = args.options.requested();
-    record.extend(output::object(json!({
-        "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
+    record.extend(record::of_results(json!({
         "scheduler": args.scheduler.text(), "factors": args.factor, "only": args.only,
         "screening": args.screening, "replications": args.replications,
         "cost_model": prepared.cost_model().name, "inputs_sha256": inputs,

@@ -30,7 +30,7 @@ use super::output::OutputSet;
 use super::parts::{PartOptions, shard};
 use super::places::Places;
 use super::progress::Progress;
-use super::{output, table_style};
+use super::{output, record, table_style};
 use parts::{Divided, refuse_undivided};
 
 /// Compare schedulers on common random numbers, with 95 % confidence intervals.
@@ -450,8 +450,7 @@ fn record(
     inputs: Map<String, Value>,
 ) -> Map<String, Value> {
     let mut record = options(args).requested();
-    record.extend(output::object(json!({
-        "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
+    record.extend(record::of_results(json!({
         "schedulers": args.scheduler, "by": measure.name(),
         "replications": args.half_width.is_none().then_some(args.replications),
         "half_width": args.half_width, "enumerate": args.enumerate, "tune": args.tune,

@@ -414,15 +414,15 @@ fn begin(file: File, header: &str) -> io::Result<BufWriter<File>> {
 ///
 /// Returns a failure if the file cannot be written. The rows of `file` stay.
 fn put_in_order(mut file: &File, found: &Found, header: &str, path: &Path) -> Result<(), Failure> {
-    let failure = |error: io::Error| Failure::writing(&path.display(), &error);
-    let mut ordered = OutputFile::create(path)?;
-    ordered.write_all(header.as_bytes()).map_err(failure)?;
-    for run in found.in_order() {
-        file.seek(SeekFrom::Start(run.bytes.start)).map_err(failure)?;
-        let mut rows = file.take(run.bytes.end - run.bytes.start);
-        io::copy(&mut rows, &mut ordered).map_err(failure)?;
-    }
-    ordered.finish()
+    let ordered = OutputFile::create(path)?.with(|ordered| {
+        ordered.write_all(header.as_bytes())?;
+        found.in_order().into_iter().try_for_each(|run| {
+            file.seek(SeekFrom::Start(run.bytes.start))?;
+            let mut rows = file.take(run.bytes.end - run.bytes.start);
+            io::copy(&mut rows, ordered).map(drop)
+        })
+    });
+    ordered?.finish()
 }
 
 #[cfg(test)]

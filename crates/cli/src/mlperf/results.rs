@@ -17,6 +17,7 @@ use super::super::figure::PictureOptions;
 use super::super::message::Failure;
 use super::super::options::Format;
 use super::super::output::{self, OutputSet};
+use super::super::record;
 use super::Made;
 use super::logs;
 use super::target::Target;
@@ -184,15 +185,14 @@ impl Results<'_> {
             })
         });
         let (flexibility, objective) = self.target.mapping();
-        let document = json!({
-            "program": "xrsim", "version": env!("CARGO_PKG_VERSION"), "suite": self.suite.name,
+        record::of_results(json!({
+            "suite": self.suite.name,
             "round": self.round.name, "system": self.target.name(), "cost_model": cost_model,
             "flexibility": flexibility, "mapping_objective": objective,
             "scheduler": scheduler, "max_batch": self.target.batching.max,
             "batch_wait_ms": self.target.batching.wait.as_ms(), "cooldown": cooldown,
             "deviations": self.suite.deviations, "inputs_sha256": self.inputs, "tests": tests,
-        });
-        output::object(document)
+        }))
     }
 
     /// Writes the files of `--out DIR`: a folder for each test, the table of the suite, and figures.

@@ -66,9 +66,17 @@ impl Target {
         Ok(Self { kind, batching })
     }
 
+    /// The accelerators; `None` for servers of a known latency.
+    pub(super) fn accelerators(&self) -> Option<&Accelerators> {
+        match &self.kind {
+            Kind::Accelerators(accelerators) => Some(accelerators),
+            Kind::Servers { .. } => None,
+        }
+    }
+
     /// Warns of rows of a table of costs that look like mistakes.
     pub(super) fn warn<'a>(&self, catalog: &Catalog, networks: impl Iterator<Item = &'a str>) {
-        if let Kind::Accelerators(it) = &self.kind {
+        if let Some(it) = self.accelerators() {
             warn(&it.costs, catalog, networks, it.system.accelerators().iter());
         }
     }
@@ -119,26 +127,17 @@ impl Target {
 
     /// Lines that say what the costs of `tasks` assume; empty for servers of a known latency.
     pub(super) fn assumed<'a>(&'a self, tasks: impl Iterator<Item = &'a Task>) -> String {
-        match &self.kind {
-            Kind::Accelerators(it) => it.assumed(tasks),
-            Kind::Servers { .. } => String::new(),
-        }
+        self.accelerators().map_or(String::new(), |it| it.assumed(tasks))
     }
 
     /// Flexibility and objective of the accelerators in results.
     pub(super) fn mapping(&self) -> (Option<String>, Option<String>) {
-        match &self.kind {
-            Kind::Accelerators(it) => it.mapping(),
-            Kind::Servers { .. } => (None, None),
-        }
+        self.accelerators().map_or((None, None), Accelerators::mapping)
     }
 
     /// Name of the usage scenario in the background.
     pub(super) fn beside(&self) -> Option<&str> {
-        match &self.kind {
-            Kind::Accelerators(it) => it.beside(),
-            Kind::Servers { .. } => None,
-        }
+        self.accelerators()?.beside()
     }
 }
 

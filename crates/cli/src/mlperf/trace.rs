@@ -13,7 +13,7 @@ use super::super::message::Failure;
 use super::super::trace::{CompleteTrace, TraceFile};
 use super::Made;
 use super::options::MlperfArgs;
-use super::target::{Kind, Target};
+use super::target::Target;
 
 /// Largest number of samples of a trace, about 300 MB.
 const MAX_SAMPLES: u64 = 1_000_000;
@@ -42,7 +42,7 @@ pub(super) fn write(
     target: &Target,
     made: &Made<'_>,
 ) -> Result<Option<CompleteTrace>, Failure> {
-    let Kind::Accelerators(accelerators) = &target.kind else {
+    let Some(accelerators) = target.accelerators() else {
         refuse!("--trace is of accelerators, not of a --service");
     };
     let performance = made.result.performance();

@@ -65,10 +65,7 @@ impl OutputSet {
     ///
     /// Returns a failure if the file cannot be written.
     pub(crate) fn bytes(&mut self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
-        let mut file = self.file(name)?;
-        let failure = |error| Failure::writing(&self.folder.join(name).display(), &error);
-        file.write_all(bytes).map_err(failure)?;
-        self.add(name, file)
+        self.add(name, self.file(name)?.with(|out| out.write_all(bytes))?)
     }
 
     /// Adds a table, header first, as CSV.

@@ -9,6 +9,7 @@ use xrsim_report::mlperf::{TENANT_COLUMNS, verdict};
 use super::super::super::message::Failure;
 use super::super::super::options::Format;
 use super::super::super::output::{self, OutputSet};
+use super::super::super::record;
 use super::super::logs;
 use super::super::results::{once, reason, short, unscored};
 use super::super::target::Accelerators;
@@ -140,8 +141,7 @@ impl Results<'_> {
         });
         let trial = |trial: &Trial| json!({"factor": trial.value, "passes": trial.passes});
         let (flexibility, objective) = self.accelerators.mapping();
-        let document = json!({
-            "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
+        record::of_results(json!({
             "round": self.options.round.name, "system": self.system,
             "cost_model": self.accelerators.costs.name,
             "flexibility": flexibility, "mapping_objective": objective,
@@ -151,8 +151,7 @@ impl Results<'_> {
             "beside_score": self.measured.background.map(|it| it.with_queries.score_executed_mean),
             "beside_score_alone": self.measured.background.map(|it| it.alone.score_executed_mean),
             "inputs_sha256": self.inputs, "tenants": tenants.collect::<Vec<Value>>(),
-        });
-        output::object(document)
+        }))
     }
 
     /// Writes a folder for each tenant and the table of all tenants.

@@ -77,11 +77,8 @@ pub(super) fn run(args: &AreaArgs) -> Result<(), Failure> {
     let shipped: Vec<_> =
         shipped.iter().map(|it| catalog.technology(it)).collect::<Result<_, _>>()?;
     let needed = |it: &Accelerator| needs.under_fixed_directives(it);
-    print(args.format, &AreaReport::new(&systems, &shipped, args.sizes.into(), needed))
-}
-
-fn print(format: Format, report: &AreaReport) -> Result<(), Failure> {
-    format.print(
+    let report = AreaReport::new(&systems, &shipped, args.sizes.into(), needed);
+    args.format.print(
         || report.to_table(table_style()),
         || report.to_json(),
         || output::in_memory(|out| report.write_csv(out)),

@@ -198,20 +198,16 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
         },
         file: args.out.as_ref().map(|path| path.display().to_string()),
     };
-    print(args.format, &report)?;
+    args.format.print(
+        || report.to_table(table_style()),
+        || report.to_json(),
+        || output::in_memory(|out| report.write_csv(out)),
+    )?;
     match report.n_illegal() {
         0 => Ok(()),
         1 => Err(Failure::Check("1 layer has no legal mapping".into())),
         n => Err(Failure::Check(format!("{n} layers have no legal mapping"))),
     }
-}
-
-fn print(format: Format, report: &MappingReport) -> Result<(), Failure> {
-    format.print(
-        || report.to_table(table_style()),
-        || report.to_json(),
-        || output::in_memory(|out| report.write_csv(out)),
-    )
 }
 
 /// Writes the dataflow of the mappings.

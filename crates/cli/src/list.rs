@@ -9,7 +9,6 @@ use xrsim_model::cost;
 use xrsim_model::hardware::technology::Constant;
 use xrsim_model::ids::ModelId;
 use xrsim_model::scenario::{DependencyKind, QualityDirection, QualityGoal, Scenario};
-use xrsim_report::table;
 use xrsim_sim::compat::quirks;
 use xrsim_validation::validate::networks::facts;
 

@@ -270,7 +270,9 @@ pub(super) fn csv_text(header: &[impl AsRef<str>], rows: &[Vec<String>]) -> Stri
 }
 
 /// Text that `write` writes.
-pub(super) fn in_memory(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
+pub(super) fn in_memory<E: fmt::Debug>(
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+) -> String {
     let mut text = Vec::new();
     write(&mut text).expect("writing to memory cannot fail");
     String::from_utf8(text).expect("cells are UTF-8")

@@ -147,8 +147,7 @@ impl Division<'_> {
     pub(super) fn joined(&self) -> Result<Parts, Failure> {
         let own = self.manifest(Shard::WHOLE);
         self.options.cluster.refuse_changed(|| own.digest())?;
-        let files: Vec<_> =
-            self.options.join.iter().map(|folder| PartRows::path(folder)).collect();
+        let files: Vec<_> = self.options.join.iter().map(|folder| PartRows::path(folder)).collect();
         let parts = Parts::read(self.command, &files)?;
         match own.of_whole().difference(parts.whole()) {
             None => Ok(parts),

@@ -52,12 +52,14 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         hardware: &args.hw_file,
     };
     let replay = with_hints(|notes| files.replay(args.libc_seed, notes))?;
-    let timeline = args.timeline.iter().map(|path| {
-        OutputFile::create(path)?.with(|out| replay.write_schedule(out))?.complete()
-    });
-    let summary = args.summary.iter().map(|path| {
-        OutputFile::create(path)?.with(|out| replay.write_summary(out))?.complete()
-    });
+    let timeline = args
+        .timeline
+        .iter()
+        .map(|path| OutputFile::create(path)?.with(|out| replay.write_schedule(out))?.complete());
+    let summary = args
+        .summary
+        .iter()
+        .map(|path| OutputFile::create(path)?.with(|out| replay.write_summary(out))?.complete());
     let files = timeline.chain(summary).collect::<Result<Vec<_>, _>>()?;
     files.into_iter().try_for_each(Complete::rename)?;
     match &args.summary {

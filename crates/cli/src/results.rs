@@ -121,8 +121,8 @@ impl Folder {
     fn finish(self, record: Map<String, Value>) -> Result<(), Failure> {
         let Self { mut set, tables } = self;
         let folder = set.folder().display().to_string();
-        let files = tables.finish().map_err(|error| Failure::writing(&folder, &error))?;
-        for (name, file) in TABLES.into_iter().zip(files) {
+        let written = tables.finish().map_err(|error| Failure::writing(&folder, &error))?;
+        for (name, file) in TABLES.into_iter().zip(written) {
             set.add(name, file)?;
         }
         let names: Vec<_> = files().collect();

@@ -101,7 +101,8 @@ fn compare_all(format: AllFormat) -> Result<(), Failure> {
 fn all_to_text(all: &Comparisons) -> String {
     let header = ["comparison", "with", "result", "verdict"];
     let rows = all.comparisons.iter();
-    let rows = rows.map(|it| [&*it.what, it.with, &it.result, &it.verdict.to_string()].map(String::from));
+    let rows =
+        rows.map(|it| [&*it.what, it.with, &it.result, &it.verdict.to_string()].map(String::from));
     let table = output::table_text(&header, rows, header.len());
     format!("{table}\n{}", cross::to_text(&all.numbers))
 }

@@ -139,7 +139,9 @@ fn directives(options: &[String]) -> Result<Vec<String>, Failure> {
     let mut lines: Vec<String> = Vec::new();
     for word in options {
         if word.is_empty() {
-            refuse!("an empty word after `--`: sbatch takes none in a script; write --option= for an empty value");
+            refuse!(
+                "an empty word after `--`: sbatch takes none in a script; write --option= for an empty value"
+            );
         }
         let plain = quoted_for_sbatch(word)?;
         // To sbatch, `#` begins a comment, and a word that begins with `:` is an error.
@@ -182,8 +184,7 @@ fn job_name(job: &Job<'_>) -> String {
 
 /// Words of a comment that say what a script was made of.
 fn origin(job: &Job<'_>, parts: u64) -> String {
-    let from =
-        job.spec.map_or_else(String::new, |it| format!(" from {}", in_line(it)));
+    let from = job.spec.map_or_else(String::new, |it| format!(" from {}", in_line(it)));
     format!(
         "{}{from}, SHA-256 {}; {} {}, at most {} a task.",
         env!("CARGO_PKG_VERSION"),
@@ -254,7 +255,10 @@ mod tests {
         let scripts = Scripts::of(&job(command, out), &ClusterOptions::default(), 3);
         let Scripts { array, join } =
             scripts.unwrap_or_else(|it| panic!("{given:?}: {}", it.reason()));
-        assert!([&array, &join].iter().all(|script| !script.contains("@@")), "a place is not filled");
+        assert!(
+            [&array, &join].iter().all(|script| !script.contains("@@")),
+            "a place is not filled"
+        );
         values
             .retain(|id, _| !["out", "dry_run", "sbatch", "sbatch_options"].contains(&id.as_str()));
         let own = format!("{}:{DIGEST}", env!("CARGO_PKG_VERSION"));

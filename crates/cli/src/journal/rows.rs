@@ -115,8 +115,10 @@ impl PartRows {
         row.push_str(&digits);
         row.push('\n');
         if row.len() > MAX_ROW {
-            refuse!("the row of point {point} would be longer than {} MiB; give fewer schedulers at once",
-                MAX_ROW >> 20);
+            refuse!(
+                "the row of point {point} would be longer than {} MiB; give fewer schedulers at once",
+                MAX_ROW >> 20
+            );
         }
         self.out.write_all(row.as_bytes()).map_err(|error| self.file.failure(&error))?;
         self.file.note(point);

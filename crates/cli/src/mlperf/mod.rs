@@ -176,8 +176,7 @@ fn suite_of_round(
         (false, MlperfBenchmark::Inference) => suite_named("inference_v0.5", args, catalog)?,
         (false, MlperfBenchmark::Mobile) => {
             let rounds = "v0.7, v1.0, v2.0, v3.0";
-            refuse!("MLPerf Mobile has no tasks here for round {} (known: {rounds})",
-                round.name);
+            refuse!("MLPerf Mobile has no tasks here for round {} (known: {rounds})", round.name);
         }
     };
     Ok((suite, round, !has_own))

@@ -100,8 +100,10 @@ impl Target {
                     Failure::Argument(message)
                 })?;
                 if self.batching.max > 1 && time.depends_on_sample() {
-                    refuse!("{name} has latencies by sample, which say nothing of --max-batch {}",
-                        self.batching.max);
+                    refuse!(
+                        "{name} has latencies by sample, which say nothing of --max-batch {}",
+                        self.batching.max
+                    );
                 }
                 Ok(Box::new(ServerBed::new(time.clone(), *servers as usize, self.batching)))
             }

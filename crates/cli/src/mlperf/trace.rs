@@ -25,8 +25,10 @@ const MAX_SAMPLES: u64 = 1_000_000;
 /// Several tests.
 pub(super) fn check(args: &MlperfArgs, tests: &[&Test]) -> Result<(), Failure> {
     if args.trace.is_some() && tests.len() != 1 {
-        refuse!("--trace takes one test, and this command makes {}; choose one with --task and --load",
-            tests.len());
+        refuse!(
+            "--trace takes one test, and this command makes {}; choose one with --task and --load",
+            tests.len()
+        );
     }
     Ok(())
 }
@@ -48,8 +50,10 @@ pub(super) fn write(
     let performance = made.result.performance();
     let samples = performance.queries.saturating_mul(made.result.settings.samples_per_query);
     if samples > MAX_SAMPLES {
-        refuse!("a trace of {samples} samples would be too large; at most {MAX_SAMPLES} are traced \
-             (--min-queries and --min-duration make a test shorter)");
+        refuse!(
+            "a trace of {samples} samples would be too large; at most {MAX_SAMPLES} are traced \
+             (--min-queries and --min-duration make a test shorter)"
+        );
     }
     let tenant = Tenant::of_test(made.test, target.batching);
     let bed = accelerators.bed(vec![tenant])?;

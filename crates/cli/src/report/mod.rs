@@ -127,8 +127,10 @@ fn runs(folder: &Path) -> Result<Made, Failure> {
 /// Refuses a page that would overwrite results.
 fn refuse_to_overwrite(args: &ReportArgs) -> Result<(), Failure> {
     if is_result(&args.out) {
-        refuse!("{}: the report is an HTML page; use a name that ends in .html",
-            args.out.display());
+        refuse!(
+            "{}: the report is an HTML page; use a name that ends in .html",
+            args.out.display()
+        );
     }
     let mut results = Vec::new();
     if args.folder.is_file() {

@@ -125,9 +125,11 @@ fn read(
         return Ok((Vec::new(), 0));
     }
     if text != header.as_bytes() {
-        refuse!("{} cannot be continued: it is the journal of another search, of other inputs or of another \
+        refuse!(
+            "{} cannot be continued: it is the journal of another search, of other inputs or of another \
              version; --restart begins it again, --out names another folder",
-            path.display());
+            path.display()
+        );
     }
     let (mut runs, mut length, mut n_damaged) = (Vec::new(), text.len() as u64, 0u64);
     loop {

@@ -211,7 +211,9 @@ fn require_bounds(args: &SearchArgs, prepared: &PreparedSearch) -> Result<(), Fa
         refuse!("--join is for the end: the job of --sbatch joins its parts itself");
     }
     if args.require_proof && (args.shard.is_some() || has_parts) {
-        refuse!("a part proves nothing of the whole space: give --require-proof when the parts are joined");
+        refuse!(
+            "a part proves nothing of the whole space: give --require-proof when the parts are joined"
+        );
     }
     if args.shard.is_some() && args.out.is_none() {
         refuse!("a part is of use in a folder only: give --out DIR, and later --join DIR");

@@ -35,9 +35,7 @@ pub(super) fn compare(tables: &[PathBuf], format: Format) -> Result<(), Failure>
         numbers.extend(cross::compare(&Source::read(path)?)?);
     }
     let printed = match format {
-        Format::Table => {
-            output::print_text(&(to_text(&numbers) + &differences(&numbers)))
-        }
+        Format::Table => output::print_text(&(to_text(&numbers) + &differences(&numbers))),
         Format::Csv => output::print(&output::in_memory(|out| cross::write_csv(&numbers, out))),
     };
     printed.and_check(check(cross::n_different(&numbers), "numbers"))

@@ -94,8 +94,7 @@ impl<'a> TenantOption<'a> {
         let burst = ["burst_qps", "burst_ms", "period_ms"];
         if burst.iter().chain(&["group"]).any(|key| self.values.contains_key(key)) {
             if self.values.contains_key("arrivals") {
-                refuse!("{}: bursts have Poisson arrivals; leave out arrivals",
-                    self.option);
+                refuse!("{}: bursts have Poisson arrivals; leave out arrivals", self.option);
             }
             let within = self.number("burst_qps")?;
             let within = within.ok_or_else(|| self.missing(burst[0], "the rate within a burst"))?;

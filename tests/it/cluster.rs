@@ -109,6 +109,27 @@ fn the_script_of_a_sweep_is_quoted_and_complete() {
     Command::new("bash").arg("-n").arg(&path).assert().success();
 }
 
+#[test]
+fn shellcheck_finds_nothing_in_scripts_and_templates() {
+    let shellcheck = |folder: &std::path::Path, files: &[&str]| {
+        let mut command = std::process::Command::new("shellcheck");
+        command.args(["--norc", "--shell=bash"]).args(files).current_dir(folder).output()
+    };
+    let folder = folder();
+    fs::write(folder.path().join("script"), script(&folder)).expect("it can be written");
+    let Ok(of_script) = shellcheck(folder.path(), &["script"]) else {
+        println!("skipped: shellcheck is not here");
+        return;
+    };
+    let templates = ["array.sh", "join.sh", "join_files.sh", "join_folders.sh"];
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/cli/src/cluster");
+    let of_templates = shellcheck(&source, &templates).expect("it is here");
+    for found in [of_script, of_templates] {
+        assert_eq!(String::from_utf8_lossy(&found.stdout), "");
+        assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
+    }
+}
+
 /// A folder of programs for the shell.
 #[cfg(unix)]
 struct Programs(TempDir);

@@ -16,7 +16,7 @@ use super::cost::COST_MODEL;
 use super::experiment::{HardwareOptions, prepare};
 use super::message::{Failure, warn, with_hints};
 use super::options::{Format, NetworkOptions};
-use super::table_style;
+use super::{output, table_style};
 
 /// Compute the area and power of systems, term by term.
 #[derive(Debug, Args)]
@@ -77,14 +77,11 @@ pub(super) fn run(args: &AreaArgs) -> Result<(), Failure> {
     let shipped: Vec<_> =
         shipped.iter().map(|it| catalog.technology(it)).collect::<Result<_, _>>()?;
     let needed = |it: &Accelerator| needs.under_fixed_directives(it);
-    print(args.format, &AreaReport::new(&systems, &shipped, args.sizes.into(), needed))
-}
-
-fn print(format: Format, report: &AreaReport) -> Result<(), Failure> {
-    format.print(
+    let report = AreaReport::new(&systems, &shipped, args.sizes.into(), needed);
+    args.format.print(
         || report.to_table(table_style()),
         || report.to_json(),
-        |out| report.write_csv(out),
+        || output::in_memory(|out| report.write_csv(out)),
     )
 }
 

@@ -106,8 +106,7 @@ pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
     if !args.batch.is_empty()
         && let Some(choice) = choices.iter().find(|choice| !choice.model.supports_batches())
     {
-        let message = format!("--batch: the cost model `{}` leaves batches out", choice.name);
-        return Err(Failure::Argument(message));
+        refuse!("--batch: the cost model `{}` leaves batches out", choice.name);
     }
     if args.explain {
         return explain(args, &choices, &networks, &accelerators);
@@ -118,9 +117,7 @@ pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
         .check()?;
     let pairs = choices.len() * accelerators.len() * networks.len();
     if pairs > MAX_PAIRS {
-        return Err(Failure::Argument(format!(
-            "{pairs} pairs of network and accelerator; at most {MAX_PAIRS} are allowed"
-        )));
+        refuse!("{pairs} pairs of network and accelerator; at most {MAX_PAIRS} are allowed");
     }
     let both = |accelerator: &Accelerator| {
         let variant = |choice: &NamedCostModel| Variant {
@@ -172,7 +169,7 @@ fn print(format: Format, report: &dyn Report) -> Result<(), Failure> {
     format.print(
         || report.to_table(table_style()),
         || report.to_json(),
-        |out| report.write_csv(out),
+        || output::in_memory(|out| report.write_csv(out)),
     )
 }
 
@@ -211,8 +208,7 @@ fn explain(
     accelerators: &[Accelerator],
 ) -> Result<(), Failure> {
     if choices.iter().any(|choice| choice.name != COST_MODEL) {
-        let message = format!("--explain is about the cost model `{COST_MODEL}`");
-        return Err(Failure::Argument(message));
+        refuse!("--explain is about the cost model `{COST_MODEL}`");
     }
     let name = args.layers.layer.as_deref().unwrap_or_default();
     let mut texts = Vec::new();

@@ -1,6 +1,8 @@
 //! Options for the keys of experiments, made from the table of keys, and the experiment that they
 //! describe.
 
+use std::marker::PhantomData;
+
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value, json};
@@ -18,7 +20,7 @@ const MUCH_MEMORY: u64 = 1 << 30;
 #[derive(Debug, Clone, Args)]
 pub(super) struct RunOptions {
     #[command(flatten)]
-    keys: KeyOptions,
+    keys: KeyOptions<OfRuns>,
     /// Dataflow of a hardware file (.m); repeat for each accelerator.
     #[arg(long, value_name = "D|FILE")]
     dataflow: Vec<String>,
@@ -37,7 +39,7 @@ impl RunOptions {
         &self,
         schedulers: impl IntoIterator<Item = &'a String>,
     ) -> Result<Experiment, Failure> {
-        let mut experiment = set_keys(Experiment::new(), &self.keys.0);
+        let mut experiment = set_keys(Experiment::new(), &self.keys.given);
         for dataflow in &self.dataflow {
             experiment = experiment.dataflow(dataflow);
         }
@@ -46,15 +48,15 @@ impl RunOptions {
 
     /// Values of the key called `name`, as given.
     pub(super) fn values(&self, name: &str) -> &[String] {
-        let found = self.keys.0.iter().find(|(key, ..)| key.name == name);
+        let found = self.keys.given.iter().find(|(key, ..)| key.name == name);
         found.map_or(&[], |(.., values)| values)
     }
 
     /// The same options with other values of the key called `name`, which has an option.
     pub(super) fn with(mut self, name: &str, values: Vec<String>) -> Self {
-        self.keys.0.retain(|(key, ..)| key.name != name);
+        self.keys.given.retain(|(key, ..)| key.name != name);
         let found = with_option().find(|(key, _)| key.name == name);
-        self.keys.0.extend(found.map(|(key, option)| (key, option, values)));
+        self.keys.given.extend(found.map(|(key, option)| (key, option, values)));
         self
     }
 
@@ -68,7 +70,7 @@ impl RunOptions {
     /// Values by option, for a record. Options that were left out have none.
     pub(super) fn requested(&self) -> Map<String, Value> {
         let mut requested = Map::new();
-        for (key, option, values) in &self.keys.0 {
+        for (key, option, values) in &self.keys.given {
             let mut values = values.iter().map(|value| key.allowed.json(value));
             let value = match option.several {
                 Several::No => values.next_back().unwrap_or_default(),
@@ -104,8 +106,7 @@ fn assign(experiment: Experiment, assignments: &[String]) -> Result<Experiment, 
 /// The key and the value of an assignment of `--set`.
 fn split(assignment: &str) -> Result<(&str, &str), Failure> {
     let Some((name, value)) = assignment.split_once('=') else {
-        let message = format!("--set takes key=value, found `{assignment}`");
-        return Err(Failure::Argument(message));
+        refuse!("--set takes key=value, found `{assignment}`");
     };
     let name = name.trim();
     match with_option().find(|(key, _)| key.name == name) {
@@ -143,20 +144,6 @@ fn with_option() -> impl Iterator<Item = (&'static Key, KeyOption)> {
 
 /// Options for keys with their values as given.
 type Given = Vec<(&'static Key, KeyOption, Vec<String>)>;
-
-fn given(matches: &ArgMatches, is_of: fn(&Key) -> bool) -> Given {
-    let values = |option: &KeyOption| {
-        let values = matches.get_many::<String>(option.long)?;
-        Some(values.cloned().collect())
-    };
-    let keys = with_option().filter(|(key, _)| is_of(key));
-    keys.filter_map(|(key, option)| Some((key, option, values(&option)?))).collect()
-}
-
-fn add(command: Command, is_of: fn(&Key) -> bool, arg: fn(&Key, KeyOption) -> Arg) -> Command {
-    let keys = with_option().filter(|(key, _)| is_of(key));
-    command.args(keys.map(|(key, option)| arg(key, option)))
-}
 
 /// Meaning of a key as help text, with a remark and the default.
 fn help(key: &Key, option: KeyOption, remark: &str) -> String {
@@ -212,53 +199,31 @@ fn axis(key: &Key, option: KeyOption) -> Arg {
         .action(ArgAction::Append)
 }
 
-/// Options of all keys but the scheduler, which some commands take several of.
-#[derive(Debug, Clone, Default)]
-struct KeyOptions(Given);
+/// Keys of which a command has options.
+pub(super) trait Selection {
+    /// The option of a key.
+    const OPTION: fn(&Key, KeyOption) -> Arg = one;
 
-impl KeyOptions {
-    fn has(key: &Key) -> bool {
-        key.name != SCHEDULER
-    }
+    /// Whether the command has an option of `key`.
+    fn has(key: &Key) -> bool;
 }
 
-const SCHEDULER: &str = "scheduler";
+/// Options of the keys of a selection, with their values as given.
+#[derive(Debug, Clone)]
+pub(super) struct KeyOptions<S> {
+    given: Given,
+    selection: PhantomData<S>,
+}
 
-impl FromArgMatches for KeyOptions {
+impl<S: Selection> FromArgMatches for KeyOptions<S> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self(given(matches, Self::has)))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        self.0 = given(matches, Self::has);
-        Ok(())
-    }
-}
-
-impl Args for KeyOptions {
-    fn augment_args(command: Command) -> Command {
-        add(command, Self::has, one)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-/// The option of one scheduler.
-#[derive(Debug, Clone, Default)]
-pub(super) struct SchedulerOption(pub Option<String>);
-
-impl SchedulerOption {
-    fn has(key: &Key) -> bool {
-        key.name == SCHEDULER
-    }
-}
-
-impl FromArgMatches for SchedulerOption {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = given(matches, Self::has).into_iter().next();
-        Ok(Self(given.and_then(|(.., values)| values.into_iter().next_back())))
+        let values = |option: &KeyOption| {
+            let values = matches.get_many::<String>(option.long)?;
+            Some(values.cloned().collect())
+        };
+        let keys = with_option().filter(|(key, _)| S::has(key));
+        let given = keys.filter_map(|(key, option)| Some((key, option, values(&option)?)));
+        Ok(Self { given: given.collect(), selection: PhantomData })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -267,9 +232,10 @@ impl FromArgMatches for SchedulerOption {
     }
 }
 
-impl Args for SchedulerOption {
+impl<S: Selection> Args for KeyOptions<S> {
     fn augment_args(command: Command) -> Command {
-        add(command, Self::has, one)
+        let keys = with_option().filter(|(key, _)| S::has(key));
+        command.args(keys.map(|(key, option)| S::OPTION(key, option)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -277,15 +243,52 @@ impl Args for SchedulerOption {
     }
 }
 
-/// Options of the choice of mappings.
-#[derive(Debug, Clone, Default)]
-pub(super) struct MappingOptions(Given);
+/// All keys but the scheduler, which some commands take several of.
+#[derive(Debug, Clone)]
+struct OfRuns;
 
-impl MappingOptions {
+impl Selection for OfRuns {
+    fn has(key: &Key) -> bool {
+        key.name != SCHEDULER
+    }
+}
+
+const SCHEDULER: &str = "scheduler";
+
+/// The key of the scheduler.
+#[derive(Debug, Clone)]
+pub(super) struct OfScheduler;
+
+impl Selection for OfScheduler {
+    fn has(key: &Key) -> bool {
+        key.name == SCHEDULER
+    }
+}
+
+/// The option of one scheduler.
+pub(super) type SchedulerOption = KeyOptions<OfScheduler>;
+
+impl SchedulerOption {
+    /// The scheduler with its parameters, if one is given.
+    pub(super) fn text(&self) -> Option<&String> {
+        self.given.first().and_then(|(.., values)| values.last())
+    }
+}
+
+/// Keys of the choice of mappings.
+#[derive(Debug, Clone)]
+pub(super) struct OfMappings;
+
+impl Selection for OfMappings {
     fn has(key: &Key) -> bool {
         ["flexibility", "mapping_objective", "mapping_effort"].contains(&key.name)
     }
+}
 
+/// Options of the choice of mappings.
+pub(super) type MappingOptions = KeyOptions<OfMappings>;
+
+impl MappingOptions {
     /// The choice of mappings that the options ask for.
     pub(super) fn settings(&self) -> MappingSettings {
         self.all().mapping
@@ -298,7 +301,7 @@ impl MappingOptions {
 
     fn all(&self) -> Settings {
         let mut settings = Settings::default();
-        for (key, _, values) in &self.0 {
+        for (key, _, values) in &self.given {
             let set = values.last().map(|value| settings.set(key.name, value));
             set.transpose().expect("the parser takes words of the key only");
         }
@@ -306,32 +309,11 @@ impl MappingOptions {
     }
 }
 
-impl FromArgMatches for MappingOptions {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self(given(matches, Self::has)))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-impl Args for MappingOptions {
-    fn augment_args(command: Command) -> Command {
-        add(command, Self::has, one)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
 /// Options that describe systems, without what runs on them.
 #[derive(Debug, Clone, Args)]
 pub(super) struct HardwareOptions {
     #[command(flatten)]
-    keys: HardwareKeys,
+    keys: KeyOptions<OfHardware>,
     /// Dataflow of a hardware file (.m); repeat for each accelerator.
     #[arg(long, value_name = "D|FILE")]
     dataflow: Vec<String>,
@@ -348,51 +330,39 @@ impl HardwareOptions {
     /// [`Failure::Argument`] if `--set` has no `=`, or a key that is not of the hardware.
     pub(super) fn experiment(&self, experiment: Experiment) -> Result<Experiment, Failure> {
         if let Some(other) = self.set.iter().find(|it| !it.trim_start().starts_with("hardware.")) {
-            let message =
-                format!("--set takes keys that begin with `hardware.` here, found `{other}`");
-            return Err(Failure::Argument(message));
+            refuse!("--set takes keys that begin with `hardware.` here, found `{other}`");
         }
-        let experiment = set_keys(experiment, &self.keys.0);
+        let experiment = set_keys(experiment, &self.keys.given);
         let experiment = self.dataflow.iter().fold(experiment, Experiment::dataflow);
         assign(experiment, &self.set)
     }
 }
 
-/// Options of the keys of systems.
-#[derive(Debug, Clone, Default)]
-struct HardwareKeys(Given);
+/// Keys of systems.
+#[derive(Debug, Clone)]
+struct OfHardware;
 
-impl HardwareKeys {
+impl Selection for OfHardware {
     fn has(key: &Key) -> bool {
         let keys = ["system", "pes", "platform", "technology", "flexibility", "mapping_objective"];
         keys.contains(&key.name)
     }
 }
 
-impl FromArgMatches for HardwareKeys {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self(given(matches, Self::has)))
-    }
+/// All keys, each with several values.
+#[derive(Debug, Clone)]
+pub(super) struct OfSweeps;
 
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        self.0 = given(matches, Self::has);
-        Ok(())
-    }
-}
+impl Selection for OfSweeps {
+    const OPTION: fn(&Key, KeyOption) -> Arg = axis;
 
-impl Args for HardwareKeys {
-    fn augment_args(command: Command) -> Command {
-        add(command, Self::has, one)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
+    fn has(_: &Key) -> bool {
+        true
     }
 }
 
 /// Options of keys that a sweep varies.
-#[derive(Debug, Clone, Default)]
-pub(super) struct AxisOptions(Given);
+pub(super) type AxisOptions = KeyOptions<OfSweeps>;
 
 impl AxisOptions {
     /// Names of the options.
@@ -402,29 +372,8 @@ impl AxisOptions {
 
     /// Every option that was given: its name with dashes, its key, and its values.
     pub(super) fn axes(&self) -> impl Iterator<Item = (String, &'static str, &[String])> {
-        let axes = self.0.iter();
+        let axes = self.given.iter();
         axes.map(|(key, option, values)| (format!("--{}", option.long), key.name, &values[..]))
-    }
-}
-
-impl FromArgMatches for AxisOptions {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self(given(matches, |_| true)))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        self.0 = given(matches, |_| true);
-        Ok(())
-    }
-}
-
-impl Args for AxisOptions {
-    fn augment_args(command: Command) -> Command {
-        add(command, |_| true, axis)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
     }
 }
 

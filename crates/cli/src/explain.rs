@@ -56,7 +56,7 @@ pub(super) struct ExplainArgs {
 /// Returns a failure for bad input, more than one run, a run that is infeasible, or a frame that does not
 /// exist.
 pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
-    let experiment = args.options.experiment(args.scheduler.0.as_ref())?;
+    let experiment = args.options.experiment(args.scheduler.text())?;
     let one =
         prepare(&experiment.clone().only_replications(args.replication..args.replication + 1))?;
     refuse_several(&one)?;
@@ -95,8 +95,7 @@ fn choice_text(experiment: &Experiment, other: &str) -> Result<String, Failure> 
     let prepared = experiment.prepare()?;
     let against = experiment.with_system(other).prepare()?;
     if against.n_runs() != prepared.n_runs() {
-        let message = format!("--against {other} makes several systems; name one");
-        return Err(Failure::Argument(message));
+        refuse!("--against {other} makes several systems; name one");
     }
     let heads = [&prepared, &against].map(|it| heading(first(it), it, &over(it.n_runs())));
     let text = whole(&prepared)?.against(&whole(&against)?, table_style());
@@ -172,9 +171,7 @@ fn target(scenario: &Scenario, text: &str) -> Result<Target, Failure> {
         Some((name, FrameId::new(frame as usize)))
     });
     let Some((name, frame)) = parsed else {
-        return Err(Failure::Argument(format!(
-            "`{text}` is no frame; name one as MODEL:FRAME, for example HT:12"
-        )));
+        refuse!("`{text}` is no frame; name one as MODEL:FRAME, for example HT:12");
     };
     let names = model_names(scenario);
     let model = names.iter().position(|known| known.eq_ignore_ascii_case(name));

@@ -133,9 +133,7 @@ impl PictureOptions {
 }
 
 fn bytes(place: &Path, bytes: &[u8]) -> Result<Complete, Failure> {
-    let mut file = OutputFile::create(place)?;
-    file.write_all(bytes).map_err(|error| Failure::writing(&place.display(), &error))?;
-    file.complete()
+    OutputFile::create(place)?.with(|out| out.write_all(bytes))?.complete()
 }
 
 fn caption(figure: &dyn Figure) -> String {

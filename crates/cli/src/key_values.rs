@@ -17,14 +17,13 @@ pub(super) fn parse<'a>(
     let mut values = BTreeMap::new();
     for assignment in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {
         let Some((key, value)) = assignment.split_once('=') else {
-            let message = format!("{option}: `{assignment}` is not KEY=VALUE");
-            return Err(Failure::Argument(message));
+            refuse!("{option}: `{assignment}` is not KEY=VALUE");
         };
         let Some(&key) = known.iter().find(|name| **name == key.trim()) else {
             return Err(super::unknown("key", key, known.iter().copied()));
         };
         if values.insert(key, value.trim()).is_some() {
-            return Err(Failure::Argument(format!("{option}: `{key}` is given twice")));
+            refuse!("{option}: `{key}` is given twice");
         }
     }
     Ok(values)

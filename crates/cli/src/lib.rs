@@ -5,6 +5,13 @@
 
 #![warn(missing_docs, unreachable_pub)]
 
+/// Returns [`Failure::Argument`] with this message from a function.
+macro_rules! refuse {
+    ($($message:tt)+) => {
+        return Err($crate::message::Failure::Argument(format!($($message)+)))
+    };
+}
+
 mod area;
 mod assumed;
 mod cache;
@@ -32,6 +39,7 @@ mod message;
 mod mlperf;
 mod options;
 mod output;
+mod parts;
 mod places;
 mod plot;
 mod progress;

@@ -9,12 +9,11 @@ use xrsim_model::cost;
 use xrsim_model::hardware::technology::Constant;
 use xrsim_model::ids::ModelId;
 use xrsim_model::scenario::{DependencyKind, QualityDirection, QualityGoal, Scenario};
-use xrsim_report::table;
 use xrsim_sim::compat::quirks;
 use xrsim_validation::validate::networks::facts;
 
 use super::message::Failure;
-use super::{experiment, output, schedulers, table_style};
+use super::{experiment, output, schedulers};
 
 /// List what is available: models, scenarios, systems, schedulers, settings and more.
 #[derive(Debug, Args)]
@@ -108,7 +107,8 @@ fn listings() -> PossibleValuesParser {
 /// Returns a failure if standard output cannot be written.
 pub(super) fn run(args: &ListArgs) -> Result<(), Failure> {
     let tables = tables(&args.what)?;
-    let texts: Vec<_> = tables.into_iter().map(|(header, rows)| render(&header, rows)).collect();
+    let text = |(header, rows): Table| output::table_text(&header, rows, header.len());
+    let texts: Vec<_> = tables.into_iter().map(text).collect();
     output::print_text(&texts.join("\n"))
 }
 
@@ -126,14 +126,6 @@ pub(super) fn tables(name: &str) -> Result<Vec<Table>, Failure> {
 
 fn one(table: Table) -> Vec<Table> {
     vec![table]
-}
-
-fn render(header: &[&str], rows: Vec<Vec<String>>) -> String {
-    let mut table = table::new_table(table_style(), header, header.len());
-    for row in rows {
-        table.add_row(row);
-    }
-    table::render(&table)
 }
 
 fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {

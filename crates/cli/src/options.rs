@@ -1,11 +1,10 @@
 //! Values of options that several commands have in common.
 
-use std::io::{self, Write};
 use std::sync::Arc;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use serde_json::Value;
+use serde::Serialize;
 
 use xrsim_config::{Catalog, Edition, Kind, Notes};
 use xrsim_experiment::DEFAULT_PLATFORM;
@@ -94,25 +93,21 @@ impl LayerOptions {
 }
 
 impl Format {
-    /// Prints a report: `table` and `json` make texts, `csv` writes rows.
+    /// Prints a report in one of its forms.
     ///
     /// # Errors
     ///
     /// Returns a failure if standard output is closed or full.
-    pub(super) fn print(
+    pub(super) fn print<J: Serialize>(
         self,
         table: impl FnOnce() -> String,
-        json: impl FnOnce() -> Value,
-        csv: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        json: impl FnOnce() -> J,
+        csv: impl FnOnce() -> String,
     ) -> Result<(), Failure> {
         match self {
             Self::Table => output::print_text(&table()),
             Self::Json => output::print_json(&json()),
-            Self::Csv => {
-                let mut text = Vec::new();
-                csv(&mut text).expect("writing to memory cannot fail");
-                output::print(&String::from_utf8(text).expect("cells are UTF-8"))
-            }
+            Self::Csv => output::print(&csv()),
         }
     }
 }

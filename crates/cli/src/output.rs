@@ -16,7 +16,9 @@ use xrsim_model::text;
 use super::console::Stream;
 use super::message::Failure;
 use super::progress::out_of_the_way;
+use super::table_style;
 use xrsim_model::digest::Digest;
+use xrsim_report::table;
 
 use part::Part;
 pub(super) use set::OutputSet;
@@ -80,6 +82,21 @@ impl OutputFile {
         let sink = Sink::open(path, folder).map_err(failure)?;
         let target = Target { sink, digest };
         Ok(Self { path: path.into(), out: BufWriter::with_capacity(1 << 16, target) })
+    }
+
+    /// Adds the content that `write` writes.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if it cannot be written.
+    pub(super) fn with(
+        mut self,
+        write: impl FnOnce(&mut Self) -> io::Result<()>,
+    ) -> Result<Self, Failure> {
+        match write(&mut self) {
+            Ok(()) => Ok(self),
+            Err(error) => Err(Failure::writing(&self.path.display(), &error)),
+        }
     }
 
     /// Completes the file and renames it; an older file is replaced.
@@ -209,9 +226,7 @@ pub(super) fn create_folder(folder: &Path) -> Result<(), Failure> {
 ///
 /// Returns a failure as [`OutputFile::create`] and [`OutputFile::finish`] do.
 pub(super) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut file = OutputFile::create(path)?;
-    file.write_all(text.as_bytes()).map_err(|error| Failure::writing(&path.display(), &error))?;
-    file.finish()
+    OutputFile::create(path)?.with(|out| out.write_all(text.as_bytes()))?.finish()
 }
 
 /// Writes a table, header first, to `path` as CSV.
@@ -246,12 +261,38 @@ pub(super) fn write_csv_to(
 }
 
 /// Formats a table, header first, as CSV. Cells are quoted where necessary.
-pub(super) fn csv_text(header: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn csv_text(header: &[impl AsRef<str>], rows: &[Vec<String>]) -> String {
     let mut table = csv::Writer::from_writer(Vec::new());
     let written = "writing to memory cannot fail, and all rows are as long as the header";
-    table.write_record(header).expect(written);
+    table.write_record(header.iter().map(AsRef::as_ref)).expect(written);
     rows.iter().for_each(|row| table.write_record(row).expect(written));
     String::from_utf8(table.into_inner().expect(written)).expect("cells are text")
+}
+
+/// Text that `write` writes.
+pub(super) fn in_memory<E: fmt::Debug>(
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+) -> String {
+    let mut text = Vec::new();
+    write(&mut text).expect("writing to memory cannot fail");
+    String::from_utf8(text).expect("cells are UTF-8")
+}
+
+/// Formats a table for people. The first `n_text` columns are left-aligned.
+pub(super) fn table_text<R>(
+    header: &[impl AsRef<str>],
+    rows: impl IntoIterator<Item = R>,
+    n_text: usize,
+) -> String
+where
+    R: IntoIterator<Item: fmt::Display>,
+{
+    let header: Vec<_> = header.iter().map(AsRef::as_ref).collect();
+    let mut table = table::new_table(table_style(), &header, n_text);
+    for row in rows {
+        table.add_row(row.into_iter().map(|cell| cell.to_string()));
+    }
+    table::render(&table)
 }
 
 /// Returns the members of an object that `json!` made.

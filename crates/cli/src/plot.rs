@@ -10,7 +10,6 @@ use xrsim_config::read_bounded;
 use xrsim_model::column::{self, Better};
 use xrsim_model::renamed;
 use xrsim_report::points::{Best, Front, Objective, PointTable, PointsError, heat_map};
-use xrsim_report::table;
 use xrsim_results::rows::Checked;
 use xrsim_sim::score::Score;
 
@@ -19,7 +18,7 @@ use super::message::{Failure, hint, say};
 use super::places::Places;
 use super::record::Recorded;
 use super::results::RECORD;
-use super::{output, sweep, table_style};
+use super::{output, sweep};
 use xrsim_model::digest::Digest;
 
 /// Draw the results of a sweep: Pareto front, best designs or heat map.
@@ -179,8 +178,7 @@ fn best(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
 
 fn heatmap(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let Some(out) = &args.out else {
-        let message = "a heat map needs a file: --out FILE.svg, FILE.pdf or FILE.png";
-        return Err(Failure::Argument(message.into()));
+        refuse!("a heat map needs a file: --out FILE.svg, FILE.pdf or FILE.png");
     };
     let x = column_name(args.x.as_deref().unwrap_or("pes"));
     let y = column_name(args.y.as_deref().unwrap_or("system"));
@@ -221,20 +219,18 @@ struct Text {
 
 impl Text {
     fn print(&self) -> Result<(), Failure> {
-        let header: Vec<_> = self.header.iter().map(String::as_str).collect();
-        let mut table = table::new_table(table_style(), &header, self.n_text);
-        for row in &self.rows {
+        let cells = |row: &Vec<String>| {
             let (text, numbers) = row.split_at(self.n_text);
-            table.add_row(text.iter().cloned().chain(numbers.iter().map(|it| short(it))));
-        }
-        output::print_text(&format!("{}{}\n", table::render(&table), self.draws))
+            text.iter().cloned().chain(numbers.iter().map(|it| short(it))).collect::<Vec<_>>()
+        };
+        let table = output::table_text(&self.header, self.rows.iter().map(cells), self.n_text);
+        output::print_text(&format!("{table}{}\n", self.draws))
     }
 
     /// Writes the table as a CSV file.
     fn write(&self, path: &Path) -> Result<(), Failure> {
         if !is_csv(path) {
-            let message = format!("{}: a table ends in .csv", path.display());
-            return Err(Failure::Argument(message));
+            refuse!("{}: a table ends in .csv", path.display());
         }
         output::write_csv(path, (self.header.clone(), self.rows.clone()))
     }

@@ -1,6 +1,7 @@
 //! Progress of a command on a terminal, shown after one second: a bar, or a message.
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -55,6 +56,8 @@ pub(super) fn observed<T>(observer: Option<Observer>, command: impl FnOnce() -> 
 /// A bar on standard error with rate and remaining time, shown on terminals only.
 pub(super) struct Progress {
     bar: ProgressBar,
+    /// Number of runs that are done, where they are added.
+    done: AtomicU64,
     /// Template of the bar from the first finished run on.
     of_runs: Mutex<Option<&'static str>>,
     /// Caller in this process that is told of every step.
@@ -90,8 +93,7 @@ impl Progress {
     /// Sets the number of things that are done, and of all.
     pub(super) fn set_of(&self, done: usize, total: usize) {
         self.bar.set_length(total as u64);
-        self.bar.set_position(done as u64);
-        self.tell(done as u64);
+        self.set(done as u64);
     }
 
     /// Shows messages that change, and the elapsed time.
@@ -119,7 +121,13 @@ impl Progress {
         let is_shown = Stream::Err.is_terminal() && !colour::is_dumb() && !console::is_quiet();
         let watch = is_shown.then(|| watch(&bar));
         let observer = OBSERVER.with_borrow(Clone::clone);
-        Self { bar, of_runs: Mutex::default(), observer, watch: watch.flatten() }
+        let done = AtomicU64::new(bar.position());
+        Self { bar, done, of_runs: Mutex::default(), observer, watch: watch.flatten() }
+    }
+
+    /// Adds to the number of runs that are done.
+    pub(super) fn add(&self, more: u64) {
+        self.set(self.done.fetch_add(more, Ordering::Relaxed) + more);
     }
 
     /// Sets the number of runs that are done.
@@ -130,10 +138,6 @@ impl Progress {
             self.bar.reset_eta();
         }
         self.bar.set_position(done);
-        self.tell(done);
-    }
-
-    fn tell(&self, done: u64) {
         if let Some(observer) = &self.observer {
             observer(done, self.bar.length().unwrap_or(0));
         }

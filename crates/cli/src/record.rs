@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::message::{Failure, warn};
+use super::output;
 use xrsim_model::digest::Digest;
 
 /// Key of the files of a record.
@@ -16,6 +17,14 @@ const SEAL: &str = "record_sha256";
 
 /// Hexadecimal digits of a SHA-256.
 const DIGITS: usize = 64;
+
+/// The record of results of this program, with the members of an object that `json!` made.
+pub(super) fn of_results(members: Value) -> Map<String, Value> {
+    let mut record = output::object(members);
+    record.insert("program".into(), "xrsim".into());
+    record.insert("version".into(), env!("CARGO_PKG_VERSION").into());
+    record
+}
 
 /// Returns `record` in one line, sealed.
 pub(super) fn sealed(record: Map<String, Value>) -> String {

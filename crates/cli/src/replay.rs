@@ -1,7 +1,6 @@
 //! `xrsim replay`: takes the place of the published artifact's binary on the artifact's own files.
 
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -53,26 +52,18 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         hardware: &args.hw_file,
     };
     let replay = with_hints(|notes| files.replay(args.libc_seed, notes))?;
-    let timeline = args.timeline.iter().map(|path| stage(path, |out| replay.write_schedule(out)));
-    let summary = args.summary.iter().map(|path| stage(path, |out| replay.write_summary(out)));
+    let timeline = args
+        .timeline
+        .iter()
+        .map(|path| OutputFile::create(path)?.with(|out| replay.write_schedule(out))?.complete());
+    let summary = args
+        .summary
+        .iter()
+        .map(|path| OutputFile::create(path)?.with(|out| replay.write_summary(out))?.complete());
     let files = timeline.chain(summary).collect::<Result<Vec<_>, _>>()?;
     files.into_iter().try_for_each(Complete::rename)?;
     match &args.summary {
         Some(_) => Ok(()),
-        None => {
-            let mut text = Vec::new();
-            replay.write_summary(&mut text).expect("writing to memory cannot fail");
-            output::print(&String::from_utf8_lossy(&text))
-        }
+        None => output::print(&output::in_memory(|out| replay.write_summary(out))),
     }
-}
-
-/// Writes `content` completely, but does not rename the file to its place.
-fn stage(
-    path: &Path,
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<Complete, Failure> {
-    let mut file = OutputFile::create(path)?;
-    content(&mut file).map_err(|error| Failure::writing(&path.display(), &error))?;
-    file.complete()
 }

@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 use xrsim_figures::Format;
 use xrsim_model::hardware::Flexibility;
 use xrsim_model::mapper::Chooser;
-use xrsim_report::table::{Style, new_table, render};
 use xrsim_sim::plan::Semantics;
 use xrsim_validation::reproduce::ablation::{QuirkEffect, quirk_effects};
 use xrsim_validation::reproduce::costs::{self, CostSteps, MeanFactors};
@@ -24,7 +23,7 @@ use super::message::Failure;
 use super::options::semantics;
 use super::output::OutputSet;
 use super::progress::Progress;
-use super::{output, table_style};
+use super::{output, record};
 
 /// Reproduce the figures and quotes of the paper, and compare its conclusions under each semantics.
 #[derive(Debug, Args)]
@@ -129,7 +128,7 @@ fn of_paper(
         }
     }
     let deviations = Deviation::table(&deviations);
-    let mut text = to_text(&deviations, 3, table_style());
+    let mut text = to_text(&deviations, 3);
     write(set, "deviations", deviations)?;
     if args.figure.is_empty() && args.semantics.is_empty() {
         text.push_str(&changes(args.flexibility.unwrap_or(Flexibility::Tiles), set)?);
@@ -150,7 +149,7 @@ fn scaling(args: &ReproduceArgs, out: &mut Out) -> Result<String, Failure> {
     }
     write(out, SCALING, points.table())?;
     let summary = points.summary();
-    let text = to_text(&summary, 3, table_style());
+    let text = to_text(&summary, 3);
     write(out, "scaling_summary", summary)?;
     Ok(format!(
         "{text}Mcycles; bound: the larger of MACs / PEs and compulsory bytes / DRAM bandwidth; limited by, \
@@ -174,8 +173,7 @@ fn record(
     figures: &[&FigureEntry],
     semantics: &[Semantics],
 ) -> Map<String, Value> {
-    output::object(json!({
-        "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
+    record::of_results(json!({
         "figures": figures.iter().map(|it| it.number).collect::<Vec<_>>(),
         "scaling": args.figure.contains(&Part::Scaling),
         "semantics": semantics.iter().map(|it| it.name()).collect::<Vec<_>>(),
@@ -206,12 +204,11 @@ fn changes(flexibility: Flexibility, out: &mut Out) -> Result<String, Failure> {
     let costs = costs::compare()?;
     let effects = QuirkEffect::table(&quirk_effects()?);
     let [findings, best] = [conclusions::findings(&studies), conclusions::best_systems(&studies)];
-    let style = table_style();
-    let conclusions = [&findings, &best].map(|it| to_text(it, it.header.len(), style)).join("\n");
+    let conclusions = [&findings, &best].map(|it| to_text(it, it.header.len())).join("\n");
     let note = "scores of Figure 5 are one draw; the others are expected values over the triggers, and one \
                 draw (seed 0) of jitter where it has an effect\n";
-    let quirks = to_text(&effects, 1, style);
-    let cost_text = costs_to_text(&costs, style);
+    let quirks = to_text(&effects, 1);
+    let cost_text = costs_to_text(&costs);
     write(out, "conclusions", findings)?;
     write(out, "best_systems", best)?;
     write(out, "costs", CostSteps::table(&costs))?;
@@ -225,22 +222,17 @@ fn write(out: &mut Out, name: &str, table: Table) -> Result<(), Failure> {
 }
 
 /// The table for a terminal, with the first `n_text` columns left-aligned.
-fn to_text(table: &Table, n_text: usize, style: Style) -> String {
-    let header: Vec<_> = table.header.iter().map(String::as_str).collect();
-    let mut text = new_table(style, &header, n_text);
-    for row in &table.rows {
-        text.add_row(row);
-    }
-    render(&text)
+fn to_text(table: &Table, n_text: usize) -> String {
+    output::table_text(&table.header, &table.rows, n_text)
 }
 
 /// Factors of every step for a terminal, with means over the networks last.
-fn costs_to_text(all: &[CostSteps], style: Style) -> String {
+fn costs_to_text(all: &[CostSteps]) -> String {
     let mut header = vec!["network", "dataflow"];
     for quantity in ["published cycles", "published mJ"] {
         header.extend([quantity, "x counting", "x memory", "x operators", "= total"]);
     }
-    let mut table = new_table(style, &header, 2);
+    let mut rows = Vec::new();
     let cells = |first: String, factors: [f64; 4]| {
         [first].into_iter().chain(factors.map(|factor| format!("{factor:.3}")))
     };
@@ -249,13 +241,13 @@ fn costs_to_text(all: &[CostSteps], style: Style) -> String {
         let mut row = vec![it.task.clone(), it.dataflow.to_string()];
         row.extend(cells(format!("{:.0}", published.cycles), it.cycle_factors()));
         row.extend(cells(format!("{:.2}", published.energy_nj / 1e6), it.energy_factors()));
-        table.add_row(row);
+        rows.push(row);
     }
     for MeanFactors { dataflow, cycles, energy } in costs::means(all) {
         let mut row = vec!["geometric mean".to_string(), dataflow.into()];
         row.extend(cells(String::new(), cycles));
         row.extend(cells(String::new(), energy));
-        table.add_row(row);
+        rows.push(row);
     }
-    format!("{}\n{}", render(&table), costs::LEGEND)
+    format!("{}\n{}", output::table_text(&header, rows, 2), costs::LEGEND)
 }

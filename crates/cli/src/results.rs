@@ -18,7 +18,7 @@ use xrsim_report::limit::Limit;
 use xrsim_report::overview::overview;
 use xrsim_report::score_rows::{ScoreRow, ScoreRows};
 use xrsim_report::scores;
-use xrsim_results::csv::Table;
+use xrsim_results::csv::{RunTables, Table};
 use xrsim_results::idle::{IdleEnergies, idle_energy_of};
 use xrsim_results::{RunLabel, json};
 use xrsim_sim::plan::Plan;
@@ -82,48 +82,51 @@ pub(super) struct Results<'p> {
     not_offered: Vec<String>,
 }
 
-/// Files of `--out DIR`: the tables and their record.
-pub(super) const FILES: [&str; 4] = ["scores.csv", "models.csv", "inferences.csv", RECORD];
+/// Names of the tables of `--out DIR`.
+pub(super) const TABLES: [&str; 3] = RunTables::<OutputFile>::NAMES;
 
 /// Record of the tables.
 pub(super) const RECORD: &str = "run.json";
 
+/// Names of all files of `--out DIR`.
+pub(super) fn files() -> impl Iterator<Item = &'static str> {
+    TABLES.into_iter().chain([RECORD])
+}
+
 /// The files of `--out DIR`. They appear when all are complete.
 struct Folder {
     set: OutputSet,
-    scores: Table<OutputFile>,
-    models: Table<OutputFile>,
-    inferences: Table<OutputFile>,
+    tables: RunTables<OutputFile>,
 }
 
 impl Folder {
     fn create(path: &Path) -> Result<Self, Failure> {
         let set = OutputSet::create(path)?;
-        let failure = |error| Failure::writing(&path.display(), &error);
-        let [scores, models, inferences, _] = FILES.map(|name| set.file(name));
-        Ok(Self {
-            scores: Table::scores(scores?, &[]).map_err(failure)?,
-            models: Table::models(models?, &[]).map_err(failure)?,
-            inferences: Table::inferences(inferences?, &[]).map_err(failure)?,
-            set,
-        })
+        let [scores, models, inferences] = TABLES.map(|name| set.file(name));
+        let tables = RunTables::new([scores?, models?, inferences?], &[]);
+        let tables = tables.map_err(|error| Failure::writing(&path.display(), &error))?;
+        Ok(Self { set, tables })
     }
 
-    fn take(&mut self, plan: &Plan, label: &RunLabel<'_>, result: &RunResult) -> io::Result<()> {
-        self.scores.scores_row(label, &result.scorecard, &result.device(plan))?;
-        self.models.models_rows(plan, label, &result.scorecard)?;
-        self.inferences.inferences_rows(plan, label, result)
+    fn take(
+        &mut self,
+        plan: &Plan,
+        label: &RunLabel<'_>,
+        result: &RunResult,
+    ) -> Result<(), Failure> {
+        let taken = self.tables.add(plan, label, std::iter::empty(), result);
+        taken.map_err(|error| Failure::writing(&self.set.folder().display(), &error))
     }
 
     fn finish(self, record: Map<String, Value>) -> Result<(), Failure> {
-        let Self { mut set, scores, models, inferences } = self;
+        let Self { mut set, tables } = self;
         let folder = set.folder().display().to_string();
-        for (name, table) in FILES.into_iter().zip([scores, models, inferences]) {
-            set.add(name, table.finish().map_err(|error| Failure::writing(&folder, &error))?)?;
+        let written = tables.finish().map_err(|error| Failure::writing(&folder, &error))?;
+        for (name, file) in TABLES.into_iter().zip(written) {
+            set.add(name, file)?;
         }
-        set.commit(RECORD, record)?;
-        say(format_args!("wrote {} to {folder}", FILES.join(", ")));
-        Ok(())
+        let names: Vec<_> = files().collect();
+        set.commit_and_say(RECORD, record, format_args!("{}", names.join(", ")))
     }
 }
 
@@ -202,9 +205,7 @@ impl<'p> Results<'p> {
     ) -> Result<(), Failure> {
         self.warn_of_gaps(result);
         if let Some(folder) = &mut self.folder {
-            folder
-                .take(plan, label, result)
-                .map_err(|error| Failure::writing(&folder.set.folder().display(), &error))?;
+            folder.take(plan, label, result)?;
         }
         if let Some(csv) = &mut self.stdout_csv {
             let device = result.device(plan);
@@ -373,13 +374,12 @@ impl<'p> Results<'p> {
 /// Returns a failure if a file cannot be written, or if no run was feasible.
 pub(super) fn save(folder: &Path, runs: &[Run], record: Map<String, Value>) -> Result<(), Failure> {
     if runs.iter().all(|run| run.result.is_err()) {
-        return Err(Failure::Argument("no run was feasible".into()));
+        refuse!("no run was feasible");
     }
     let mut files = Folder::create(folder)?;
     for run in runs {
         if let Ok(result) = &run.result {
-            let taken = files.take(&run.plan, &run.label(), result);
-            taken.map_err(|error| Failure::writing(&folder.display(), &error))?;
+            files.take(&run.plan, &run.label(), result)?;
         }
     }
     files.finish(record)

@@ -13,6 +13,7 @@ use super::message::Failure;
 use super::options::Format;
 use super::places::Places;
 use super::progress::Progress;
+use super::record;
 use super::results::{self, OutputOptions, Results};
 use super::trace::TraceFile;
 
@@ -66,7 +67,7 @@ impl RunArgs {
     ///
     /// The mistake of an option.
     fn experiment(&self) -> Result<(Experiment, u64), Failure> {
-        let experiment = self.options.experiment(self.scheduler.0.as_ref())?;
+        let experiment = self.options.experiment(self.scheduler.text())?;
         Ok(match self.replications {
             Some(n) => (experiment.replications(n), n),
             None if self.is_for_people() && experiment.semantics() == Semantics::Principled => {
@@ -83,14 +84,14 @@ impl RunArgs {
 ///
 /// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
 pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
-    let scheduler = args.scheduler.0.as_ref();
+    let scheduler = args.scheduler.text();
     let (experiment, n_replications) = args.experiment()?;
     let prepared = prepare(&experiment)?;
     let schedulers = || scheduler.map(String::as_str);
     Places::default()
         .reading(prepared.opened())
         .reading(schedulers().map_or(Vec::new(), programs::files))
-        .folder(args.output.out.as_deref(), results::FILES)
+        .folder(args.output.out.as_deref(), results::files())
         .writing(&args.trace)
         .check()?;
     let mut trace =
@@ -117,8 +118,8 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
 ///
 /// Returns a failure for bad input.
 pub(super) fn read(args: &RunArgs) -> Result<(Prepared, Map<String, Value>), Failure> {
-    let scheduler = args.scheduler.0.as_deref();
-    let experiment = args.options.experiment(args.scheduler.0.as_ref())?;
+    let scheduler = args.scheduler.text().map(String::as_str);
+    let experiment = args.options.experiment(args.scheduler.text())?;
     let n = args.replications.unwrap_or(1);
     let prepared = prepare(&experiment.replications(n))?;
     let inputs = programs::sha256_of_inputs(prepared.inputs(), scheduler)?;
@@ -143,14 +144,10 @@ fn provenance(
     effective.insert("scheduler".into(), json!(scheduler));
     effective.insert("replications".into(), json!(n_replications));
     let mut requested = args.options.requested();
-    requested.extend(args.scheduler.0.as_ref().map(|it| ("scheduler".into(), json!(it))));
+    requested.extend(args.scheduler.text().map(|it| ("scheduler".into(), json!(it))));
     requested.insert("replications".into(), json!(n_replications));
-    let mut record = Map::new();
-    record.insert("program".into(), json!("xrsim"));
-    record.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-    record.insert("seed".into(), json!(prepared.settings.load.seed));
-    record.insert("requested".into(), requested.into());
-    record.insert("effective".into(), effective.into());
-    record.insert("inputs_sha256".into(), inputs.into());
-    record
+    record::of_results(json!({
+        "seed": prepared.settings.load.seed, "requested": requested, "effective": effective,
+        "inputs_sha256": inputs,
+    }))
 }

@@ -1,11 +1,10 @@
 //! Schedulers in lists and on pages.
 
 use xrsim_experiment::schedulers;
-use xrsim_report::table;
 use xrsim_sim::external;
 use xrsim_sim::schedule::{Entry, OPTIONS, Parameter};
 
-use super::table_style;
+use super::output;
 
 /// Example of an external scheduler.
 const EXAMPLE: &str = include_str!("../../../examples/schedulers/edf.py");
@@ -67,11 +66,8 @@ pub(super) fn describe(entry: &Entry) -> String {
 /// Table of its parameters, its own first.
 fn parameters(entry: &Entry) -> String {
     let header = ["parameter", "default", "allowed", "what it is"];
-    let mut table = table::new_table(table_style(), &header, header.len());
-    for parameter in entry.parameters.iter().chain(OPTIONS) {
-        table.add_row(cells(entry, parameter));
-    }
-    table::render(&table)
+    let rows = entry.parameters.iter().chain(OPTIONS).map(|it| cells(entry, it));
+    output::table_text(&header, rows, header.len())
 }
 
 fn cells(entry: &Entry, parameter: &Parameter) -> [String; 4] {

@@ -94,7 +94,7 @@ pub(super) fn modeline(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
     if !path.is_file() {
         let help = "`xrsim schema --all --out DIR` writes schemas";
-        return Err(Failure::Argument(format!("no file `{shown}`; {help}")));
+        refuse!("no file `{shown}`; {help}");
     }
     // A path from the root holds wherever the file is written to.
     let full = std::path::absolute(path)

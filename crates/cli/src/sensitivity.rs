@@ -1,7 +1,6 @@
 //! `xrsim sensitivity`: effects of the settings on scores and rankings.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -23,7 +22,7 @@ use super::options::Format;
 use super::output::{self, OutputSet};
 use super::places::Places;
 use super::progress::Progress;
-use super::table_style;
+use super::{record, table_style};
 
 /// Vary the settings of runs, and say how much scores and rankings depend on each.
 #[derive(Debug, Args)]
@@ -104,7 +103,7 @@ pub(super) fn run(args: &SensitivityArgs) -> Result<(), Failure> {
     Store::of_process().leave_table_aside();
     let experiment = experiment(args)?;
     let prepared = prepare(&experiment)?;
-    let schedulers = || args.scheduler.0.iter().map(String::as_str);
+    let schedulers = || args.scheduler.text().into_iter().map(String::as_str);
     Places::default()
         .reading(prepared.opened())
         .reading(schedulers().flat_map(programs::files))
@@ -118,19 +117,17 @@ pub(super) fn run(args: &SensitivityArgs) -> Result<(), Failure> {
     if let Some(set) = set {
         write(set, args, &made, record(args, &prepared, inputs))?;
     }
-    match args.format {
-        Format::Table => output::print_text(&(made.table + &assumed(&prepared))),
-        Format::Csv => {
-            let header: Vec<&str> = made.csv.0.iter().map(String::as_str).collect();
-            output::print(&output::csv_text(&header, &made.csv.1))
-        }
-        Format::Json => output::print_json(&made.json),
-    }
+    let Made { table, csv: (header, rows), json, .. } = &made;
+    args.format.print(
+        || format!("{table}{}", assumed(&prepared)),
+        || json,
+        || output::csv_text(header, rows),
+    )
 }
 
 /// The experiment that the options describe. Systems of one size have one ranking.
 fn experiment(args: &SensitivityArgs) -> Result<Experiment, Failure> {
-    let experiment = args.options.experiment(args.scheduler.0.as_ref())?;
+    let experiment = args.options.experiment(args.scheduler.text())?;
     let experiment = experiment.replications(args.replications);
     let is_default = ["system", "pes"].iter().all(|key| args.options.values(key).is_empty());
     Ok(if is_default { experiment.pes(DEFAULT_PES) } else { experiment })
@@ -153,10 +150,7 @@ fn make(
         }
     ));
     let progress = Progress::new(n_runs as u64);
-    let done = AtomicU64::new(0);
-    let tell = |more: usize| {
-        progress.set(done.fetch_add(more as u64, Ordering::Relaxed) + more as u64);
-    };
+    let tell = |more: usize| progress.add(more as u64);
     let made = match args.screening {
         true => {
             let screened = sensitivity.screening(prepared, &tell)?;
@@ -188,14 +182,10 @@ fn write(
     made: &Made,
     mut record: Map<String, Value>,
 ) -> Result<(), Failure> {
-    let (header, rows) = made.csv.clone();
-    set.csv(TABLE, (header, rows))?;
+    set.csv(TABLE, made.csv.clone())?;
     args.pictures.add(&mut set, CHART, Picture::ALL, &*made.chart)?;
     record.insert("results".into(), made.json.clone());
-    let folder = set.folder().display().to_string();
-    set.commit(RECORD, record)?;
-    say(format_args!("wrote {} to {folder}", files(args).join(", ")));
-    Ok(())
+    set.commit_and_say(RECORD, record, format_args!("{}", files(args).join(", ")))
 }
 
 /// Record with which the runs can be repeated.
@@ -205,9 +195,8 @@ fn record(
     inputs: Map<String, Value>,
 ) -> Map<String, Value> {
     let mut record = args.options.requested();
-    record.extend(output::object(json!({
-        "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
-        "scheduler": args.scheduler.0, "factors": args.factor, "only": args.only,
+    record.extend(record::of_results(json!({
+        "scheduler": args.scheduler.text(), "factors": args.factor, "only": args.only,
         "screening": args.screening, "replications": args.replications,
         "cost_model": prepared.cost_model().name, "inputs_sha256": inputs,
     })));

@@ -50,10 +50,10 @@ impl TraceFile {
     /// Returns a failure if there is not exactly one run, or if the file cannot be written.
     pub(super) fn create(path: &Path, n_runs: usize) -> Result<Self, Failure> {
         if n_runs != 1 {
-            return Err(Failure::Argument(format!(
+            refuse!(
                 "--trace takes one run, and this command makes {n_runs}; choose one with --scenario, \
                  --system, --pes and without --replications"
-            )));
+            );
         }
         Ok(Self { path: path.into(), file: OutputFile::create(path)?, summary: None })
     }

@@ -2,18 +2,17 @@
 
 mod cross;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
 use xrsim_config::Source;
 use xrsim_config::loadgen_cases::Cases;
-use xrsim_report::table::{new_table, render};
 use xrsim_validation::validate::loadgen::{self, ASPECTS, CaseReport, Report};
 use xrsim_validation::validate::{self, Comparisons, Tally, ValidateError};
 
 use super::message::{AndCheck as _, Failure};
-use super::{output, table_style};
+use super::output;
 
 /// Compare the simulator with reference data: that of the program, or tables of your own.
 #[derive(Debug, Args)]
@@ -101,11 +100,11 @@ fn compare_all(format: AllFormat) -> Result<(), Failure> {
 
 fn all_to_text(all: &Comparisons) -> String {
     let header = ["comparison", "with", "result", "verdict"];
-    let mut table = new_table(table_style(), &header, header.len());
-    for it in &all.comparisons {
-        table.add_row([&it.what, it.with, &it.result, &it.verdict.to_string()]);
-    }
-    format!("{}\n{}", render(&table), cross::to_text(&all.numbers, table_style()))
+    let rows = all.comparisons.iter();
+    let rows =
+        rows.map(|it| [&*it.what, it.with, &it.result, &it.verdict.to_string()].map(String::from));
+    let table = output::table_text(&header, rows, header.len());
+    format!("{table}\n{}", cross::to_text(&all.numbers))
 }
 
 /// Fails if anything differs.
@@ -116,11 +115,25 @@ fn check(n_different: usize, things: &str) -> Result<(), Failure> {
     }
 }
 
+/// Prints what `compare` says of every path. Fails if any of the `things` that it counts differs.
+fn each(
+    paths: &[PathBuf],
+    things: &str,
+    compare: impl Fn(&Path) -> Result<(String, usize), Failure>,
+) -> Result<(), Failure> {
+    let (mut n_different, mut printed) = (0, Ok(()));
+    for path in paths {
+        let (text, n) = compare(path)?;
+        printed = printed.and_then(|()| output::print_text(&text));
+        n_different += n;
+    }
+    printed.and_check(check(n_different, things))
+}
+
 /// Compares the loop-nest cost model with tables of cases. Prints the number of equal rows, and the first
 /// row that differs.
 fn compare_costs(tables: &[PathBuf]) -> Result<(), Failure> {
-    let (mut n_different, mut printed) = (0, Ok(()));
-    for path in tables {
+    each(tables, "rows", |path| {
         let source = Source::read(path)?;
         let report = validate::cost_table(&source)?;
         let mut text =
@@ -131,35 +144,26 @@ fn compare_costs(tables: &[PathBuf]) -> Result<(), Failure> {
                 it.column, it.expected, it.found
             );
         }
-        printed = printed.and_then(|()| output::print_text(&text));
-        n_different += report.n_different;
-    }
-    printed.and_check(check(n_different, "rows"))
+        Ok((text, report.n_different))
+    })
 }
 
 /// Compares folders of cases. Prints a table for each, and the first difference of every case.
 fn compare_loadgen(folders: &[PathBuf]) -> Result<(), Failure> {
-    let (mut n_different, mut printed) = (0, Ok(()));
-    for folder in folders {
+    each(folders, "cases", |folder| {
         let cases = Cases::read(folder)?;
         let report = loadgen::compare(&cases)?;
-        let text = loadgen_to_text(cases.source.name(), &report);
-        printed = printed.and_then(|()| output::print_text(&text));
-        n_different += report.n_different();
-    }
-    printed.and_check(check(n_different, "cases"))
+        Ok((loadgen_to_text(cases.source.name(), &report), report.n_different()))
+    })
 }
 
 fn loadgen_to_text(name: &str, report: &Report) -> String {
     let mut header = vec!["case", "queries"];
     header.extend(ASPECTS.iter().map(|(column, _)| *column));
     header.push("ideal");
-    let mut table = new_table(table_style(), &header, 1);
-    for case in &report.cases {
-        table.add_row(loadgen_cells(case));
-    }
+    let table = output::table_text(&header, report.cases.iter().map(loadgen_cells), 1);
     let (n_equal, n) = (report.n_equal(), report.cases.len());
-    let mut text = format!("{}{name}: {n_equal} of {n} cases equal\n", render(&table));
+    let mut text = format!("{table}{name}: {n_equal} of {n} cases equal\n");
     for case in &report.cases {
         if let Some(mismatch) = case.first_mismatch() {
             text +=

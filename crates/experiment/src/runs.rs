@@ -10,7 +10,7 @@ use xrsim_model::trace::Trace;
 use xrsim_report::timeline::timeline;
 use xrsim_results::RunLabel;
 use xrsim_results::columns::{Columns, ColumnsOfRuns};
-use xrsim_results::csv::{Table, beside_label};
+use xrsim_results::csv::{RunTables, beside_label};
 use xrsim_sim::plan::Plan;
 use xrsim_sim::score::Scorecard;
 use xrsim_sim::sweep::{RunError, RunResult};
@@ -161,23 +161,16 @@ impl Runs {
 
     fn write(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
-        let file = |name: &str| File::create(folder.join(name)).map(BufWriter::new);
+        let file = |name| File::create(folder.join(name)).map(BufWriter::new);
+        let [scores, models, inferences] = RunTables::<File>::NAMES.map(file);
         let keys = self.keys();
-        let mut scores = Table::scores(file("scores.csv")?, &keys)?;
-        let mut models = Table::models(file("models.csv")?, &keys)?;
-        let mut inferences = Table::inferences(file("inferences.csv")?, &keys)?;
+        let mut tables = RunTables::new([scores?, models?, inferences?], &keys)?;
         for run in &self.0 {
             let Ok(result) = &run.result else { continue };
-            let label = run.label();
-            let values = || keys.iter().filter_map(|key| run.varied(key));
-            scores.set_settings(values());
-            models.set_settings(values());
-            inferences.set_settings(values());
-            scores.scores_row(&label, &result.scorecard, &result.device(&run.plan))?;
-            models.models_rows(&run.plan, &label, &result.scorecard)?;
-            inferences.inferences_rows(&run.plan, &label, result)?;
+            let values = keys.iter().filter_map(|key| run.varied(key));
+            tables.add(&run.plan, &run.label(), values, result)?;
         }
-        [scores, models, inferences].into_iter().try_for_each(|table| table.finish().map(drop))
+        tables.finish().map(drop)
     }
 }
 

@@ -69,6 +69,61 @@ pub fn sweep_header(settings: &[&str]) -> String {
     [&POINT[..], &LABEL, settings, &run_results(), &REASON].concat().join(",") + "\n"
 }
 
+/// The three files of a set of runs.
+pub struct RunTables<W>([Table<W>; 3]);
+
+impl<W: Write> RunTables<W> {
+    /// Names of the files.
+    pub const NAMES: [&str; 3] = ["scores.csv", "models.csv", "inferences.csv"];
+
+    /// The tables in the files of [`RunTables::NAMES`], with columns for `settings` after the label.
+    ///
+    /// # Errors
+    ///
+    /// The error of a writer.
+    pub fn new([scores, models, inferences]: [W; 3], settings: &[&str]) -> io::Result<Self> {
+        let of_request: Vec<_> = InferenceScore::SCORES.iter().map(|column| column.name).collect();
+        Ok(Self([
+            Table::scores(scores, settings)?,
+            Table::new(models, settings, &[&["model", "network"], &results()])?,
+            Table::new(inferences, settings, &[&REQUEST, &of_request, &REST])?,
+        ]))
+    }
+
+    /// Writes the rows of a run: its models in the order of the scenario, its requests in order of arrival. `values`
+    /// are those of the columns of settings, in their order.
+    ///
+    /// # Errors
+    ///
+    /// The error of a writer.
+    pub fn add<'a>(
+        &mut self,
+        plan: &Plan,
+        label: &RunLabel<'_>,
+        values: impl Iterator<Item = &'a str> + Clone,
+        result: &RunResult,
+    ) -> io::Result<()> {
+        for table in &mut self.0 {
+            table.set_settings(values.clone());
+            table.start_run(label);
+        }
+        let [scores, models, inferences] = &mut self.0;
+        cells::of_run(scores, &result.scorecard, &result.device(plan))?;
+        cells::of_models(models, plan, &result.scorecard)?;
+        cells::of_requests(inferences, plan, result)
+    }
+
+    /// Returns the writers, flushed.
+    ///
+    /// # Errors
+    ///
+    /// The error of a writer.
+    pub fn finish(self) -> io::Result<[W; 3]> {
+        let [scores, models, inferences] = self.0;
+        Ok([scores.finish()?, models.finish()?, inferences.finish()?])
+    }
+}
+
 /// Writes the rows of one file; the header is written on creation.
 ///
 /// A row is assembled in one reused buffer: millions of rows cost no allocation.
@@ -100,25 +155,6 @@ impl<W: Write> Table<W> {
         Self::new(out, settings, &[&run_results()])
     }
 
-    /// `models.csv`, with columns for `settings` after the label.
-    ///
-    /// # Errors
-    ///
-    /// The error of the writer.
-    pub fn models(out: W, settings: &[&str]) -> io::Result<Self> {
-        Self::new(out, settings, &[&["model", "network"], &results()])
-    }
-
-    /// `inferences.csv`, with columns for `settings` after the label.
-    ///
-    /// # Errors
-    ///
-    /// The error of the writer.
-    pub fn inferences(out: W, settings: &[&str]) -> io::Result<Self> {
-        let scores: Vec<_> = InferenceScore::SCORES.iter().map(|column| column.name).collect();
-        Self::new(out, settings, &[&REQUEST, &scores, &REST])
-    }
-
     /// Rows of a sweep, whose `header` is in the file already.
     pub fn sweep_rows(out: W, header: &str) -> Self {
         let check = Some(RowCheck::below(header.as_bytes()));
@@ -127,7 +163,7 @@ impl<W: Write> Table<W> {
     }
 
     /// Sets the values of the columns of settings, in their order, for the rows that follow.
-    pub fn set_settings<'a>(&mut self, values: impl Iterator<Item = &'a str>) {
+    fn set_settings<'a>(&mut self, values: impl Iterator<Item = &'a str>) {
         self.row.clear();
         values.for_each(|value| self.text(value));
         std::mem::swap(&mut self.settings, &mut self.row);
@@ -204,36 +240,6 @@ impl<W: Write> Table<W> {
     ) -> io::Result<()> {
         self.start_run(label);
         cells::of_run(self, scorecard, device)
-    }
-
-    /// Writes the rows of one run of `models.csv`, in the order of the scenario.
-    ///
-    /// # Errors
-    ///
-    /// The error of the writer.
-    pub fn models_rows(
-        &mut self,
-        plan: &Plan,
-        label: &RunLabel<'_>,
-        scorecard: &Scorecard,
-    ) -> io::Result<()> {
-        self.start_run(label);
-        cells::of_models(self, plan, scorecard)
-    }
-
-    /// Writes the rows of one run of `inferences.csv`, in order of arrival.
-    ///
-    /// # Errors
-    ///
-    /// The error of the writer.
-    pub fn inferences_rows(
-        &mut self,
-        plan: &Plan,
-        label: &RunLabel<'_>,
-        result: &RunResult,
-    ) -> io::Result<()> {
-        self.start_run(label);
-        cells::of_requests(self, plan, result)
     }
 
     fn start_run(&mut self, label: &RunLabel<'_>) {

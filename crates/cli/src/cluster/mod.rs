@@ -187,7 +187,7 @@ pub(super) fn hand_over(
         return output::print_text(&estimate()?.text(job));
     }
     if options.sbatch.is_some() && job.out.as_os_str().is_empty() {
-        return Err(Failure::Argument("--sbatch takes --out: parts are written beside it".into()));
+        refuse!("--sbatch takes --out: parts are written beside it");
     }
     let parts = match options.sbatch {
         None => return Ok(()),

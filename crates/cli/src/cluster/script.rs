@@ -1,17 +1,24 @@
 //! Scripts of a job: the array of its parts, and the job that joins them.
 
-use std::fmt::Write as _;
+use std::path::Path;
 
 use clap::Arg;
+use xrsim_model::text::in_line;
 
 use super::super::message::Failure;
 use super::{ClusterOptions, Form, Job, is_own, words};
 
-/// Times in a row that a script puts a task back into the queue which has made no row since.
-const RETRIES: u32 = 5;
+/// Template of the array: a task for each part.
+const ARRAY: &str = include_str!("array.sh");
 
-/// Seconds before a time limit at which a part goes back into the queue.
-const NOTICE: u32 = 120;
+/// Template of the job that joins the parts.
+const JOIN: &str = include_str!("join.sh");
+
+/// Commands of that job where parts are files.
+const JOIN_FILES: &str = include_str!("join_files.sh");
+
+/// Commands of that job where parts are folders.
+const JOIN_FOLDERS: &str = include_str!("join_folders.sh");
 
 /// The scripts of a job, for bash.
 #[derive(Debug)]
@@ -29,58 +36,70 @@ impl Scripts {
     ///
     /// Returns a failure for a word that a script cannot have.
     pub(super) fn of(job: &Job<'_>, options: &ClusterOptions, parts: u64) -> Result<Self, Failure> {
-        let texts = Texts::of(job)?;
-        let sbatch = directives(&options.sbatch_options)?;
-        Ok(Self {
-            array: array(job, &texts, &sbatch, parts),
-            join: join(job, &texts, &sbatch, parts),
-        })
-    }
-}
-
-/// Pieces of the scripts, quoted for the shell.
-struct Texts {
-    /// Words that start the program, and its command with all options but those of the part.
-    command: String,
-    /// The program alone.
-    program: String,
-    folder: String,
-    /// Path of a part without its number.
-    prefix: String,
-    out: String,
-    /// Directory of logs in a line of sbatch.
-    log: String,
-}
-
-impl Texts {
-    fn of(job: &Job<'_>) -> Result<Self, Failure> {
         let program = words::start()?;
-        let mut definition = super::super::program();
-        definition.build();
-        let command = definition.find_subcommand(job.command).expect("it is being run");
-        let is_of_part = |it: &Arg| is_own(it) || it.get_id() == "out";
-        let words = words::words(command, is_of_part)?;
-        words.iter().try_for_each(|word| words::refuse_given(word))?;
-        let expected = format!("--expect={}:{}", env!("CARGO_PKG_VERSION"), job.digest);
-        let words = program.iter().cloned().chain([job.command.into()]).chain(words);
-        let all = |words: &mut dyn Iterator<Item = String>| {
-            words.map(|word| quoted(&word)).collect::<Result<Vec<_>, _>>().map(|it| it.join(" "))
-        };
+        let command = program.iter().cloned().chain(of_part(job)?);
         let (folder, out) = (path(&job.folder())?, path(&job.result())?);
-        let prefix = quoted(&format!("{folder}/{}", job.stem()))?;
-        let log = quoted_for_sbatch(&folder.replace('%', "%%"))?;
+        let mut values = vec![
+            ("NAME", job_name(job)),
+            ("PARTS", parts.to_string()),
+            ("ORIGIN", origin(job, parts)),
+            ("PREFIX", quoted(&format!("{folder}/{}", job.stem()))?),
+            ("LOG", quoted_for_sbatch(&folder.replace('%', "%%"))?),
+            ("COMMAND", shell_words(command)?),
+            ("PROGRAM", shell_words(program.iter().cloned())?),
+            ("FOLDER", quoted(&folder)?),
+            ("OUT", quoted(&out)?),
+        ];
+        let (joining, ending, rows) = match job.form {
+            Form::File => (JOIN_FILES, ".csv", String::new()),
+            Form::Folder(name) => (JOIN_FOLDERS, "", format!("/{name}")),
+        };
+        let joining = filled(joining, &values).trim_end().to_string();
+        values.extend([("ENDING", ending.into()), ("ROWS", rows)]);
+        let sbatch = directives(&options.sbatch_options)?;
+        let with = |template, sbatch: &[&String], joining: String| {
+            let sbatch: String = sbatch.iter().map(|it| format!("\n#SBATCH {it}")).collect();
+            let own = [("DIRECTIVES", sbatch), ("JOINING", joining)];
+            filled(template, &[&values[..], &own].concat())
+        };
+        let of_join: Vec<_> = sbatch.iter().filter(|line| is_of_join(line)).collect();
+        let of_array: Vec<_> = sbatch.iter().collect();
         Ok(Self {
-            command: all(&mut words.chain([expected]))?,
-            program: all(&mut program.into_iter())?,
-            folder: quoted(&folder)?,
-            prefix,
-            out: quoted(&out)?,
-            log,
+            array: with(ARRAY, &of_array, joining.replace('\n', "\n#   ")),
+            join: with(JOIN, &of_join, joining),
         })
     }
 }
 
-fn path(path: &std::path::Path) -> Result<String, Failure> {
+/// A template with the value of each `@@NAME@@` in its place.
+fn filled(template: &str, values: &[(&str, String)]) -> String {
+    let value = |name: &str| {
+        let found = values.iter().find(|(known, _)| *known == name);
+        &*found.unwrap_or_else(|| panic!("no value of `{name}`")).1
+    };
+    let pieces = template.split("@@").enumerate();
+    pieces.map(|(at, piece)| if at % 2 == 0 { piece } else { value(piece) }).collect()
+}
+
+/// The command of a job with all options but those of the part.
+fn of_part(job: &Job<'_>) -> Result<impl Iterator<Item = String>, Failure> {
+    let mut definition = super::super::program();
+    definition.build();
+    let command = definition.find_subcommand(job.command).expect("it is being run");
+    let is_of_part = |it: &Arg| is_own(it) || it.get_id() == "out";
+    let words = words::words(command, is_of_part)?;
+    words.iter().try_for_each(|word| words::refuse_given(word))?;
+    let expected = format!("--expect={}:{}", env!("CARGO_PKG_VERSION"), job.digest);
+    Ok([job.command.into()].into_iter().chain(words).chain([expected]))
+}
+
+/// Words of a command as the shell reads them.
+fn shell_words(words: impl Iterator<Item = String>) -> Result<String, Failure> {
+    let quoted: Vec<_> = words.map(|word| quoted(&word)).collect::<Result<_, _>>()?;
+    Ok(quoted.join(" "))
+}
+
+fn path(path: &Path) -> Result<String, Failure> {
     let text = path.to_str();
     let text =
         text.ok_or_else(|| Failure::Argument(format!("`{}` is not text", path.display())))?;
@@ -90,25 +109,20 @@ fn path(path: &std::path::Path) -> Result<String, Failure> {
 /// A word as the shell reads it.
 fn quoted(word: &str) -> Result<String, Failure> {
     if word.contains(['\n', '\r']) {
-        let shown = xrsim_model::text::in_line(word);
-        return Err(Failure::Argument(format!(
-            "a line break in `{shown}`: a script cannot have it"
-        )));
+        let shown = in_line(word);
+        refuse!("a line break in `{shown}`: a script cannot have it");
     }
     match shlex::try_quote(word) {
         Ok(quoted) => Ok(quoted.into_owned()),
-        Err(error) => {
-            Err(Failure::Argument(format!("`{}`: {error}", xrsim_model::text::in_line(word))))
-        }
+        Err(error) => Err(Failure::Argument(format!("`{}`: {error}", in_line(word)))),
     }
 }
 
 /// A path within double quotes as sbatch reads it in a line of a script.
 fn quoted_for_sbatch(word: &str) -> Result<String, Failure> {
     if word.contains(['"', '\\', '\n', '\r']) {
-        let shown = xrsim_model::text::in_line(word);
-        let message = format!("`{shown}`: sbatch takes no path with `\"`, `\\` or a line break");
-        return Err(Failure::Argument(message));
+        let shown = in_line(word);
+        refuse!("`{shown}`: sbatch takes no path with `\"`, `\\` or a line break");
     }
     Ok(word.into())
 }
@@ -125,8 +139,9 @@ fn directives(options: &[String]) -> Result<Vec<String>, Failure> {
     let mut lines: Vec<String> = Vec::new();
     for word in options {
         if word.is_empty() {
-            let message = "an empty word after `--`: sbatch takes none in a script; write --option= for an empty value";
-            return Err(Failure::Argument(message.into()));
+            refuse!(
+                "an empty word after `--`: sbatch takes none in a script; write --option= for an empty value"
+            );
         }
         let plain = quoted_for_sbatch(word)?;
         // To sbatch, `#` begins a comment, and a word that begins with `:` is an error.
@@ -142,9 +157,7 @@ fn directives(options: &[String]) -> Result<Vec<String>, Failure> {
                 line.push_str(&shown);
             }
             None => {
-                let message =
-                    format!("`{word}` after `--` is no option of sbatch, such as --mem=2G");
-                return Err(Failure::Argument(message));
+                refuse!("`{word}` after `--` is no option of sbatch, such as --mem=2G");
             }
         }
     }
@@ -169,125 +182,17 @@ fn job_name(job: &Job<'_>) -> String {
     format!("xrsim-{}", stem.replace(|it| !is_plain(it), "_"))
 }
 
-/// Lines of a script. Writing to a string cannot fail.
-#[derive(Debug, Default)]
-struct Lines(String);
-
-impl Lines {
-    fn push(&mut self, line: std::fmt::Arguments<'_>) {
-        let _ = writeln!(self.0, "{line}");
-    }
-}
-
-fn array(job: &Job<'_>, texts: &Texts, sbatch: &[String], parts: u64) -> String {
-    let Texts { command, folder, prefix, log, .. } = texts;
-    let (ending, rows) = match job.form {
-        Form::File => (".csv", String::new()),
-        Form::Folder(name) => ("", format!("/{name}")),
-    };
-    let mut lines = Lines(format!("#!/bin/bash\n#SBATCH --job-name={}\n", job_name(job)));
-    let mut line = |text: std::fmt::Arguments<'_>| lines.push(text);
-    line(format_args!("#SBATCH --array=1-{parts}"));
-    line(format_args!("#SBATCH --cpus-per-task=1\n#SBATCH --requeue\n#SBATCH --open-mode=append"));
-    line(format_args!("#SBATCH --output=\"{log}/%a.log\""));
-    line(format_args!("#SBATCH --signal=B:USR1@{NOTICE}"));
-    sbatch.iter().for_each(|it| line(format_args!("#SBATCH {it}")));
-    line(format_args!("{}", origin(job, parts)));
-    line(format_args!(
-        "# Slurm writes logs into this folder, which has to be there before: mkdir -p {folder}"
-    ));
-    line(format_args!("# When all tasks are done, this joins the parts:"));
-    for it in joining(job, texts, parts).lines() {
-        line(format_args!("#   {it}"));
-    }
-    line(format_args!("set -u"));
-    line(format_args!("task=${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}"));
-    line(format_args!("export RAYON_NUM_THREADS=${{SLURM_CPUS_PER_TASK:-1}}"));
-    line(format_args!("part={prefix}.$SLURM_ARRAY_TASK_ID-of-{parts}{ending}"));
-    line(format_args!("tries={folder}/$SLURM_ARRAY_TASK_ID.tries"));
-    line(format_args!(
-        "rows() {{ if [ -f \"$part{rows}\" ]; then wc -l <\"$part{rows}\"; else echo 0; fi; }}"
-    ));
-    line(format_args!(
-        "# Tries in a row that made no row, and the rows after the last of them. Preemption and other causes for which"
-    ));
-    line(format_args!("# Slurm itself puts the task back into the queue do not count."));
-    line(format_args!(
-        "[ \"${{SLURM_RESTART_COUNT:-0}}\" -gt 0 ] || echo \"0 $(rows)\" >\"$tries\""
-    ));
-    line(format_args!("requeued="));
-    line(format_args!("again() {{"));
-    line(format_args!("    [ -z \"$requeued\" ] || return 0"));
-    line(format_args!("    local n=0 before=0 now"));
-    line(format_args!("    now=$(rows)"));
-    line(format_args!("    read -r n before <\"$tries\""));
-    line(format_args!(
-        "    if [ \"$now\" -eq \"${{before:-0}}\" ]; then n=$((n + 1)); else n=0; fi"
-    ));
-    line(format_args!("    echo \"$n $now\" >\"$tries\" || return 1"));
-    line(format_args!("    if [ \"$n\" -gt {RETRIES} ]; then"));
-    line(format_args!(
-        "        echo \"$n tries in a row made no row: the task does not go back into the queue\" >&2; return 1"
-    ));
-    line(format_args!("    fi"));
-    line(format_args!("    scontrol requeue \"$task\" && requeued=yes"));
-    line(format_args!("}}"));
-    line(format_args!(
-        "# Before the time limit the task goes back into the queue; what it has written stays."
-    ));
-    line(format_args!("trap again USR1"));
-    line(format_args!("{command} --shard \"$SLURM_ARRAY_TASK_ID/{parts}\" --out \"$part\" &"));
-    line(format_args!("child=$!"));
-    line(format_args!("wait \"$child\"; status=$?"));
-    line(format_args!("# A signal ends the wait, not the child."));
-    line(format_args!("while kill -0 \"$child\" 2>/dev/null; do wait \"$child\"; status=$?; done"));
-    line(format_args!(
-        "# 128 and above: ended by a signal, such as that of a kernel that is short of memory. 75: another process \
-         writes to\n# the part, such as this task on a node that was given up."
-    ));
-    line(format_args!("if [ \"$status\" -ge 128 ] || [ \"$status\" -eq 75 ]; then"));
-    line(format_args!("    again && sleep 60"));
-    line(format_args!("fi"));
-    line(format_args!("exit \"$status\""));
-    lines.0
-}
-
-/// A comment that says what a script was made of.
+/// Words of a comment that say what a script was made of.
 fn origin(job: &Job<'_>, parts: u64) -> String {
-    let from =
-        job.spec.map_or_else(String::new, |it| format!(" from {}", xrsim_model::text::in_line(it)));
+    let from = job.spec.map_or_else(String::new, |it| format!(" from {}", in_line(it)));
     format!(
-        "# Made by xrsim {}{from}, SHA-256 {}; {} {}, at most {} a task.",
+        "{}{from}, SHA-256 {}; {} {}, at most {} a task.",
         env!("CARGO_PKG_VERSION"),
         job.digest,
         job.n_things,
         job.things,
         job.n_things.div_ceil(parts)
     )
-}
-
-/// The commands that join the parts, for bash.
-fn joining(job: &Job<'_>, texts: &Texts, parts: u64) -> String {
-    let Texts { command, program, prefix, out, .. } = texts;
-    match job.form {
-        Form::File => format!("{program} merge {prefix}.*-of-{parts}.csv --out {out}\n"),
-        Form::Folder(_) => format!(
-            "parts=()\nfor part in {{1..{parts}}}; do parts+=(--join {prefix}.\"$part\"-of-{parts}); done\n\
-             {command} \"${{parts[@]}}\" --out {out}\n"
-        ),
-    }
-}
-
-fn join(job: &Job<'_>, texts: &Texts, sbatch: &[String], parts: u64) -> String {
-    let (name, log) = (job_name(job), &texts.log);
-    let mut lines = Lines(format!(
-        "#!/bin/bash\n#SBATCH --job-name={name}-join\n#SBATCH --cpus-per-task=1\n#SBATCH --output=\"{log}/join.log\"\n"
-    ));
-    for line in sbatch.iter().filter(|line| is_of_join(line)) {
-        lines.push(format_args!("#SBATCH {line}"));
-    }
-    lines.push(format_args!("set -eu\nexport RAYON_NUM_THREADS=${{SLURM_CPUS_PER_TASK:-1}}"));
-    lines.0 + &joining(job, texts, parts)
 }
 
 #[cfg(test)]
@@ -350,6 +255,10 @@ mod tests {
         let scripts = Scripts::of(&job(command, out), &ClusterOptions::default(), 3);
         let Scripts { array, join } =
             scripts.unwrap_or_else(|it| panic!("{given:?}: {}", it.reason()));
+        assert!(
+            [&array, &join].iter().all(|script| !script.contains("@@")),
+            "a place is not filled"
+        );
         values
             .retain(|id, _| !["out", "dry_run", "sbatch", "sbatch_options"].contains(&id.as_str()));
         let own = format!("{}:{DIGEST}", env!("CARGO_PKG_VERSION"));

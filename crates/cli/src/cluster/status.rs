@@ -122,11 +122,10 @@ fn numbers(name: &str) -> Option<(&str, u64, u64)> {
 ///
 /// Returns a failure if there are none, or parts of several jobs.
 fn found(folder: &Path) -> Result<Vec<Part>, Failure> {
-    let refuse = |message: String| Err(Failure::Argument(message));
     let shown = folder.display();
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) => return refuse(format!("cannot read {shown}: {error}")),
+        Err(error) => refuse!("cannot read {shown}: {error}"),
     };
     let mut found = BTreeMap::new();
     let mut jobs = BTreeMap::new();
@@ -141,16 +140,12 @@ fn found(folder: &Path) -> Result<Vec<Part>, Failure> {
         1 => jobs.pop_first().expect("there is one"),
         0 => match submitted(folder) {
             Some(job) => job,
-            None => {
-                return refuse(format!(
-                    "{shown}: no file there is a part, such as mine.1-of-16.csv"
-                ));
-            }
+            None => refuse!("{shown}: no file there is a part, such as mine.1-of-16.csv"),
         },
         _ => {
             let names: Vec<_> =
                 jobs.keys().map(|(stem, count)| format!("{stem}.*-of-{count}")).collect();
-            return refuse(format!("{shown} has parts of several jobs: {}", names.join(", ")));
+            refuse!("{shown} has parts of several jobs: {}", names.join(", "));
         }
     };
     let ending = if is_file { ".csv" } else { "" };
@@ -161,7 +156,7 @@ fn found(folder: &Path) -> Result<Vec<Part>, Failure> {
     };
     if count > super::MAX_PARTS {
         let most = super::MAX_PARTS;
-        return refuse(format!("{shown}: {count} parts, of which at most {most} can be told"));
+        refuse!("{shown}: {count} parts, of which at most {most} can be told");
     }
     Ok((1..=count).map(part).collect())
 }

@@ -50,15 +50,15 @@ pub(super) fn start() -> Result<Vec<String>, Failure> {
 pub(super) fn refuse_given(word: &str) -> Result<(), Failure> {
     let named = |prefix: &str| word.split([',', '=']).find(|it| it.trim().starts_with(prefix));
     if let Some(found) = named(GivenScheduler::PREFIX) {
-        return Err(Failure::Argument(format!(
+        refuse!(
             "a job cannot have `{found}`, a class of this Python program; write it into a file that ends in \
              xrsim.serve(CLASS), for `external:python3 FILE.py`"
-        )));
+        );
     }
     if let Some(found) = named(GivenText::PREFIX) {
-        return Err(Failure::Argument(format!(
+        refuse!(
             "a job cannot have `{found}`, a dict of this Python program; write it into a file and give its path"
-        )));
+        );
     }
     Ok(())
 }

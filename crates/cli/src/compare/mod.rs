@@ -3,7 +3,6 @@
 mod parts;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -28,10 +27,11 @@ use super::experiment::{RunOptions, prepare};
 use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
 use super::output::OutputSet;
+use super::parts::{PartOptions, shard};
 use super::places::Places;
 use super::progress::Progress;
-use super::sweep::shard;
-use super::{output, table_style};
+use super::{output, record, table_style};
+use parts::{Divided, refuse_undivided};
 
 /// Compare schedulers on common random numbers, with 95 % confidence intervals.
 #[derive(Debug, Args)]
@@ -110,6 +110,13 @@ pub(super) struct CompareArgs {
     pub cluster: ClusterOptions,
 }
 
+impl CompareArgs {
+    fn parts(&self) -> PartOptions<'_> {
+        let Self { out, shard, join, restart, cluster, .. } = self;
+        PartOptions { out, shard, join, restart, cluster }
+    }
+}
+
 /// Format of the printed results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum CompareFormat {
@@ -134,7 +141,7 @@ fn positive(text: &str) -> Result<f64, String> {
 ///
 /// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
 pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
-    parts::refuse_undivided(args)?;
+    refuse_undivided(args)?;
     let measure = args.by.as_deref().map_or_else(|| Ok(Measure::primary()), measure)?;
     let prepared = prepare(&options(args).experiment([])?)?;
     let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
@@ -143,16 +150,15 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let places = Places::default()
         .reading(prepared.opened())
         .reading(args.scheduler.iter().flat_map(|text| programs::files(text)))
-        .reading(args.join.iter().flat_map(|folder| parts::files(folder)));
+        .reading(args.parts().joined());
     let given = policies(&args.scheduler)?;
+    let divided = |inputs: &Map<String, Value>| Divided::new(args, &prepared, triggers, inputs);
     if args.cluster.is_asked() {
-        let inputs = inputs(&prepared, args)?;
-        return parts::hand_over(args, &prepared, given, triggers, &inputs);
+        return divided(&inputs(&prepared, args)?).hand_over(given);
     }
-    if let Some((shard, folder)) = args.shard.zip(args.out.as_deref()) {
-        places.writing(&parts::files(folder)).check()?;
-        let inputs = inputs(&prepared, args)?;
-        return parts::make(args, (shard, folder), &prepared, given, triggers, &inputs);
+    if let Some(files) = args.parts().written() {
+        places.writing(&files).check()?;
+        return divided(&inputs(&prepared, args)?).make(given);
     }
     places.folder(args.out.as_deref(), file_names(&args.pictures)).check()?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
@@ -172,7 +178,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
             replicate(&mut comparison, args, measure);
             comparison
         }
-        false => parts::join(args, &prepared, policies, triggers, &inputs)?,
+        false => divided(&inputs).join(policies)?,
     };
     let n_failed = report_infeasible(&comparison)?;
     let results = Results::of(&comparison, measure);
@@ -225,7 +231,7 @@ fn policies(given: &[String]) -> Result<Vec<Policy>, Failure> {
         given.iter().map(|text| scheduler(text)).collect::<Result<_, _>>()?;
     for (index, policy) in policies.iter().enumerate() {
         if policies[..index].contains(policy) {
-            return Err(Failure::Argument(format!("scheduler {policy:?} is given twice")));
+            refuse!("scheduler {policy:?} is given twice");
         }
     }
     Ok(policies)
@@ -251,11 +257,9 @@ fn replicate(comparison: &mut Comparison, args: &CompareArgs, measure: Measure) 
 /// Runs replications up to `n_replications` in all, with a bar of progress.
 fn extend(comparison: &mut Comparison, n_replications: u64) {
     let runs_each = (comparison.configurations().len() * comparison.policies().len()) as u64;
-    let done = AtomicU64::new(comparison.n_replications() * runs_each);
-    let progress = Progress::resumed(n_replications * runs_each, done.load(Ordering::Relaxed));
-    comparison.extend(n_replications, |more| {
-        progress.set(done.fetch_add(more, Ordering::Relaxed) + more);
-    });
+    let done = comparison.n_replications() * runs_each;
+    let progress = Progress::resumed(n_replications * runs_each, done);
+    comparison.extend(n_replications, |more| progress.add(more));
     progress.finish();
 }
 
@@ -281,7 +285,7 @@ fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
         say(format_args!("note: {} more configurations cannot run", n - 3));
     }
     if n == comparison.configurations().len() {
-        return Err(Failure::Argument("no run was feasible".into()));
+        refuse!("no run was feasible");
     }
     Ok(n_failed)
 }
@@ -289,9 +293,7 @@ fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
 /// A line about the bound from exact optima of windows.
 fn window_bound(comparison: &Comparison, n_frames: usize) -> Result<String, Failure> {
     if !comparison.runs_whole() {
-        let message =
-            "--window bounds policies at model granularity; leave out those that cut requests";
-        return Err(Failure::Argument(message.into()));
+        refuse!("--window bounds policies at model granularity; leave out those that cut requests");
     }
     let bound = comparison.window_bound(n_frames).map_err(super::argument)?;
     Ok(format!(
@@ -379,7 +381,6 @@ impl Results {
             }
             CompareFormat::Csv => {
                 let (header, rows) = self.rows(args.pairs);
-                let header: Vec<_> = header.iter().map(String::as_str).collect();
                 output::print(&output::csv_text(&header, &rows))
             }
             CompareFormat::Json => {
@@ -419,12 +420,10 @@ impl Results {
         if let Some(ranks) = &self.ranks {
             pictures.add(&mut set, FIGURES[1], Format::ALL, &ranks_figure(ranks, measure))?;
         }
-        let folder = set.folder().display().to_string();
-        set.commit(RECORD, record)?;
-        say(format_args!(
-            "wrote {POLICIES}, {PAIRS}, {CONFIGURATIONS}, {METRICS}, tables for LaTeX, figures and {RECORD} to {folder}"
-        ));
-        Ok(())
+        let files = format_args!(
+            "{POLICIES}, {PAIRS}, {CONFIGURATIONS}, {METRICS}, tables for LaTeX, figures and {RECORD}"
+        );
+        set.commit_and_say(RECORD, record, files)
     }
 }
 
@@ -451,8 +450,7 @@ fn record(
     inputs: Map<String, Value>,
 ) -> Map<String, Value> {
     let mut record = options(args).requested();
-    record.extend(output::object(json!({
-        "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
+    record.extend(record::of_results(json!({
         "schedulers": args.scheduler, "by": measure.name(),
         "replications": args.half_width.is_none().then_some(args.replications),
         "half_width": args.half_width, "enumerate": args.enumerate, "tune": args.tune,

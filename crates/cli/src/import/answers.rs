@@ -88,7 +88,7 @@ fn by_name<T: Clone>(option: &str, pairs: &[(String, T)]) -> Result<BTreeMap<Str
     let mut values = BTreeMap::new();
     for (name, value) in pairs {
         if values.insert(name.clone(), value.clone()).is_some() {
-            return Err(Failure::Argument(format!("{option}: `{name}` is given twice")));
+            refuse!("{option}: `{name}` is given twice");
         }
     }
     Ok(values)

@@ -104,9 +104,7 @@ fn csv(imported: &Imported) -> String {
         operator: &origin.operator,
         padding: origin.padding,
     });
-    let mut text = Vec::new();
-    write_csv(rows, &mut text).expect("writing to memory cannot fail");
-    String::from_utf8(text).expect("cells are UTF-8")
+    output::in_memory(|out| write_csv(rows, out))
 }
 
 fn write(read: &Path, folder: &Path, files: Vec<(String, String)>) -> Result<(), Failure> {

@@ -175,13 +175,9 @@ impl Manifest {
     ///
     /// Returns a failure if the record cannot be written.
     pub(in super::super) fn stage_beside(&self, path: &Path) -> Result<Complete, Failure> {
-        let place = place(path);
         let record = serde_json::to_value(self).expect("strings and numbers serialise");
         let text = record::sealed(output::object(record));
-        let mut file = OutputFile::create(&place)?;
-        let failure = |error| Failure::writing(&place.display(), &error);
-        file.write_all(text.as_bytes()).map_err(failure)?;
-        file.complete()
+        OutputFile::create(&place(path))?.with(|out| out.write_all(text.as_bytes()))?.complete()
     }
 
     /// First line of the rows of a sweep.

@@ -14,7 +14,7 @@ mod rows;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use xrsim_results::rows::{Line, Lines, RowCheck};
 
@@ -40,7 +40,7 @@ struct Run {
 
 /// Contents of a file of rows.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
+struct Found {
     /// Rows, in the order of the file.
     runs: Vec<Run>,
     /// Number of damaged lines.
@@ -58,12 +58,12 @@ impl Found {
     }
 
     /// Number of points that have rows.
-    pub(super) fn n_rows(&self) -> u64 {
+    fn n_rows(&self) -> u64 {
         self.runs.iter().map(|run| run.points.end - run.points.start).sum()
     }
 
     /// Points of `points` without a row, in order.
-    pub(super) fn missing(&self, points: &Range<u64>) -> Vec<Range<u64>> {
+    fn missing(&self, points: &Range<u64>) -> Vec<Range<u64>> {
         let mut missing = Vec::new();
         let mut next = points.start;
         for run in self.in_order() {
@@ -186,50 +186,104 @@ fn point(
 }
 
 /// A file that rows are added to.
-pub(super) struct Opened {
-    /// Writer at the end of the whole rows.
-    pub out: BufWriter<File>,
-    /// Rows that are in the file already.
-    pub found: Found,
-    /// Sign of life in the file.
-    pub pulse: Pulse,
+pub(super) struct RowFile {
+    pub path: PathBuf,
+    header: String,
+    points: Range<u64>,
+    pub n_points: u64,
+    /// Number of points that had a row at the start.
+    pub n_held: u64,
+    /// Points that had none.
+    pub to_make: Vec<Range<u64>>,
+    /// The point after the largest one that has a row.
+    end: u64,
+    is_in_order: bool,
+    /// Sign of life in the file, as long as rows are made.
+    _pulse: Pulse,
 }
 
-/// Opens the file at `path`, which has rows of `manifest` below `header`, for this process alone. Rows are
-/// kept unless `restart`; damaged ones are named in a note. The record beside it is written if there is
-/// none yet, and with the present writer before rows are added to a part.
-///
-/// # Errors
-///
-/// Returns a failure if the file cannot be written, if another process writes to it, or if its rows are not
-/// of this command and these inputs.
-pub(super) fn resume(
-    path: &Path,
-    restart: bool,
-    manifest: &Manifest,
-    header: &str,
-    id: impl Fn(u64) -> String,
-) -> Result<Opened, Failure> {
-    let file = open(path)?;
-    OutputFile::tidy(path);
-    let found = match restart {
-        true => Found::default(),
-        false => known(path, &file, header, manifest, id)?,
-    };
-    let failure = |error: io::Error| Failure::writing(&path.display(), &error);
-    let pulse = Pulse::of(&file);
-    let out = if found.is_nothing() {
-        file.set_len(0).map_err(failure)?;
-        manifest.write_beside(path)?;
-        begin(file, header)
-    } else {
-        if manifest.has_writer() && !found.missing(&manifest.points()).is_empty() {
+impl RowFile {
+    /// Opens the file at `path`, which has rows of `manifest` below `header`, for this process alone, with a writer at
+    /// the end of its whole rows. Rows are kept unless `restart`; damaged ones are named in a note. The record beside
+    /// it is written if there is none yet, and with the present writer before rows are added to a part.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if the file cannot be written, if another process writes to it, or if its rows are not
+    /// of this command and these inputs.
+    pub(super) fn open(
+        path: &Path,
+        restart: bool,
+        manifest: &Manifest,
+        header: &str,
+        id: impl Fn(u64) -> String,
+    ) -> Result<(Self, BufWriter<File>), Failure> {
+        let file = open(path)?;
+        OutputFile::tidy(path);
+        let found = match restart {
+            true => Found::default(),
+            false => known(path, &file, header, manifest, id)?,
+        };
+        let failure = |error: io::Error| Failure::writing(&path.display(), &error);
+        let points = manifest.points();
+        let (pulse, to_make) = (Pulse::of(&file), found.missing(&points));
+        let out = if found.is_nothing() {
+            file.set_len(0).map_err(failure)?;
             manifest.write_beside(path)?;
+            begin(file, header)
+        } else {
+            if manifest.has_writer() && !to_make.is_empty() {
+                manifest.write_beside(path)?;
+            }
+            cut(file, found.length)
+        };
+        note_damage(path, &found);
+        let rows = Self {
+            path: path.into(),
+            header: header.into(),
+            n_points: points.end - points.start,
+            points,
+            n_held: found.n_rows(),
+            to_make,
+            end: found.end(),
+            is_in_order: found.is_in_order(),
+            _pulse: pulse,
+        };
+        Ok((rows, out.map_err(failure)?))
+    }
+
+    /// Notes that the row of `point` comes next.
+    pub(super) fn note(&mut self, point: u64) {
+        self.is_in_order &= point >= self.end;
+        self.end = self.end.max(point + 1);
+    }
+
+    /// The failure to write a row.
+    pub(super) fn failure(&self, error: &io::Error) -> Failure {
+        Failure::Output(format!(
+            "cannot write {}: {error}; whole rows are kept, and the same command continues after them",
+            self.path.display()
+        ))
+    }
+
+    /// Puts the rows in the order of the points. `file` is the one that the rows were added to.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if the file cannot be written. Its rows stay.
+    pub(super) fn put_in_order(
+        &self,
+        file: &File,
+        id: impl Fn(u64) -> String,
+    ) -> Result<(), Failure> {
+        if self.is_in_order {
+            return Ok(());
         }
-        continue_after(file, &found)
-    };
-    note_damage(path, &found);
-    Ok(Opened { out: out.map_err(failure)?, found, pulse })
+        let found = reader(file)
+            .and_then(|reader| find(reader, &self.header, &self.points, id))
+            .map_err(|error| Failure::Argument(format!("{}: {error}", self.path.display())))?;
+        put_in_order(file, &found, &self.header, &self.path)
+    }
 }
 
 /// Rows that `file`, at `path`, has of `manifest`.
@@ -285,49 +339,6 @@ fn note_damage(path: &Path, found: &Found) {
     }
 }
 
-/// Whether the rows of a file are in the order of their points.
-#[derive(Debug)]
-pub(super) struct Order {
-    /// The point after the largest one that has a row.
-    end: u64,
-    is_kept: bool,
-}
-
-impl Order {
-    /// The order of the rows that were there.
-    pub(super) fn of(found: &Found) -> Self {
-        Self { end: found.end(), is_kept: found.is_in_order() }
-    }
-
-    /// Notes that the row of `point` comes next.
-    pub(super) fn note(&mut self, point: u64) {
-        self.is_kept &= point >= self.end;
-        self.end = self.end.max(point + 1);
-    }
-
-    /// Puts the rows of `points` in `file`, which is at `path`, in order, unless they are.
-    ///
-    /// # Errors
-    ///
-    /// Returns a failure if the file cannot be written. Its rows stay.
-    pub(super) fn restore(
-        self,
-        file: &File,
-        path: &Path,
-        header: &str,
-        points: &Range<u64>,
-        id: impl Fn(u64) -> String,
-    ) -> Result<(), Failure> {
-        if self.is_kept {
-            return Ok(());
-        }
-        let found = reader(file)
-            .and_then(|reader| find(reader, header, points, id))
-            .map_err(|error| Failure::Argument(format!("{}: {error}", path.display())))?;
-        put_in_order(file, &found, header, path)
-    }
-}
-
 /// Opens the file at `path` for this process alone. The file is made if it does not exist.
 ///
 /// # Errors
@@ -373,15 +384,11 @@ fn reader(mut file: &File) -> io::Result<impl BufRead + use<'_>> {
     Ok(BufReader::with_capacity(1 << 16, file))
 }
 
-/// Removes everything after the whole lines of `file`, to continue there.
+/// Removes everything after `length` bytes of `file`, to continue there.
 ///
 /// # Errors
 ///
 /// The error of the system.
-fn continue_after(file: File, found: &Found) -> io::Result<BufWriter<File>> {
-    cut(file, found.length)
-}
-
 fn cut(mut file: File, length: u64) -> io::Result<BufWriter<File>> {
     file.set_len(length)?;
     file.seek(SeekFrom::Start(length))?;
@@ -407,15 +414,15 @@ fn begin(file: File, header: &str) -> io::Result<BufWriter<File>> {
 ///
 /// Returns a failure if the file cannot be written. The rows of `file` stay.
 fn put_in_order(mut file: &File, found: &Found, header: &str, path: &Path) -> Result<(), Failure> {
-    let failure = |error: io::Error| Failure::writing(&path.display(), &error);
-    let mut ordered = OutputFile::create(path)?;
-    ordered.write_all(header.as_bytes()).map_err(failure)?;
-    for run in found.in_order() {
-        file.seek(SeekFrom::Start(run.bytes.start)).map_err(failure)?;
-        let mut rows = file.take(run.bytes.end - run.bytes.start);
-        io::copy(&mut rows, &mut ordered).map_err(failure)?;
-    }
-    ordered.finish()
+    let ordered = OutputFile::create(path)?.with(|ordered| {
+        ordered.write_all(header.as_bytes())?;
+        found.in_order().into_iter().try_for_each(|run| {
+            file.seek(SeekFrom::Start(run.bytes.start))?;
+            let mut rows = file.take(run.bytes.end - run.bytes.start);
+            io::copy(&mut rows, ordered).map(drop)
+        })
+    });
+    ordered?.finish()
 }
 
 #[cfg(test)]

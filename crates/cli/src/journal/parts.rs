@@ -34,7 +34,7 @@ impl Parts {
     /// files or in two.
     pub(in super::super) fn read(command: &str, files: &[PathBuf]) -> Result<Self, Failure> {
         let Some(first) = files.first() else {
-            return Err(Failure::Argument("there is no part to join".into()));
+            refuse!("there is no part to join");
         };
         let whole = manifest(command, first)?.of_whole();
         // A record repeats all values, so that one is in memory at a time.
@@ -119,7 +119,7 @@ fn refuse_gaps(parts: &[Part], n_points: u64) -> Result<(), Failure> {
         if points.start < end {
             let path = part.path.display();
             let first = points.start;
-            return Err(Failure::Argument(format!("{path}: point {first} is in another file too")));
+            refuse!("{path}: point {first} is in another file too");
         }
         end = points.end;
     }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
 use xrsim_model::digest::Digest;
@@ -10,74 +10,98 @@ use xrsim_results::rows::{MAX_ROW, RowCheck};
 
 use super::super::message::{Failure, say};
 use super::super::output;
+use super::super::progress::Progress;
 use super::manifest::Manifest;
-use super::{Opened, Order, Pulse, resume};
+use super::{RowFile, Sink, as_made};
 
 /// First line of the file: the point, its identity, its result as text, and the check of the row.
 const HEADER: &str = "point,id,result,check\n";
 
+/// Destination of the results of points, each by its place among them: a line of text, or the reason for which the
+/// machine did not make it.
+pub(crate) type Deliver<'d> = &'d (dyn Fn(usize, Result<String, String>) -> ControlFlow<()> + Sync);
+
 /// The file of rows of a part, to which rows are added.
-pub(in super::super) struct PartRows {
-    path: PathBuf,
+pub(crate) struct PartRows {
+    file: RowFile,
     manifest: Manifest,
     check: RowCheck,
     out: BufWriter<File>,
-    /// Lives as long as the rows are made.
-    _pulse: Pulse,
-    order: Order,
-    n_held: u64,
-    to_make: Vec<Range<u64>>,
+    /// Number of points that have a row.
+    n_rows: u64,
+    /// Points in words, in the plural.
+    things: &'static str,
+    /// Points under way.
+    points: Vec<u64>,
+    progress: Progress,
+    /// The first point that failed because of the machine, and the reason.
+    reason: Option<(u64, String)>,
 }
 
 impl PartRows {
     /// Name of the file of rows.
-    pub(in super::super) const NAME: &'static str = "part.csv";
+    pub(crate) const NAME: &'static str = "part.csv";
 
     /// Path of the rows in `folder`.
-    pub(in super::super) fn path(folder: &Path) -> PathBuf {
+    pub(crate) fn path(folder: &Path) -> PathBuf {
         folder.join(Self::NAME)
     }
 
-    /// Opens the rows in `folder`, which is made if it does not exist.
+    /// Opens the rows in `folder`, which is made if it does not exist. Points are called `things`; `progress` gets
+    /// their number, and that of rows.
     ///
     /// # Errors
     ///
-    /// Returns a failure as [`resume`] does.
-    pub(in super::super) fn open(
+    /// Returns a failure as [`RowFile::open`] does.
+    pub(crate) fn open(
         folder: &Path,
         restart: bool,
         manifest: Manifest,
+        things: &'static str,
+        progress: impl FnOnce(u64, u64) -> Progress,
     ) -> Result<Self, Failure> {
         output::create_folder(folder)?;
-        let path = Self::path(folder);
         let id = |point| id(&manifest, point);
-        let Opened { out, found, pulse } = resume(&path, restart, &manifest, HEADER, id)?;
+        let (file, out) = RowFile::open(&Self::path(folder), restart, &manifest, HEADER, id)?;
         Ok(Self {
-            path,
+            n_rows: file.n_held,
+            progress: progress(file.n_points, file.n_held),
             check: RowCheck::below(HEADER.as_bytes()),
-            out,
-            _pulse: pulse,
-            order: Order::of(&found),
-            n_held: found.n_rows(),
-            to_make: found.missing(&manifest.points()),
+            file,
             manifest,
+            out,
+            things,
+            points: Vec::new(),
+            reason: None,
         })
     }
 
-    /// Number of points that have a row.
-    pub(in super::super) fn n_rows(&self) -> u64 {
-        self.n_held
+    /// Whether one of `points` had no row at the start.
+    pub(crate) fn lacks(&self, points: &Range<u64>) -> bool {
+        let mut to_make = self.file.to_make.iter();
+        to_make.any(|range| range.start < points.end && points.start < range.end)
     }
 
-    /// Number of points of the part.
-    pub(in super::super) fn n_points(&self) -> u64 {
-        let points = self.manifest.points();
-        points.end - points.start
-    }
-
-    /// Points that had no row at the start.
-    pub(in super::super) fn to_make(&self) -> Vec<Range<u64>> {
-        self.to_make.clone()
+    /// Lets `make` make the points that have no row yet, at most `most` at a time. Rows are written as they are made.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure for output that cannot be written, or for points that failed because of the machine. Rows
+    /// that were written stay.
+    pub(crate) fn make(
+        mut self,
+        most: usize,
+        make: impl Fn(&[u64], Deliver<'_>),
+    ) -> Result<(), Failure> {
+        let mut to_make = self.file.to_make.clone().into_iter().flatten();
+        loop {
+            let points: Vec<_> = to_make.by_ref().take(most).collect();
+            if points.is_empty() {
+                return self.finish();
+            }
+            self.points.clone_from(&points);
+            as_made(&mut self, |deliver| make(&points, deliver))?;
+        }
     }
 
     /// Adds the row of a point. `result` has no line break.
@@ -85,59 +109,65 @@ impl PartRows {
     /// # Errors
     ///
     /// Returns a failure if the row is too long or cannot be written.
-    pub(in super::super) fn add(&mut self, point: u64, result: &str) -> Result<(), Failure> {
+    fn add(&mut self, point: u64, result: &str) -> Result<(), Failure> {
         let mut row = format!("{point},{},{result},", id(&self.manifest, point));
         let digits = self.check.digits(row.as_bytes());
         row.push_str(&digits);
         row.push('\n');
         if row.len() > MAX_ROW {
-            return Err(Failure::Argument(format!(
+            refuse!(
                 "the row of point {point} would be longer than {} MiB; give fewer schedulers at once",
                 MAX_ROW >> 20
-            )));
+            );
         }
-        self.out.write_all(row.as_bytes()).map_err(|error| self.failure(&error))?;
-        self.order.note(point);
-        self.n_held += 1;
+        self.out.write_all(row.as_bytes()).map_err(|error| self.file.failure(&error))?;
+        self.file.note(point);
+        self.n_rows += 1;
         Ok(())
-    }
-
-    /// Hands all rows so far to the system.
-    ///
-    /// # Errors
-    ///
-    /// Returns a failure if they cannot be written.
-    pub(in super::super) fn flush(&mut self) -> Result<(), Failure> {
-        self.out.flush().map_err(|error| self.failure(&error))
-    }
-
-    fn failure(&self, error: &std::io::Error) -> Failure {
-        Failure::Output(format!(
-            "cannot write {}: {error}; whole rows are kept, and the same command continues after them",
-            self.path.display()
-        ))
     }
 
     /// Puts the rows in order and prints how many there are.
     ///
     /// # Errors
     ///
-    /// Returns a failure if the file cannot be written.
-    pub(in super::super) fn finish(mut self) -> Result<(), Failure> {
+    /// Returns a failure if the file cannot be written, or if points have no row.
+    fn finish(mut self) -> Result<(), Failure> {
         self.flush()?;
-        let (points, manifest) = (self.manifest.points(), &self.manifest);
-        self.order
-            .restore(self.out.get_ref(), &self.path, HEADER, &points, |it| id(manifest, it))?;
-        let n_new: u64 = self.to_make.iter().map(|range| range.end - range.start).sum();
-        let n_missing = (points.end - points.start).saturating_sub(self.n_held);
-        say(format_args!(
-            "{}: {} of {} points, {} of them new",
-            self.path.display(),
-            self.n_held,
-            points.end - points.start,
-            n_new.saturating_sub(n_missing)
-        ));
+        let Self { file, manifest, out, n_rows, things, progress, reason, .. } = self;
+        progress.finish();
+        file.put_in_order(out.get_ref(), |point| id(&manifest, point))?;
+        let (n_points, n_new) = (file.n_points, n_rows - file.n_held);
+        let path = file.path.display();
+        say(format_args!("{path}: {n_rows} of {n_points} points, {n_new} of them new"));
+        match reason {
+            None => Ok(()),
+            Some((point, reason)) => Err(Failure::Check(format!(
+                "error: {} {things} are missing, {point} is the first of them; the same command tries them again \
+                 ({reason})",
+                n_points.saturating_sub(n_rows)
+            ))),
+        }
+    }
+}
+
+impl Sink<Result<String, String>> for PartRows {
+    fn take(&mut self, at: usize, result: Result<String, String>) -> Result<(), Failure> {
+        let point = self.points[at];
+        match result {
+            Ok(text) => {
+                self.add(point, &text)?;
+                self.progress.set_of(self.n_rows as usize, self.file.n_points as usize);
+            }
+            Err(reason) if self.reason.as_ref().is_none_or(|(first, _)| point < *first) => {
+                self.reason = Some((point, reason));
+            }
+            Err(_) => {}
+        }
         Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        self.out.flush().map_err(|error| self.file.failure(&error))
     }
 }
 

@@ -24,10 +24,11 @@ use xrsim_sim::sweep::grid::Shard;
 use super::cluster::ClusterOptions;
 use super::message::{Failure, with_hints};
 use super::options::{Format, LayerOptions};
+use super::parts::{PartOptions, shard};
 use super::places::Places;
 use super::progress::Progress;
-use super::sweep::shard;
 use super::{cost, output, table_style};
+use parts::{Divided, refuse_undivided};
 
 /// Find the best mapping of every layer of a network on an accelerator, and say how far from the optimum it
 /// may be.
@@ -108,6 +109,13 @@ pub(super) struct MapArgs {
     pub cluster: ClusterOptions,
 }
 
+impl MapArgs {
+    fn parts(&self) -> PartOptions<'_> {
+        let Self { out, shard, join, restart, cluster, .. } = self;
+        PartOptions { out, shard, join, restart, cluster }
+    }
+}
+
 /// Largest number of levels that are chosen freely: more make too many lists of clusters.
 const MAX_LEVELS: usize = 4;
 
@@ -145,46 +153,38 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.table {
         return table(args, folder);
     }
-    parts::refuse_undivided(args)?;
+    refuse_undivided(args)?;
     let (mapper, networks, catalog) = with_hints(|notes| inputs(args, notes))?;
     if let Some(layer) = &args.layers.layer {
         cost::refuse_unknown_layer(layer, &networks)?;
     }
     let one = "--out takes one --network, and one mapping of every layer";
     if args.cluster.has_parts() && networks.len() != 1 {
-        return Err(Failure::Argument(one.into()));
+        refuse!("{one}");
     }
+    let divided = || Divided::new(args, &mapper, &networks, &catalog);
     if args.cluster.is_asked() {
-        return parts::hand_over(args, &mapper, &networks, &catalog);
+        return divided().hand_over();
     }
-    if let Some((shard, folder)) = args.shard.zip(args.out.as_deref()) {
-        let files = parts::files(folder);
-        Places::default().reading(catalog.opened()).writing(&files).check()?;
-        return parts::make(args, (shard, folder), &mapper, &networks, &catalog);
+    let places = Places::default().reading(catalog.opened());
+    if let Some(files) = args.parts().written() {
+        places.writing(&files).check()?;
+        return divided().make();
     }
     if args.out.is_some() && (networks.len() != 1 || mapper.goal == Goal::Pareto) {
-        return Err(Failure::Argument(one.into()));
+        refuse!("{one}");
     }
-    let of_parts = args.join.iter().flat_map(|folder| parts::files(folder));
-    Places::default().reading(catalog.opened()).reading(of_parts).writing(&args.out).check()?;
+    places.reading(args.parts().joined()).writing(&args.out).check()?;
     let first = match args.join.is_empty() {
         true => None,
-        false => Some(parts::join(args, &mapper, &networks, &catalog)?),
+        false => Some(divided().join()?),
     };
-    let progress = Progress::counting("layers");
-    let saver = Saver::new(Arc::clone(&mapper.store));
     let only = args.layers.layer.as_deref();
-    let note = |done: usize, total: usize| {
-        progress.set_of(done, total);
-        saver.save();
-    };
-    let mapped = match &first {
-        None => mapper.map(&networks, only, &note),
-        Some(first) => mapper.map_after(&networks, only, first, &note).ok_or_else(|| {
-            Failure::Argument("a row of the parts has no mapping of its layer".into())
-        })?,
-    };
-    progress.finish();
+    let mapped = noting(&mapper.store, |note| match &first {
+        None => Some(mapper.map(&networks, only, note)),
+        Some(first) => mapper.map_after(&networks, only, first, note),
+    });
+    let Some(mapped) = mapped else { refuse!("a row of the parts has no mapping of its layer") };
     if let Some(path) = &args.out {
         write(path, mapped.first().and_then(|network| network.dataflow.as_ref()))?;
     }
@@ -198,7 +198,11 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
         },
         file: args.out.as_ref().map(|path| path.display().to_string()),
     };
-    print(args.format, &report)?;
+    args.format.print(
+        || report.to_table(table_style()),
+        || report.to_json(),
+        || output::in_memory(|out| report.write_csv(out)),
+    )?;
     match report.n_illegal() {
         0 => Ok(()),
         1 => Err(Failure::Check("1 layer has no legal mapping".into())),
@@ -206,19 +210,10 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
     }
 }
 
-fn print(format: Format, report: &MappingReport) -> Result<(), Failure> {
-    format.print(
-        || report.to_table(table_style()),
-        || report.to_json(),
-        |out| report.write_csv(out),
-    )
-}
-
 /// Writes the dataflow of the mappings.
 fn write(path: &Path, dataflow: Option<&Dataflow>) -> Result<(), Failure> {
     let Some(dataflow) = dataflow else {
-        let message = "a layer has no legal mapping: there is nothing to write";
-        return Err(Failure::Argument(message.into()));
+        refuse!("a layer has no legal mapping: there is nothing to write");
     };
     output::write_text(path, &export::dataflow(dataflow))
 }
@@ -244,9 +239,7 @@ fn inputs(
         && space.least_pes() > u64::from(args.pes)
     {
         let least = space.least_pes();
-        let message =
-            format!("the clusters of the mapspace take {least} PEs; --pes is {}", args.pes);
-        return Err(Failure::Argument(message));
+        refuse!("the clusters of the mapspace take {least} PEs; --pes is {}", args.pes);
     }
     let carrier = Arc::new(carrier());
     let accelerator = whole_chip(&mut catalog, &args.layers.platform, &carrier, args.pes)?;
@@ -280,20 +273,19 @@ fn space(args: &MapArgs, dataflows: &[Arc<Dataflow>]) -> Result<Space, Failure> 
     if args.flexibility == "any" {
         return Ok(Space::Any { levels: args.levels.unwrap_or([1, 3]), sizes });
     }
-    let refuse = |message: String| Err(Failure::Argument(message));
     if args.levels.is_some() {
-        return refuse("--levels is for --flexibility any; a dataflow has its own".into());
+        refuse!("--levels is for --flexibility any; a dataflow has its own");
     }
     let [dataflow] = dataflows else {
-        return refuse(format!("--flexibility {} takes one --dataflow", args.flexibility));
+        refuse!("--flexibility {} takes one --dataflow", args.flexibility);
     };
     let space = DeclaredSpace::of_style(dataflow.levels(), dataflow.stationary());
     let Some(mut space) = space.filter(|_| !dataflow.levels().is_empty()) else {
-        return refuse(format!(
+        refuse!(
             "--flexibility {}: `{}` has clusters of sizes that depend on the layer",
             args.flexibility,
             dataflow.name()
-        ));
+        );
     };
     space.sizes = sizes;
     if args.flexibility == "axes" {
@@ -329,6 +321,19 @@ impl Saver {
     }
 }
 
+/// Maps layers with `map`, which notes the number of those that are done and of all. Shows it, and keeps the results
+/// so far in `store`.
+fn noting<T>(store: &Arc<Store>, map: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> T) -> T {
+    let progress = Progress::counting("layers");
+    let saver = Saver::new(Arc::clone(store));
+    let mapped = map(&|done, total| {
+        progress.set_of(done, total);
+        saver.save();
+    });
+    progress.finish();
+    mapped
+}
+
 /// Writes the table of mappings that comes with the program. Its files are called after their accelerators,
 /// while the command runs only after what their mappings depend on.
 fn table(args: &MapArgs, folder: &Path) -> Result<(), Failure> {
@@ -348,13 +353,7 @@ fn table(args: &MapArgs, folder: &Path) -> Result<(), Failure> {
     }
     let store = Arc::new(Store::default());
     store.keep_in(folder);
-    let progress = Progress::counting("layers");
-    let saver = Saver::new(Arc::clone(&store));
-    fill_table(&store, &accelerators, &networks, &|done, total| {
-        progress.set_of(done, total);
-        saver.save();
-    });
-    progress.finish();
+    noting(&store, |note| fill_table(&store, &accelerators, &networks, note));
     store.save().map_err(failed)?;
     for (unnamed, named) in files.iter().filter(|(unnamed, _)| unnamed.exists()) {
         fs::rename(unnamed, named).map_err(failed)?;

@@ -26,11 +26,8 @@ pub(super) fn write(
     let text = render_summary(settings, performance, system, run.n_errors());
     set.bytes(&place(files::SUMMARY), text.as_bytes())?;
     let name = place(files::DETAIL);
-    let mut file = set.file(&name)?;
-    let failure = |error| Failure::writing(&set.folder().join(&name).display(), &error);
     let log = DetailLog::of_run(settings, run, performance, system);
-    log.write(&mut file).map_err(failure)?;
-    set.add(&name, file)?;
+    set.add(&name, set.file(&name)?.with(|out| log.write(out))?)?;
     set.bytes(&place(files::ACCURACY), ACCURACY_LOG.as_bytes())
 }
 
@@ -45,15 +42,15 @@ pub(super) fn write_queries<R: IntoIterator<Item = u64>>(
     columns: &str,
     rows: impl Iterator<Item = R>,
 ) -> Result<(), Failure> {
-    let failure = |error| Failure::writing(&set.folder().join(name).display(), &error);
-    let mut file = set.file(name)?;
-    file.write_all(columns.as_bytes()).map_err(failure)?;
-    for row in rows {
-        for (index, number) in row.into_iter().enumerate() {
-            let before = if index == 0 { '\n' } else { ',' };
-            write!(file, "{before}{number}").map_err(failure)?;
+    let file = set.file(name)?.with(|out| {
+        out.write_all(columns.as_bytes())?;
+        for row in rows {
+            for (index, number) in row.into_iter().enumerate() {
+                let before = if index == 0 { '\n' } else { ',' };
+                write!(out, "{before}{number}")?;
+            }
         }
-    }
-    file.write_all(b"\n").map_err(failure)?;
-    set.add(name, file)
+        out.write_all(b"\n")
+    });
+    set.add(name, file?)
 }

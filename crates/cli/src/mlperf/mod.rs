@@ -113,8 +113,7 @@ fn suite_and_options(
                 MlperfBenchmark::Mobile => suite.benchmark == Benchmark::Mobile,
             };
             if !is_asked {
-                let message = format!("{} is a suite of the other benchmark", suite.name);
-                return Err(Failure::Argument(message));
+                refuse!("{} is a suite of the other benchmark", suite.name);
             }
             let round = round(args.round.as_deref().unwrap_or(&suite.round))?;
             (suite, round, false)
@@ -177,11 +176,7 @@ fn suite_of_round(
         (false, MlperfBenchmark::Inference) => suite_named("inference_v0.5", args, catalog)?,
         (false, MlperfBenchmark::Mobile) => {
             let rounds = "v0.7, v1.0, v2.0, v3.0";
-            let message = format!(
-                "MLPerf Mobile has no tasks here for round {} (known: {rounds})",
-                round.name
-            );
-            return Err(Failure::Argument(message));
+            refuse!("MLPerf Mobile has no tasks here for round {} (known: {rounds})", round.name);
         }
     };
     Ok((suite, round, !has_own))
@@ -214,14 +209,11 @@ fn tests<'a>(args: &MlperfArgs, suite: &'a Suite) -> Result<Vec<&'a Test>, Failu
         ("--streams", args.streams.is_some(), "multi-stream"),
     ] {
         if is_given && !tests.iter().any(|test| test.load.name() == load) {
-            let message = format!("{option} is of {load} tests, and this command makes none");
-            return Err(Failure::Argument(message));
+            refuse!("{option} is of {load} tests, and this command makes none");
         }
     }
     if tests.is_empty() {
-        let message =
-            format!("{} has no such test; `xrsim show {}` lists them", suite.name, suite.name);
-        return Err(Failure::Argument(message));
+        refuse!("{} has no such test; `xrsim show {}` lists them", suite.name, suite.name);
     }
     Ok(tests)
 }

@@ -138,8 +138,7 @@ pub(super) fn parameters(assignments: &[String]) -> Result<Parameters, Failure> 
     for assignment in assignments {
         let (key, value) = assignment.split_once('=').unwrap_or((assignment, ""));
         if !key.trim().starts_with("parameters.") {
-            let message = format!("--set takes parameters.TASK.NAME=N, found `{assignment}`");
-            return Err(Failure::Argument(message));
+            refuse!("--set takes parameters.TASK.NAME=N, found `{assignment}`");
         }
         settings.set(key.trim(), value.trim())?;
     }

@@ -12,13 +12,12 @@ use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 use xrsim_report::mlperf::{
     NoShare, RateResult, SUITE_COLUMNS, server_share, server_to_offline, verdict,
 };
-use xrsim_report::table;
 
 use super::super::figure::PictureOptions;
-use super::super::message::{Failure, say};
+use super::super::message::Failure;
 use super::super::options::Format;
 use super::super::output::{self, OutputSet};
-use super::super::table_style;
+use super::super::record;
 use super::Made;
 use super::logs;
 use super::target::Target;
@@ -74,11 +73,7 @@ impl Results<'_> {
     ///
     /// Output that cannot be printed.
     pub(super) fn print(&self, format: Format) -> Result<(), Failure> {
-        match format {
-            Format::Table => output::print_text(&self.text()),
-            Format::Csv => output::print(&self.csv()),
-            Format::Json => output::print_json(&self.json()),
-        }
+        format.print(|| self.text(), || self.json(), || self.csv())
     }
 
     fn text(&self) -> String {
@@ -98,11 +93,7 @@ impl Results<'_> {
         };
         let shown: Vec<usize> = (0..SUITE_COLUMNS.len()).filter(is_shown).collect();
         let header: Vec<_> = shown.iter().map(|&it| SUITE_COLUMNS[it].replace('_', " ")).collect();
-        let header: Vec<&str> = header.iter().map(String::as_str).collect();
-        let mut lines = table::new_table(table_style(), &header, 3);
-        for row in &rows {
-            lines.add_row(shown.iter().map(|&column| &row[column]));
-        }
+        let rows = rows.iter().map(|row| shown.iter().map(|&column| &row[column]));
         let (_, scheduler) = self.target.model_and_scheduler();
         let mut text = format!(
             "{} under the rules of {} on {}, {scheduler}, batches of up to {}\n{}",
@@ -110,7 +101,7 @@ impl Results<'_> {
             self.round.name,
             self.target.name(),
             self.target.batching.max,
-            table::render(&lines)
+            output::table_text(&header, rows, 3)
         );
         for made in self.made.iter().filter(|made| !made.result.is_valid()) {
             let Made { test, result, .. } = made;
@@ -194,15 +185,14 @@ impl Results<'_> {
             })
         });
         let (flexibility, objective) = self.target.mapping();
-        let document = json!({
-            "program": "xrsim", "version": env!("CARGO_PKG_VERSION"), "suite": self.suite.name,
+        record::of_results(json!({
+            "suite": self.suite.name,
             "round": self.round.name, "system": self.target.name(), "cost_model": cost_model,
             "flexibility": flexibility, "mapping_objective": objective,
             "scheduler": scheduler, "max_batch": self.target.batching.max,
             "batch_wait_ms": self.target.batching.wait.as_ms(), "cooldown": cooldown,
             "deviations": self.suite.deviations, "inputs_sha256": self.inputs, "tests": tests,
-        });
-        output::object(document)
+        }))
     }
 
     /// Writes the files of `--out DIR`: a folder for each test, the table of the suite, and figures.
@@ -236,10 +226,8 @@ impl Results<'_> {
             let figure = server_to_offline(&degradations, &system);
             self.pictures.add(&mut set, files::SERVER_TO_OFFLINE, &FORMATS, &figure)?;
         }
-        let folder = set.folder().display().to_string();
-        set.commit(files::RECORD, self.json())?;
-        say(format_args!("wrote {} and a folder for every test to {folder}", files::SUITE));
-        Ok(())
+        let files = format_args!("{} and a folder for every test", files::SUITE);
+        set.commit_and_say(files::RECORD, self.json(), files)
     }
 }
 

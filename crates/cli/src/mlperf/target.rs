@@ -66,9 +66,17 @@ impl Target {
         Ok(Self { kind, batching })
     }
 
+    /// The accelerators; `None` for servers of a known latency.
+    pub(super) fn accelerators(&self) -> Option<&Accelerators> {
+        match &self.kind {
+            Kind::Accelerators(accelerators) => Some(accelerators),
+            Kind::Servers { .. } => None,
+        }
+    }
+
     /// Warns of rows of a table of costs that look like mistakes.
     pub(super) fn warn<'a>(&self, catalog: &Catalog, networks: impl Iterator<Item = &'a str>) {
-        if let Kind::Accelerators(it) = &self.kind {
+        if let Some(it) = self.accelerators() {
             warn(&it.costs, catalog, networks, it.system.accelerators().iter());
         }
     }
@@ -92,11 +100,10 @@ impl Target {
                     Failure::Argument(message)
                 })?;
                 if self.batching.max > 1 && time.depends_on_sample() {
-                    let message = format!(
+                    refuse!(
                         "{name} has latencies by sample, which say nothing of --max-batch {}",
                         self.batching.max
                     );
-                    return Err(Failure::Argument(message));
                 }
                 Ok(Box::new(ServerBed::new(time.clone(), *servers as usize, self.batching)))
             }
@@ -122,26 +129,17 @@ impl Target {
 
     /// Lines that say what the costs of `tasks` assume; empty for servers of a known latency.
     pub(super) fn assumed<'a>(&'a self, tasks: impl Iterator<Item = &'a Task>) -> String {
-        match &self.kind {
-            Kind::Accelerators(it) => it.assumed(tasks),
-            Kind::Servers { .. } => String::new(),
-        }
+        self.accelerators().map_or(String::new(), |it| it.assumed(tasks))
     }
 
     /// Flexibility and objective of the accelerators in results.
     pub(super) fn mapping(&self) -> (Option<String>, Option<String>) {
-        match &self.kind {
-            Kind::Accelerators(it) => it.mapping(),
-            Kind::Servers { .. } => (None, None),
-        }
+        self.accelerators().map_or((None, None), Accelerators::mapping)
     }
 
     /// Name of the usage scenario in the background.
     pub(super) fn beside(&self) -> Option<&str> {
-        match &self.kind {
-            Kind::Accelerators(it) => it.beside(),
-            Kind::Servers { .. } => None,
-        }
+        self.accelerators()?.beside()
     }
 }
 
@@ -186,8 +184,7 @@ impl Accelerators {
             }
             Hardware::System(system) => system,
             Hardware::Instances(_) => {
-                let message = "--system takes a style or a system file, not a hardware file (.m)";
-                return Err(Failure::Argument(message.into()));
+                refuse!("--system takes a style or a system file, not a hardware file (.m)");
             }
         };
         let system = experiment::mapped(system, args.mapping.settings())?;

@@ -13,7 +13,7 @@ use super::super::message::Failure;
 use super::super::trace::{CompleteTrace, TraceFile};
 use super::Made;
 use super::options::MlperfArgs;
-use super::target::{Kind, Target};
+use super::target::Target;
 
 /// Largest number of samples of a trace, about 300 MB.
 const MAX_SAMPLES: u64 = 1_000_000;
@@ -25,10 +25,10 @@ const MAX_SAMPLES: u64 = 1_000_000;
 /// Several tests.
 pub(super) fn check(args: &MlperfArgs, tests: &[&Test]) -> Result<(), Failure> {
     if args.trace.is_some() && tests.len() != 1 {
-        return Err(Failure::Argument(format!(
+        refuse!(
             "--trace takes one test, and this command makes {}; choose one with --task and --load",
             tests.len()
-        )));
+        );
     }
     Ok(())
 }
@@ -44,16 +44,16 @@ pub(super) fn write(
     target: &Target,
     made: &Made<'_>,
 ) -> Result<Option<CompleteTrace>, Failure> {
-    let Kind::Accelerators(accelerators) = &target.kind else {
-        return Err(Failure::Argument("--trace is of accelerators, not of a --service".into()));
+    let Some(accelerators) = target.accelerators() else {
+        refuse!("--trace is of accelerators, not of a --service");
     };
     let performance = made.result.performance();
     let samples = performance.queries.saturating_mul(made.result.settings.samples_per_query);
     if samples > MAX_SAMPLES {
-        return Err(Failure::Argument(format!(
+        refuse!(
             "a trace of {samples} samples would be too large; at most {MAX_SAMPLES} are traced \
              (--min-queries and --min-duration make a test shorter)"
-        )));
+        );
     }
     let tenant = Tenant::of_test(made.test, target.batching);
     let bed = accelerators.bed(vec![tenant])?;

@@ -2,6 +2,7 @@
 //! comes a record with the length and SHA-256 of each. A reader of the record can distinguish the old set,
 //! the new set and a mixture, whenever the program was stopped.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::super::lock;
-use super::super::message::Failure;
+use super::super::message::{Failure, say};
 use super::super::record;
 use super::{Complete, OutputFile, create_folder, part, write_csv_to};
 
@@ -64,10 +65,7 @@ impl OutputSet {
     ///
     /// Returns a failure if the file cannot be written.
     pub(crate) fn bytes(&mut self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
-        let mut file = self.file(name)?;
-        let failure = |error| Failure::writing(&self.folder.join(name).display(), &error);
-        file.write_all(bytes).map_err(failure)?;
-        self.add(name, file)
+        self.add(name, self.file(name)?.with(|out| out.write_all(bytes))?)
     }
 
     /// Adds a table, header first, as CSV.
@@ -103,6 +101,24 @@ impl OutputSet {
         record.insert(record::FILES.into(), files.into());
         self.bytes(name, record::sealed_pretty(record).as_bytes())?;
         self.rename()
+    }
+
+    /// Moves all files and `record` to their places as [`OutputSet::commit`] does, and prints that `files` are
+    /// written.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure as [`OutputSet::commit`] does.
+    pub(crate) fn commit_and_say(
+        self,
+        name: &str,
+        record: Map<String, Value>,
+        files: fmt::Arguments<'_>,
+    ) -> Result<(), Failure> {
+        let folder = self.folder.display().to_string();
+        self.commit(name, record)?;
+        say(format_args!("wrote {files} to {folder}"));
+        Ok(())
     }
 
     /// Moves all files to their places, in order.

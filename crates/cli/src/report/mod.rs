@@ -20,7 +20,7 @@ use super::message::{Failure, hint, say};
 use super::output;
 use super::places::Places;
 use super::record::Recorded;
-use super::results::RECORD;
+use super::results::{RECORD, TABLES};
 use xrsim_model::digest::Digest;
 
 /// Write results as one HTML page that needs no internet connection: runs, load tests, comparisons or a sweep.
@@ -43,9 +43,7 @@ pub(super) struct ReportArgs {
 const MAX_BYTES: u64 = 512 << 20;
 
 /// Tables of runs. A folder with the first one is a folder of runs.
-const SCORES: &str = "scores.csv";
-const MODELS: &str = "models.csv";
-const INFERENCES: &str = "inferences.csv";
+const SCORES: &str = TABLES[0];
 
 /// A file of the folder.
 struct Text {
@@ -105,11 +103,11 @@ fn folder(folder: &Path) -> Result<Made, Failure> {
 /// Makes the page of runs.
 fn runs(folder: &Path) -> Result<Made, Failure> {
     let read = |name: &str| read(&folder.join(name), MAX_BYTES, None);
-    let [scores, models, inferences, provenance] =
-        [read(SCORES)?, read(MODELS)?, read(INFERENCES)?, read(RECORD)?];
+    let [scores, models, inferences] = TABLES.map(read);
+    let [scores, models, inferences, provenance] = [scores?, models?, inferences?, read(RECORD)?];
     let recorded = Recorded::of(&folder.join(RECORD), &provenance.text)?;
     recorded.warn();
-    for (name, table) in [(SCORES, &scores), (MODELS, &models), (INFERENCES, &inferences)] {
+    for (name, table) in TABLES.into_iter().zip([&scores, &models, &inferences]) {
         table.check(name, &recorded)?;
     }
     let page = html::page(&Folder {
@@ -129,11 +127,10 @@ fn runs(folder: &Path) -> Result<Made, Failure> {
 /// Refuses a page that would overwrite results.
 fn refuse_to_overwrite(args: &ReportArgs) -> Result<(), Failure> {
     if is_result(&args.out) {
-        let message = format!(
+        refuse!(
             "{}: the report is an HTML page; use a name that ends in .html",
             args.out.display()
         );
-        return Err(Failure::Argument(message));
     }
     let mut results = Vec::new();
     if args.folder.is_file() {

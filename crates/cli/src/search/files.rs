@@ -20,6 +20,7 @@ use super::super::argument;
 use super::super::interrupt;
 use super::super::message::Failure;
 use super::super::output::OutputSet;
+use super::super::record;
 use super::super::writer::Writer;
 use super::{SearchArgs, journal};
 
@@ -195,9 +196,7 @@ fn record(
     let schedulers: Vec<_> = prepared.schedulers.iter().map(|it| it.label().to_string()).collect();
     let scenarios: Vec<_> =
         prepared.plans.iter().map(|it| it.scenario.name().to_string()).collect();
-    let body = json!({
-        "program": "xrsim",
-        "version": env!("CARGO_PKG_VERSION"),
+    record::of_results(json!({
         "command": "search",
         "name": prepared.name,
         "search_sha256": identity,
@@ -210,9 +209,5 @@ fn record(
         "method": prepared.method.name(),
         "settings": prepared.settings.effective(),
         "answers": reports.iter().map(AnswerReport::to_json).collect::<Vec<_>>(),
-    });
-    match body {
-        Value::Object(body) => body,
-        _ => Map::new(),
-    }
+    }))
 }

@@ -91,7 +91,7 @@ pub(super) fn joined(folders: &[PathBuf], identity: &str) -> Result<Vec<FreshRun
         let file = File::open(&path).map_err(unreadable)?;
         let (runs, length) = read(&file, &path, &header, &check)?;
         if length == 0 {
-            return Err(Failure::Argument(format!("{}: no journal of a search", path.display())));
+            refuse!("{}: no journal of a search", path.display());
         }
         all.extend(runs);
     }
@@ -125,11 +125,11 @@ fn read(
         return Ok((Vec::new(), 0));
     }
     if text != header.as_bytes() {
-        return Err(Failure::Argument(format!(
+        refuse!(
             "{} cannot be continued: it is the journal of another search, of other inputs or of another \
              version; --restart begins it again, --out names another folder",
             path.display()
-        )));
+        );
     }
     let (mut runs, mut length, mut n_damaged) = (Vec::new(), text.len() as u64, 0u64);
     loop {

@@ -20,7 +20,7 @@ use xrsim_model::mapper::Store;
 use xrsim_report::area_terms::{LargeTerms, Sizes};
 use xrsim_report::search::{AnswerReport, Names, answers_table, front_text};
 use xrsim_search::{
-    Answer, Loads, Method, Progress as State, Quantity, Question, Search, SearchError,
+    Answer, FreshRuns, Loads, Method, Progress as State, Quantity, Question, Search, SearchError,
     SearchSettings, Space, StopReason, Systems,
 };
 use xrsim_sim::sweep::grid::Shard;
@@ -50,7 +50,7 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     require_bounds(args, &prepared)?;
     let n_systems = prepared.space.count();
     if n_systems == 0 {
-        return Err(Failure::Argument("no system of the space uses the whole budget".into()));
+        refuse!("no system of the space uses the whole budget");
     }
     if args.cluster.is_asked() {
         return hand_over(args, &draft, &prepared, n_systems);
@@ -63,17 +63,7 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
         .check()?;
     let identity = identity(draft.source.text(), &prepared);
     args.cluster.refuse_changed(|| identity.clone())?;
-    let mut known = journal::joined(&args.join, &identity)?;
-    let mut journal = None;
-    if let Some(folder) = &args.out {
-        output::create_folder(folder)?;
-        let (opened, runs) = Journal::open(folder, &identity, args.restart)?;
-        if args.restart && args.shard.is_some() {
-            files::remove_record(folder)?;
-        }
-        known.extend(runs);
-        journal = Some(opened);
-    }
+    let (journal, known) = open_journal(args, &identity)?;
     equal_effort(&prepared);
     let started = Instant::now();
     let settings = SearchSettings {
@@ -93,21 +83,7 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     session.say_space(&search, &loads, n_known);
     let mut reports = Vec::new();
     for question in &prepared.questions {
-        let answer = session.solve(&mut search, question)?;
-        let confirmation = match (&prepared.confirm, answer.stop) {
-            _ if search.is_part() => None,
-            (Some(_), StopReason::Stopped) | (None, _) => None,
-            (Some(confirm), _) => {
-                let confirmed = search.confirm(&answer, confirm, &mut || session.is_over());
-                confirmed.map_err(failure)?
-            }
-        };
-        let names = Names {
-            space: &prepared.space,
-            schedulers: &prepared.schedulers,
-            semantics: prepared.settings.semantics,
-        };
-        let mut report = AnswerReport::new(&search, names, answer, confirmation.as_ref());
+        let mut report = session.report(&mut search, question)?;
         report.part = args.shard.map(|shard| shard.to_string());
         reports.push(report);
     }
@@ -120,6 +96,22 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     print(&reports, &large_terms(&prepared, &reports))?;
     say(format_args!("{:.1} s", started.elapsed().as_secs_f64()));
     verdict(args, &reports)
+}
+
+/// The journal in the folder of `args`, and the runs that are known from it and from the parts of `--join`.
+fn open_journal(
+    args: &SearchArgs,
+    identity: &str,
+) -> Result<(Option<Journal>, Vec<FreshRuns>), Failure> {
+    let mut known = journal::joined(&args.join, identity)?;
+    let Some(folder) = &args.out else { return Ok((None, known)) };
+    output::create_folder(folder)?;
+    let (journal, runs) = Journal::open(folder, identity, args.restart)?;
+    if args.restart && args.shard.is_some() {
+        files::remove_record(folder)?;
+    }
+    known.extend(runs);
+    Ok((Some(journal), known))
 }
 
 /// Prints the answers. `note` is a line on areas, which stands below the first table that has some.
@@ -212,21 +204,19 @@ fn identity(text: &str, prepared: &PreparedSearch) -> String {
 /// Refuses ways of searching that prove nothing where a proof is required.
 fn require_bounds(args: &SearchArgs, prepared: &PreparedSearch) -> Result<(), Failure> {
     if args.require_proof && prepared.method == Method::Evolve {
-        let message = "evolution proves nothing: --require-proof takes method bound or exhaustive";
-        return Err(Failure::Argument(message.into()));
+        refuse!("evolution proves nothing: --require-proof takes method bound or exhaustive");
     }
     let has_parts = args.cluster.has_parts();
     if has_parts && !args.join.is_empty() {
-        let message = "--join is for the end: the job of --sbatch joins its parts itself";
-        return Err(Failure::Argument(message.into()));
+        refuse!("--join is for the end: the job of --sbatch joins its parts itself");
     }
     if args.require_proof && (args.shard.is_some() || has_parts) {
-        let message = "a part proves nothing of the whole space: give --require-proof when the parts are joined";
-        return Err(Failure::Argument(message.into()));
+        refuse!(
+            "a part proves nothing of the whole space: give --require-proof when the parts are joined"
+        );
     }
     if args.shard.is_some() && args.out.is_none() {
-        let message = "a part is of use in a folder only: give --out DIR, and later --join DIR";
-        return Err(Failure::Argument(message.into()));
+        refuse!("a part is of use in a folder only: give --out DIR, and later --join DIR");
     }
     Ok(())
 }
@@ -268,7 +258,7 @@ fn costed<'a>(
     prepared: &'a PreparedSearch,
     loads: &'a Loads,
     settings: &'a SearchSettings<'a>,
-    known: Vec<xrsim_search::FreshRuns>,
+    known: Vec<FreshRuns>,
 ) -> Result<Search<'a>, Failure> {
     let total = prepared.space.types().len();
     let progress = Progress::counting("accelerators costed");
@@ -347,6 +337,30 @@ impl Session<'_> {
             Some(failure) => Err(failure),
             None => answer,
         }
+    }
+
+    /// Answers a question, and confirms the answer on fresh draws if that is asked for.
+    fn report(
+        &mut self,
+        search: &mut Search<'_>,
+        question: &Question,
+    ) -> Result<AnswerReport, Failure> {
+        let prepared = self.prepared;
+        let answer = self.solve(search, question)?;
+        let confirmation = match (&prepared.confirm, answer.stop) {
+            _ if search.is_part() => None,
+            (Some(_), StopReason::Stopped) | (None, _) => None,
+            (Some(confirm), _) => {
+                let confirmed = search.confirm(&answer, confirm, &mut || self.is_over());
+                confirmed.map_err(failure)?
+            }
+        };
+        let names = Names {
+            space: &prepared.space,
+            schedulers: &prepared.schedulers,
+            semantics: prepared.settings.semantics,
+        };
+        Ok(AnswerReport::new(search, names, answer, confirmation.as_ref()))
     }
 
     /// Answers a question again in the other technologies, where area or leakage matter to it.

@@ -11,7 +11,7 @@ use xrsim_sim::sweep::grid::Shard;
 
 use super::super::cluster::ClusterOptions;
 use super::super::message::Failure;
-use super::super::sweep::shard;
+use super::super::parts::shard;
 
 /// Find the best system of a space, with a proof or with a stated gap.
 #[derive(Debug, Args)]
@@ -125,52 +125,21 @@ impl SearchArgs {
     /// The options as the text of a search file, of which places in messages are.
     fn text(&self) -> Result<String, Failure> {
         let mut text = String::from("search:\n  name: command_line\n");
-        let list = |values: &[String]| {
-            let quoted: Vec<_> = values.iter().map(|it| quoted(it)).collect();
-            format!("[{}]", quoted.join(", "))
-        };
         let mut line = |line: String| {
             let _ = writeln!(text, "  {line}");
         };
         if !self.scenario.is_empty() {
-            let names: Vec<_> = self.scenario.iter().map(|it| self.named(it)).collect();
-            line(format!("scenarios: {}", list(&names)));
+            line(format!("scenarios: {}", self.named_list(&self.scenario)));
         }
-        let over = match self.over.is_empty() {
-            true => String::new(),
-            false => format!(", over: {}", list(&self.over)),
-        };
-        match &self.objective[..] {
-            [] if over.is_empty() => {}
-            [] => line(format!("objective: {{maximise: score_executed_mean{over}}}")),
-            [only] => {
-                line(format!("objective: {{{}: {}{over}}}", direction_of(only), quoted(only)));
-            }
-            several => line(format!("objective: {{pareto: {}{over}}}", list(several))),
+        if let Some(objective) = self.objective_text() {
+            line(format!("objective: {{{objective}}}"));
         }
         if !self.constraint.is_empty() {
             let limits: Vec<_> =
                 self.constraint.iter().map(|it| limit(it)).collect::<Result<_, _>>()?;
             line(format!("constraints: {{{}}}", limits.join(", ")));
         }
-        let dataflows = match self.dataflow.is_empty() {
-            true => "[WS, OS, RS]".into(),
-            false => {
-                let names: Vec<_> = self.dataflow.iter().map(|it| self.named(it)).collect();
-                list(&names)
-            }
-        };
-        let accelerators = self.accelerators.as_deref().unwrap_or("1..2");
-        let (pes, step) = (self.pes.unwrap_or(4096), self.step.unwrap_or(128));
-        let total = if self.exactly { "exactly" } else { "<=" };
-        let scheduler = match self.scheduler.is_empty() {
-            true => String::new(),
-            false => format!(", scheduler: {}", list(&self.scheduler)),
-        };
-        line(format!(
-            "space: {{dataflows: {dataflows}, accelerators: {}, pes: {{total: \"{total} {pes}\", step: {step}}}{scheduler}}}",
-            quoted(accelerators)
-        ));
+        line(format!("space: {{{}}}", self.space_text()));
         if !self.set.is_empty() {
             let settings = self.set.iter().map(|it| match it.split_once('=') {
                 Some((key, value)) => {
@@ -187,6 +156,39 @@ impl SearchArgs {
             line(format!("replications: {replications}"));
         }
         Ok(text)
+    }
+
+    /// The entries of `objective`, if an option describes it.
+    fn objective_text(&self) -> Option<String> {
+        let over = match self.over.is_empty() {
+            true => String::new(),
+            false => format!(", over: {}", list(&self.over)),
+        };
+        match &self.objective[..] {
+            [] if over.is_empty() => None,
+            [] => Some(format!("maximise: score_executed_mean{over}")),
+            [only] => Some(format!("{}: {}{over}", direction_of(only), quoted(only))),
+            several => Some(format!("pareto: {}{over}", list(several))),
+        }
+    }
+
+    /// The entries of `space`.
+    fn space_text(&self) -> String {
+        let dataflows = match self.dataflow.is_empty() {
+            true => "[WS, OS, RS]".into(),
+            false => self.named_list(&self.dataflow),
+        };
+        let accelerators = quoted(self.accelerators.as_deref().unwrap_or("1..2"));
+        let (pes, step) = (self.pes.unwrap_or(4096), self.step.unwrap_or(128));
+        let total = if self.exactly { "exactly" } else { "<=" };
+        let scheduler = match self.scheduler.is_empty() {
+            true => String::new(),
+            false => format!(", scheduler: {}", list(&self.scheduler)),
+        };
+        format!(
+            "dataflows: {dataflows}, accelerators: {accelerators}, pes: {{total: \"{total} {pes}\", step: \
+             {step}}}{scheduler}"
+        )
     }
 
     /// Whether an option says what a key of a file says, too.
@@ -271,6 +273,11 @@ impl SearchArgs {
         path.map_or(name.into(), |it| it.display().to_string())
     }
 
+    /// A list of names of an option.
+    fn named_list(&self, names: &[String]) -> String {
+        list(&names.iter().map(|it| self.named(it)).collect::<Vec<_>>())
+    }
+
     /// Options that stand beside a file, too.
     fn override_in(&self, draft: &mut SearchDraft) -> Result<(), Failure> {
         if let Some(method) = &self.method {
@@ -300,9 +307,7 @@ impl SearchArgs {
                 }
             };
             if !is_set {
-                let message =
-                    format!("--stop takes RULE=VALUE with a number above 0, found `{rule}`");
-                return Err(Failure::Argument(message));
+                refuse!("--stop takes RULE=VALUE with a number above 0, found `{rule}`");
             }
         }
         Ok(())
@@ -312,6 +317,12 @@ impl SearchArgs {
 /// A value as YAML text between quotes.
 fn quoted(value: &str) -> String {
     format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Values as a YAML list.
+fn list(values: &[String]) -> String {
+    let quoted: Vec<_> = values.iter().map(|it| quoted(it)).collect();
+    format!("[{}]", quoted.join(", "))
 }
 
 /// `quantity<=x` as an entry of constraints.

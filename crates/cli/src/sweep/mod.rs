@@ -21,14 +21,14 @@ use xrsim_sim::sweep::grid::{Grid, Shard};
 use xrsim_sim::sweep::{Scored, Scorer};
 
 use super::cluster::{self, Estimate, Form, Job, Shares};
-use super::journal::{self, Manifest, Opened, Order, Pulse, Sink, as_made};
+use super::journal::{self, Manifest, RowFile, Sink, as_made};
 use super::message::{Failure, say, with_hints};
 use super::places::Places;
 use super::progress::Progress;
 
 pub(super) use super::journal::place as record_of;
 pub(super) use merge::merge;
-pub(super) use options::{SweepArgs, shard};
+pub(super) use options::SweepArgs;
 
 /// Makes the runs of all points that have no row in the file yet.
 ///
@@ -39,7 +39,6 @@ pub(super) use options::{SweepArgs, shard};
 pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let (draft, spec) = draft(args)?;
     let Sweep { grid, mut inputs } = with_hints(|notes| Sweep::of(&draft, notes))?;
-    let points = args.shard.unwrap_or(Shard::WHOLE).points(grid.n_points());
     let path = args.out.clone().unwrap_or_else(|| default_path(args));
     if args.cluster.is_asked() {
         return hand_over(args, &grid, &mut inputs, &path);
@@ -49,12 +48,12 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
         .writing([&path, &journal::place(&path)])
         .check()?;
     args.cluster.refuse_changed(|| identity(&grid, &inputs))?;
-    let mut rows = Rows::open(path, args.restart, &grid, &inputs, args.shard)?;
+    let mut rows = Rows::open(&path, args.restart, &grid, &inputs, args.shard)?;
     let cost_models = inputs.cost_models();
     let mut scorers: Vec<_> = cost_models.iter().map(|it| Scorer::new(&*it.model)).collect();
     let mut pace = Pace::new();
-    let progress = Progress::resumed(points.end - points.start, rows.n_held);
-    for mut range in rows.to_make.clone() {
+    let progress = Progress::resumed(rows.file.n_points, rows.file.n_held);
+    for mut range in rows.file.to_make.clone() {
         while !range.is_empty() {
             let block = range.start..range.end.min(range.start + pace.points);
             range.start = block.end;
@@ -69,7 +68,7 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
         }
     }
     progress.finish();
-    rows.finish(&points)
+    rows.finish()
 }
 
 /// SHA-256 of the keys and values, and of all files that points refer to.
@@ -162,33 +161,23 @@ fn draft(args: &SweepArgs) -> Result<(SweepDraft, Vec<PathBuf>), Failure> {
     }
     for assignment in &args.set {
         let Some((key, values)) = assignment.split_once('=') else {
-            let message = format!("--set takes key=values, found `{assignment}`");
-            return Err(Failure::Argument(message));
+            refuse!("--set takes key=values, found `{assignment}`");
         };
         options.add(&format!("--set {key}="), key.trim(), values);
     }
     if options.is_empty() && args.replications.is_none() {
-        let message = "nothing to vary: give a sweep file, or options such as --pes 1024,4096";
-        return Err(Failure::Argument(message.into()));
+        refuse!("nothing to vary: give a sweep file, or options such as --pes 1024,4096");
     }
     Ok((options.draft(args.replications), Vec::new()))
 }
 
 /// The file of a sweep, to which rows are added.
 struct Rows<'g> {
-    path: PathBuf,
+    file: RowFile,
     grid: &'g Grid,
-    header: String,
     /// Keys that have a column after the label.
     settings: Vec<Box<str>>,
     table: Table<BufWriter<File>>,
-    /// Lives as long as the rows are made.
-    _pulse: Pulse,
-    /// Number of points that had a row at the start.
-    n_held: u64,
-    /// Points without a row.
-    to_make: Vec<Range<u64>>,
-    order: Order,
     n_infeasible: u64,
     /// Number of points that were tried, and of those that had a row at the start.
     n_done: u64,
@@ -201,7 +190,7 @@ struct Rows<'g> {
 impl<'g> Rows<'g> {
     /// Opens the file of the points of `shard`, at `path`, to add the missing rows.
     fn open(
-        path: PathBuf,
+        path: &Path,
         restart: bool,
         grid: &'g Grid,
         inputs: &Inputs,
@@ -212,30 +201,17 @@ impl<'g> Rows<'g> {
         let manifest = Manifest::of_sweep(grid, inputs.files(), shard);
         let header = manifest.header();
         let id = |index| grid.point(index).id();
-        let Opened { out, found, pulse } = journal::resume(&path, restart, &manifest, &header, id)?;
+        let (file, out) = RowFile::open(path, restart, &manifest, &header, id)?;
         Ok(Self {
-            table: Table::sweep_rows(out, &header),
-            _pulse: pulse,
-            n_held: found.n_rows(),
-            to_make: found.missing(&manifest.points()),
-            order: Order::of(&found),
-            path,
             grid,
-            header,
             settings,
+            table: Table::sweep_rows(out, &header),
             n_infeasible: 0,
-            n_done: found.n_rows(),
+            n_done: file.n_held,
             missing: Vec::new(),
             reason: None,
+            file,
         })
-    }
-
-    fn failure(&self, error: &io::Error) -> Failure {
-        Failure::Output(format!(
-            "cannot write {}: {error}; whole rows are kept, and the same command continues after \
-             them",
-            self.path.display()
-        ))
     }
 
     fn write_row(
@@ -247,7 +223,7 @@ impl<'g> Rows<'g> {
         let values = self.settings.iter().map(|key| point.get(key).unwrap_or_default());
         let result = result.as_ref().map_err(String::as_str);
         self.n_infeasible += u64::from(result.is_err());
-        self.order.note(point.index());
+        self.file.note(point.index());
         let identity = (point.index(), &*candidate.id);
         self.table.sweep_row(identity, &candidate.label(), values, result)
     }
@@ -264,8 +240,8 @@ impl<'g> Rows<'g> {
     /// # Errors
     ///
     /// Returns a failure if the file cannot be written, or if points are missing.
-    fn finish(self, points: &Range<u64>) -> Result<(), Failure> {
-        let Self { path, grid, header, table, order, mut missing, reason, .. } = self;
+    fn finish(self) -> Result<(), Failure> {
+        let Self { file, grid, table, mut missing, reason, .. } = self;
         missing.sort_by_key(|range| range.start);
         missing.dedup_by(|next, range| {
             let follows = range.end == next.start;
@@ -274,13 +250,13 @@ impl<'g> Rows<'g> {
             }
             follows
         });
-        let failure = |error: io::Error| Failure::writing(&path.display(), &error);
-        let file = table.finish().and_then(|out| Ok(out.into_inner()?)).map_err(failure)?;
-        order.restore(&file, &path, &header, points, |index| grid.point(index).id())?;
-        let n = points.end - points.start;
+        let path = file.path.display();
+        let failure = |error: io::Error| Failure::writing(&path, &error);
+        let rows = table.finish().and_then(|out| Ok(out.into_inner()?)).map_err(failure)?;
+        file.put_in_order(&rows, |index| grid.point(index).id())?;
+        let n = file.n_points;
         let n_missing: u64 = missing.iter().map(|range| range.end - range.start).sum();
-        let new = n - self.n_held - n_missing;
-        let path = path.display();
+        let new = n - file.n_held - n_missing;
         let without = match self.n_infeasible {
             0 => String::new(),
             n_infeasible => {
@@ -311,7 +287,7 @@ impl Sink<PointResult> for Block<'_, '_> {
         let (rows, candidate) = (&mut *self.rows, &self.candidates[index]);
         match result {
             PointResult::Row(result) => {
-                rows.write_row(candidate, &result).map_err(|error| rows.failure(&error))?;
+                rows.write_row(candidate, &result).map_err(|error| rows.file.failure(&error))?;
             }
             PointResult::Missing(reason) => {
                 let point = candidate.point.index();
@@ -327,7 +303,7 @@ impl Sink<PointResult> for Block<'_, '_> {
     }
 
     fn flush(&mut self) -> Result<(), Failure> {
-        self.rows.table.flush().map_err(|error| self.rows.failure(&error))
+        self.rows.table.flush().map_err(|error| self.rows.file.failure(&error))
     }
 }
 

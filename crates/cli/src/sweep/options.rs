@@ -9,6 +9,7 @@ use xrsim_sim::sweep::grid::Shard;
 
 use super::super::cluster::ClusterOptions;
 use super::super::experiment::AxisOptions;
+use super::super::parts::shard;
 
 /// Make many runs, one row each, in a file that outlives the program.
 #[derive(Debug, Args)]
@@ -57,17 +58,4 @@ fn conflicting() -> Vec<&'static str> {
     let mut names = AxisOptions::names();
     names.extend(["set", "replications"]);
     names
-}
-
-/// Reads a part, such as `2/5`.
-///
-/// # Errors
-///
-/// Returns the form of a part.
-pub(crate) fn shard(text: &str) -> Result<Shard, &'static str> {
-    let number = |text: &str| text.trim().parse().ok();
-    let shard =
-        text.split_once('/').and_then(|(part, count)| Some((number(part)?, number(count)?)));
-    let shard = shard.and_then(|(part, count)| Shard::new(part, count));
-    shard.ok_or("a part is I/N, such as 2/5, with I from 1 to N")
 }

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use xrsim_config::Source;
-use xrsim_report::table::{Style, new_table, render};
 use xrsim_validation::validate::cross::{self, Number, Reason, Summary};
 
 use super::check;
 use crate::message::{AndCheck as _, Failure};
-use crate::{output, table_style};
+use crate::output;
 
 /// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -36,20 +35,14 @@ pub(super) fn compare(tables: &[PathBuf], format: Format) -> Result<(), Failure>
         numbers.extend(cross::compare(&Source::read(path)?)?);
     }
     let printed = match format {
-        Format::Table => {
-            output::print_text(&(to_text(&numbers, table_style()) + &differences(&numbers)))
-        }
-        Format::Csv => {
-            let mut text = Vec::new();
-            cross::write_csv(&numbers, &mut text).expect("writing to memory cannot fail");
-            output::print(&String::from_utf8(text).expect("cells are UTF-8"))
-        }
+        Format::Table => output::print_text(&(to_text(&numbers) + &differences(&numbers))),
+        Format::Csv => output::print(&output::in_memory(|out| cross::write_csv(&numbers, out))),
     };
     printed.and_check(check(cross::n_different(&numbers), "numbers"))
 }
 
 /// Table of all quantities, with the reasons of differences below it.
-pub(super) fn to_text(numbers: &[Number], style: Style) -> String {
+pub(super) fn to_text(numbers: &[Number]) -> String {
     let header = [
         "compared with",
         "quantity",
@@ -64,7 +57,7 @@ pub(super) fn to_text(numbers: &[Number], style: Style) -> String {
         "mean error",
         "reasons",
     ];
-    let mut table = new_table(style, &header, 2);
+    let mut rows = Vec::new();
     let mut reasons: Vec<Reason> = Vec::new();
     for it in Summary::of(numbers) {
         let mut letters = Vec::new();
@@ -79,7 +72,7 @@ pub(super) fn to_text(numbers: &[Number], style: Style) -> String {
             0.0 => count(it.n_within),
             tolerance => format!("{} ({} %)", it.n_within, 100.0 * tolerance),
         };
-        table.add_row([
+        rows.push([
             it.source.to_owned(),
             it.quantity.to_owned(),
             it.n.to_string(),
@@ -94,7 +87,7 @@ pub(super) fn to_text(numbers: &[Number], style: Style) -> String {
             letters.join(", "),
         ]);
     }
-    let mut text = render(&table);
+    let mut text = output::table_text(&header, rows, 2);
     for (place, reason) in reasons.iter().enumerate() {
         text += &format!("{}  {reason}\n", letter(place));
     }

@@ -94,10 +94,7 @@ impl<'a> TenantOption<'a> {
         let burst = ["burst_qps", "burst_ms", "period_ms"];
         if burst.iter().chain(&["group"]).any(|key| self.values.contains_key(key)) {
             if self.values.contains_key("arrivals") {
-                return Err(Failure::Argument(format!(
-                    "{}: bursts have Poisson arrivals; leave out arrivals",
-                    self.option
-                )));
+                refuse!("{}: bursts have Poisson arrivals; leave out arrivals", self.option);
             }
             let within = self.number("burst_qps")?;
             let within = within.ok_or_else(|| self.missing(burst[0], "the rate within a burst"))?;
@@ -170,8 +167,7 @@ impl<'a> TenantOption<'a> {
             requested.min_duration_ms = test.min_duration.ns() / 1_000_000;
         }
         if requested.min_duration_ms == 0 && options.min_queries.is_none() {
-            let message = "tenants play for a time; --min-duration must be at least 0.001 s";
-            return Err(Failure::Argument(message.into()));
+            refuse!("tenants play for a time; --min-duration must be at least 0.001 s");
         }
         let library = QuerySampleLibrary { performance_samples: samples, total_samples: samples };
         EffectiveSettings::new(&requested, library, options.round.loadgen)

@@ -5,12 +5,11 @@ use serde_json::{Map, Value, json};
 use xrsim_mlperf::benchmark::{MultiTenantResult, TenantResult, TestOptions, Trial};
 use xrsim_mlperf::logs::{LoggedRun, files};
 use xrsim_report::mlperf::{TENANT_COLUMNS, verdict};
-use xrsim_report::table;
 
-use super::super::super::message::{Failure, say};
+use super::super::super::message::Failure;
 use super::super::super::options::Format;
 use super::super::super::output::{self, OutputSet};
-use super::super::super::table_style;
+use super::super::super::record;
 use super::super::logs;
 use super::super::results::{once, reason, short, unscored};
 use super::super::target::Accelerators;
@@ -52,11 +51,7 @@ impl Results<'_> {
     ///
     /// Output that cannot be printed.
     pub(super) fn print(&self, format: Format) -> Result<(), Failure> {
-        match format {
-            Format::Table => output::print_text(&self.text()),
-            Format::Csv => output::print(&self.csv()),
-            Format::Json => output::print_json(&self.json()),
-        }
+        format.print(|| self.text(), || self.json(), || self.csv())
     }
 
     fn rows(&self) -> impl Iterator<Item = (usize, &Asked<'_>, &TenantResult)> {
@@ -90,17 +85,12 @@ impl Results<'_> {
 
     fn text(&self) -> String {
         let header = TENANT_COLUMNS.map(|column| column.replace('_', " "));
-        let header: Vec<&str> = header.iter().map(String::as_str).collect();
-        let mut lines = table::new_table(table_style(), &header, 3);
-        for row in self.cells(short) {
-            lines.add_row(row);
-        }
         let scheduler = self.accelerators.scheduler.label();
         let mut text = format!(
             "tenants at once under the rules of {} on {}, {scheduler}\n{}",
             self.options.round.name,
             self.system,
-            table::render(&lines)
+            output::table_text(&header, self.cells(short), 3)
         );
         if !self.measured.trials.is_empty() {
             let factor = short(self.measured.factor);
@@ -151,8 +141,7 @@ impl Results<'_> {
         });
         let trial = |trial: &Trial| json!({"factor": trial.value, "passes": trial.passes});
         let (flexibility, objective) = self.accelerators.mapping();
-        let document = json!({
-            "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
+        record::of_results(json!({
             "round": self.options.round.name, "system": self.system,
             "cost_model": self.accelerators.costs.name,
             "flexibility": flexibility, "mapping_objective": objective,
@@ -162,8 +151,7 @@ impl Results<'_> {
             "beside_score": self.measured.background.map(|it| it.with_queries.score_executed_mean),
             "beside_score_alone": self.measured.background.map(|it| it.alone.score_executed_mean),
             "inputs_sha256": self.inputs, "tenants": tenants.collect::<Vec<Value>>(),
-        });
-        output::object(document)
+        }))
     }
 
     /// Writes a folder for each tenant and the table of all tenants.
@@ -189,10 +177,8 @@ impl Results<'_> {
             logs::write_queries(&mut set, &place(files::QUERIES), QUERY_COLUMNS, queries)?;
         }
         set.bytes(files::TENANTS, self.csv().as_bytes())?;
-        let folder = set.folder().display().to_string();
-        set.commit(files::RECORD, self.json())?;
-        say(format_args!("wrote {} and a folder for every tenant to {folder}", files::TENANTS));
-        Ok(())
+        let files = format_args!("{} and a folder for every tenant", files::TENANTS);
+        set.commit_and_say(files::RECORD, self.json(), files)
     }
 }
 

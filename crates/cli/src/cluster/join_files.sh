@@ -1,0 +1,1 @@
+@@PROGRAM@@ merge @@PREFIX@@.*-of-@@PARTS@@.csv --out @@OUT@@

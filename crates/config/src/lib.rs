@@ -14,6 +14,7 @@
 //! | shipped file | one YAML file in `scenarios/`, `hw_configs/`, `dataflows/` or `models/` |
 
 #![warn(missing_docs, unreachable_pub)]
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 pub(crate) mod catalog;
 pub mod cost_cases;

@@ -27,6 +27,7 @@
 //! in the stage that it belongs to.
 
 #![warn(missing_docs, unreachable_pub)]
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod accelerators;
 mod artifact;

@@ -43,6 +43,7 @@
 //! infinities, matrices of the wrong shape, too many marks.
 
 #![warn(missing_docs, unreachable_pub)]
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod bitmap;
 mod chart;

@@ -62,6 +62,7 @@
 //! simulated.
 
 #![warn(missing_docs, unreachable_pub)]
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 pub mod settings;
 

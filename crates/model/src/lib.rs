@@ -11,6 +11,7 @@
 //! | old name of a key, option or column | one entry in the table of [`renamed`] beside the names of its kind |
 
 #![warn(missing_docs, unreachable_pub)]
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 // Units and indices.
 pub mod ids;

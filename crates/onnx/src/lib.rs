@@ -13,6 +13,7 @@
 //! in `layers`, which makes its layer; both have a line in a table.
 
 #![warn(missing_docs, unreachable_pub)]
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod fact;
 mod file;

@@ -6,6 +6,7 @@
 //! fills an article, and a line in `KINDS` of `xrsim-cli`; a table for people is a module here.
 
 #![warn(missing_docs, unreachable_pub)]
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 pub mod area;
 pub mod area_terms;

@@ -5,6 +5,7 @@
 //! million, so this crate is optimised; what people look at is `xrsim-report`.
 
 #![warn(missing_docs, unreachable_pub)]
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod cells;
 pub mod columns;

@@ -24,6 +24,7 @@
 //! `evolve`; an objective is an entry of the table in `goal`.
 
 #![warn(missing_docs, unreachable_pub)]
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod branch;
 mod coarse;

@@ -15,6 +15,7 @@
 //! | effect of the device that depends on the run | a module in `src/engine/effects/`, its settings in [`plan::Effects`], its field and hooks in `DeviceEffects`, its condition in `Effects::any` |
 
 #![warn(missing_docs, unreachable_pub)]
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 // Functions of the domain, independent of each other.
 pub mod load;

@@ -5,6 +5,7 @@
 //! and a function that returns what differs.
 
 #![warn(missing_docs, unreachable_pub)]
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 pub mod reproduce;
 pub mod validate;

@@ -14,6 +14,15 @@
 
 #![warn(missing_docs, unreachable_pub)]
 
+/// Returns a `Fault::Invalid` with these words unless a condition holds.
+macro_rules! ensure {
+    ($holds:expr, $($words:tt)+) => {
+        if !$holds {
+            return Err($crate::rules::Fault::Invalid(format!($($words)+)));
+        }
+    };
+}
+
 mod fact;
 mod file;
 mod graph;

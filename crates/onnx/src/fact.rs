@@ -4,24 +4,24 @@ use std::sync::Arc;
 
 /// Type of the elements of a tensor (`TensorProto.DataType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Element(pub i32);
+pub(crate) struct Element(pub i32);
 
 impl Element {
     /// 32-bit floating point.
-    pub(super) const FLOAT: Self = Self(1);
+    pub(crate) const FLOAT: Self = Self(1);
     /// 8-bit unsigned integer.
-    pub(super) const UINT8: Self = Self(2);
+    pub(crate) const UINT8: Self = Self(2);
     /// 32-bit integer.
-    pub(super) const INT32: Self = Self(6);
+    pub(crate) const INT32: Self = Self(6);
     /// 64-bit integer.
-    pub(super) const INT64: Self = Self(7);
+    pub(crate) const INT64: Self = Self(7);
     /// Text.
-    pub(super) const STRING: Self = Self(8);
+    pub(crate) const STRING: Self = Self(8);
     /// Truth value.
-    pub(super) const BOOL: Self = Self(9);
+    pub(crate) const BOOL: Self = Self(9);
 
     /// Bits of an element; `None` of text and of types that are not known here.
-    pub(super) fn bits(self) -> Option<u32> {
+    pub(crate) fn bits(self) -> Option<u32> {
         Some(match self.0 {
             2 | 3 | 9 | 17..=20 | 24 => 8,
             4 | 5 | 10 | 16 => 16,
@@ -35,57 +35,104 @@ impl Element {
     }
 
     /// Whether elements are integers or truth values.
-    pub(super) fn is_integer(self) -> bool {
+    pub(crate) fn is_integer(self) -> bool {
         matches!(self.0, 2..=7 | 9 | 12 | 13 | 21 | 22 | 25 | 26)
     }
 }
 
-/// Elements of a tensor in row-major order.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Elements {
-    /// Integers; truth values are 0 and 1.
-    Ints(Vec<i64>),
-    /// Numbers.
-    Floats(Vec<f64>),
+/// One element.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Number {
+    /// An integer or a truth value.
+    Int(i64),
+    /// A number.
+    Float(f64),
 }
 
-impl Elements {
-    /// Most elements of a tensor that are followed.
-    pub(super) const MAX: usize = 4096;
+impl Number {
+    /// The integer, if it is one.
+    pub(crate) fn int(self) -> Option<i64> {
+        if let Self::Int(value) = self { Some(value) } else { None }
+    }
 
-    /// How many there are.
-    pub(super) fn len(&self) -> usize {
+    /// The number, if it is no integer.
+    pub(crate) fn float(self) -> Option<f64> {
+        if let Self::Float(value) = self { Some(value) } else { None }
+    }
+
+    /// Its value as a number of 64 bits.
+    pub(crate) fn value(self) -> f64 {
         match self {
-            Self::Ints(ints) => ints.len(),
-            Self::Floats(floats) => floats.len(),
+            Self::Int(value) => value as f64,
+            Self::Float(value) => value,
         }
     }
 }
 
 /// Facts about a tensor.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fact {
+pub(crate) struct Fact {
     /// Type of its elements.
     pub element: Element,
     /// Its extents, at most [`Fact::MAX_EXTENT`] each.
     pub shape: Vec<u64>,
-    /// Its elements, if they depend on shapes and constants alone and are at most [`Elements::MAX`].
-    pub elements: Option<Arc<Elements>>,
+    /// Its elements in row-major order, if they depend on shapes and constants alone and are at most
+    /// [`Fact::MAX_ELEMENTS`].
+    pub elements: Option<Arc<Vec<Number>>>,
     /// Whether it depends on constants alone.
     pub is_constant: bool,
 }
 
 impl Fact {
     /// Largest extent: a tensor has at most 2^48 elements.
-    pub(super) const MAX_EXTENT: u64 = 1 << 48;
+    pub(crate) const MAX_EXTENT: u64 = 1 << 48;
+
+    /// Most elements of a tensor that are followed.
+    pub(crate) const MAX_ELEMENTS: usize = 4096;
+
+    /// An integer or truth value that is known.
+    pub(crate) fn scalar(element: Element, value: i64) -> Self {
+        let elements = Some(Arc::new(vec![Number::Int(value)]));
+        Self { element, shape: Vec::new(), elements, is_constant: true }
+    }
+
+    /// Its elements, if they are known.
+    pub(crate) fn known(&self) -> Option<&[Number]> {
+        self.elements.as_deref().map(Vec::as_slice)
+    }
+
+    /// Its first element, if it is known.
+    pub(crate) fn first(&self) -> Option<Number> {
+        self.known()?.first().copied()
+    }
+
+    /// Its elements, if they are known and integers.
+    pub(crate) fn ints(&self) -> Option<Vec<i64>> {
+        self.known()?.iter().map(|number| number.int()).collect()
+    }
 
     /// Whether its elements can be parameters of a network: not indices, shapes or truth values.
-    pub(super) fn is_parameter(&self) -> bool {
+    pub(crate) fn is_parameter(&self) -> bool {
         !matches!(self.element, Element::INT64 | Element::BOOL | Element::STRING)
     }
 
     /// Number of elements, at most `u64::MAX`.
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.shape.iter().fold(1, |count: u64, &extent| count.saturating_mul(extent))
+    }
+}
+
+/// Its extents, as messages write them.
+impl std::fmt::Display for Fact {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&text(&self.shape))
+    }
+}
+
+/// Extents joined by `x`, as messages write them.
+pub(crate) fn text(shape: &[u64]) -> String {
+    match shape {
+        [] => "a scalar".to_owned(),
+        _ => shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x"),
     }
 }

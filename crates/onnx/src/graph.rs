@@ -2,7 +2,7 @@
 
 use xrsim_model::text::in_line;
 
-use super::fact::{Element, Elements};
+use super::fact::{Element, Number};
 
 /// A file (`ModelProto`).
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +56,11 @@ pub(super) struct Node {
 }
 
 impl Node {
+    /// An attribute, if it has it.
+    pub(super) fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|(known, _)| **known == *name).map(|(_, value)| value)
+    }
+
     /// Bytes of its attributes, roughly.
     pub(super) fn weight(&self) -> usize {
         let weight = |(_, value): &(Box<str>, Attribute)| match value {
@@ -63,10 +68,16 @@ impl Node {
             Attribute::Floats(floats) => 4 * floats.len(),
             Attribute::Text(text) => text.len(),
             Attribute::Texts(texts) => texts.iter().map(|text| 16 + text.len()).sum(),
-            Attribute::Tensor(tensor) => 8 * tensor.elements.as_ref().map_or(0, Elements::len),
+            Attribute::Tensor(tensor) => 8 * tensor.elements.as_ref().map_or(0, Vec::len),
             _ => 16,
         };
         self.attributes.iter().map(weight).sum()
+    }
+
+    /// Its name, or that of the first tensor that it writes, or its operator.
+    pub(super) fn known_as(&self) -> &str {
+        let names = std::iter::once(&self.name).chain(&self.outputs);
+        names.into_iter().find(|name| !name.is_empty()).unwrap_or(&self.operator)
     }
 
     /// Words for it in messages: its name, or its operator with what it writes.
@@ -105,6 +116,33 @@ pub(super) enum Attribute {
     Other,
 }
 
+impl Attribute {
+    /// The integer, if it is one.
+    pub(super) fn int(&self) -> Option<i64> {
+        if let Self::Int(value) = self { Some(*value) } else { None }
+    }
+
+    /// The number, if it is one.
+    pub(super) fn float(&self) -> Option<f32> {
+        if let Self::Float(value) = self { Some(*value) } else { None }
+    }
+
+    /// The text, if it is one.
+    pub(super) fn text(&self) -> Option<&str> {
+        if let Self::Text(value) = self { Some(value) } else { None }
+    }
+
+    /// The integers, if it is a list of them.
+    pub(super) fn ints(&self) -> Option<&[i64]> {
+        match self {
+            Self::Ints(values) => Some(values),
+            // An empty list has no type.
+            Self::Floats(values) if values.is_empty() => Some(&[]),
+            _ => None,
+        }
+    }
+}
+
 /// A constant (`TensorProto`).
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tensor {
@@ -115,7 +153,7 @@ pub(super) struct Tensor {
     /// Extents as written, which may be negative.
     pub dims: Vec<i64>,
     /// Its elements, if the file has them and they may matter for shapes.
-    pub elements: Option<Elements>,
+    pub elements: Option<Vec<Number>>,
     /// Where the elements are, if they are in another file.
     pub external: Option<External>,
 }
@@ -140,6 +178,18 @@ pub(super) struct Port {
     pub element: Option<Element>,
     /// Its extents; `None` if not stated.
     pub dims: Option<Vec<Dim>>,
+}
+
+impl Port {
+    /// Whether extents are others than those that the file states, if it states any.
+    pub(super) fn contradicts(&self, shape: &[u64]) -> bool {
+        let Some(dims) = &self.dims else { return false };
+        let differs = |(dim, extent): (&Dim, &u64)| match dim {
+            Dim::Fixed(stated) => u64::try_from(*stated) != Ok(*extent),
+            Dim::Named(_) | Dim::Open => false,
+        };
+        dims.len() != shape.len() || dims.iter().zip(shape).any(differs)
+    }
 }
 
 /// An extent as a file states it.

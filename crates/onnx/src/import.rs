@@ -7,7 +7,7 @@ use super::file;
 use super::layers::{self, Counts, Made, Row};
 use super::options::{ImportError, Options};
 use super::problems::Problems;
-use super::{graph, rules, trace};
+use super::{graph, trace};
 use xrsim_model::model::Network;
 use xrsim_model::text::in_line;
 
@@ -76,7 +76,8 @@ pub(super) fn of_model(
 ) -> Result<Imported, ImportError> {
     let mut problems = Problems::default();
     find_unsupported(model, &mut problems);
-    let trace = trace::trace(model, options, folder, &mut problems);
+    let rule_of = |node: &graph::Node| layers::find(node).map(|operator| operator.rule);
+    let trace = trace::trace(model, rule_of, options, folder, &mut problems);
     let made = layers::make(&trace, name, &mut problems);
     let inputs = sensors(&trace, options, &mut problems);
     let made = match made {
@@ -116,12 +117,9 @@ fn find_unsupported(model: &graph::Model, problems: &mut Problems) {
     open.reverse();
     while let Some(node) = open.pop() {
         let is_function = functions.contains(&(&*node.domain, &*node.operator, &*node.overload));
-        let is_known = || layers::is_known(node) && rules::is_known(node);
+        let is_known = || layers::find(node).is_some_and(|operator| operator.layer.is_some());
         if !is_function && !trace::is_control(node) && !is_known() {
-            let first = node.outputs.iter().find(|name| !name.is_empty());
-            let name =
-                if node.name.is_empty() { first.unwrap_or(&node.operator) } else { &node.name };
-            problems.unsupported(&trace::operator_name(node), name);
+            problems.unsupported(&trace::operator_name(node), node.known_as());
         }
         for (_, attribute) in node.attributes.iter().rev() {
             if let graph::Attribute::Graph(graph) = attribute {
@@ -133,23 +131,20 @@ fn find_unsupported(model: &graph::Model, problems: &mut Problems) {
 
 /// Sensors in the order of the inputs that they feed.
 fn sensors(trace: &trace::Trace<'_>, options: &Options, problems: &mut Problems) -> Vec<Box<str>> {
-    let names: Vec<&str> = trace.inputs.iter().map(|id| trace.tensor(*id).name).collect();
-    for input in options.sensors.keys().chain(options.states.keys()) {
-        if !names.contains(&input.as_str()) {
+    let [inputs, outputs] = [&trace.inputs, &trace.outputs]
+        .map(|ids| ids.iter().map(|id| trace.tensor(*id).name).collect::<Vec<&str>>());
+    let mut check = |kind: &str, name: &String, names: &[&str]| {
+        if !names.contains(&name.as_str()) {
             let known: Vec<_> = names.iter().map(|name| in_line(name)).collect();
-            let shown = in_line(input);
-            problems.add(format!("no input is called `{shown}`; there are {}", known.join(", ")));
+            let (shown, known) = (in_line(name), known.join(", "));
+            problems.add(format!("no {kind} is called `{shown}`; there are {known}"));
         }
-    }
-    let outputs: Vec<&str> = trace.outputs.iter().map(|id| trace.tensor(*id).name).collect();
-    for output in options.states.values() {
-        if !outputs.contains(&output.as_str()) {
-            let known: Vec<_> = outputs.iter().map(|name| in_line(name)).collect();
-            let shown = in_line(output);
-            problems.add(format!("no output is called `{shown}`; there are {}", known.join(", ")));
-        }
-    }
-    names.iter().filter_map(|name| options.sensors.get(*name)).map(|name| (**name).into()).collect()
+    };
+    let named = options.sensors.keys().chain(options.states.keys());
+    named.for_each(|input| check("input", input, &inputs));
+    options.states.values().for_each(|output| check("output", output, &outputs));
+    let sensors = inputs.iter().filter_map(|name| options.sensors.get(*name));
+    sensors.map(|name| (**name).into()).collect()
 }
 
 /// Remarks on inputs: those without a sensor, and those that look like the state of the frame before.

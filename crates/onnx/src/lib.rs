@@ -15,6 +15,15 @@
 #![warn(missing_docs, unreachable_pub)]
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
+/// Returns a `Fault::Invalid` with these words unless a condition holds.
+macro_rules! ensure {
+    ($holds:expr, $($words:tt)+) => {
+        if !$holds {
+            return Err($crate::rules::Fault::Invalid(format!($($words)+)));
+        }
+    };
+}
+
 mod fact;
 mod file;
 mod graph;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use xrsim_model::text::in_line;
 
-use super::super::fact::Elements;
+use super::super::fact::Number;
 use super::super::graph::Tensor;
 use super::Error;
 use super::tensor::{bytes_of, check_location, decode, kept, outside};
@@ -17,7 +17,7 @@ use super::tensor::{bytes_of, check_location, decode, kept, outside};
 /// # Errors
 ///
 /// Returns an error if the file is outside of the folder, cannot be read, or has fewer bytes.
-pub(crate) fn load(tensor: &Tensor, folder: &Path) -> Result<Option<Elements>, Error> {
+pub(crate) fn load(tensor: &Tensor, folder: &Path) -> Result<Option<Vec<Number>>, Error> {
     let Some(external) = &tensor.external else { return Ok(None) };
     let Some(count) = kept(tensor.element, &tensor.dims) else { return Ok(None) };
     check_location(&tensor.name, &external.location).map_err(Error::whole)?;

@@ -2,7 +2,7 @@
 
 use super::super::graph::{Attribute, Graph, Node};
 use super::Error;
-use super::ports::push_port;
+use super::ports::port;
 use super::tensor::{RawTensor, sparse_tensor, tensor};
 use super::wire::{MAX_NAME, Value, Wire};
 
@@ -17,40 +17,27 @@ pub(super) fn graph(
         wire.fields(end, |wire, number, value| {
             let Value::Until(end) = value else { return Ok(()) };
             match number {
-                1 => {
-                    let node = node(wire, end, warnings)?;
-                    wire.push(&mut graph.nodes, node)
-                }
+                1 => wire.append(end, &mut graph.nodes, |wire, end| node(wire, end, warnings)),
                 2 => {
                     graph.name = wire.name(end)?;
                     Ok(())
                 }
-                5 => {
-                    let tensor = tensor(wire, end)?;
-                    wire.push(&mut graph.initializers, tensor)
-                }
-                11 => push_port(wire, end, &mut graph.inputs),
-                12 => push_port(wire, end, &mut graph.outputs),
-                13 => push_port(wire, end, &mut graph.stated),
+                5 => wire.append(end, &mut graph.initializers, tensor),
+                11 => wire.append(end, &mut graph.inputs, port),
+                12 => wire.append(end, &mut graph.outputs, port),
+                13 => wire.append(end, &mut graph.stated, port),
                 15 => {
                     let tensor = sparse_tensor(wire, end)?;
                     let name = &tensor.name;
-                    warn(
-                        wire,
-                        warnings,
-                        format!("the sparse initialiser `{name}` is read as a dense one"),
-                    )?;
+                    let warning = format!("the sparse initialiser `{name}` is read as a dense one");
+                    wire.charge(warning.len())?;
+                    wire.push(warnings, warning)?;
                     wire.push(&mut graph.initializers, tensor)
                 }
                 _ => Ok(()),
             }
         })
     })
-}
-
-fn warn(wire: &mut Wire<'_>, warnings: &mut Vec<String>, warning: String) -> Result<(), Error> {
-    wire.charge(warning.len())?;
-    wire.push(warnings, warning)
 }
 
 /// Reads a `NodeProto`.
@@ -64,14 +51,13 @@ pub(super) fn node(
     wire.fields(end, |wire, number, value| {
         let Value::Until(end) = value else { return Ok(()) };
         match number {
-            1 => return push_name(wire, end, &mut node.inputs),
-            2 => return push_name(wire, end, &mut node.outputs),
+            1 => wire.append(end, &mut node.inputs, Wire::name)?,
+            2 => wire.append(end, &mut node.outputs, Wire::name)?,
             3 => node.name = wire.name(end)?,
             4 => node.operator = wire.name(end)?,
-            5 => {
-                let attribute = RawAttribute::read(wire, end, warnings)?;
-                return wire.push(&mut node.attributes, attribute);
-            }
+            5 => wire.append(end, &mut node.attributes, |wire, end| {
+                RawAttribute::read(wire, end, warnings)
+            })?,
             7 => node.domain = domain(wire, end)?,
             8 => node.overload = wire.name(end)?,
             _ => {}
@@ -79,15 +65,6 @@ pub(super) fn node(
         Ok(())
     })?;
     Ok(node)
-}
-
-pub(super) fn push_name(
-    wire: &mut Wire<'_>,
-    end: u64,
-    names: &mut Vec<Box<str>>,
-) -> Result<(), Error> {
-    let name = wire.name(end)?;
-    wire.push(names, name)
 }
 
 /// Reads the name of a domain. The default one has two names.

@@ -3,7 +3,7 @@
 
 use super::super::graph::{Function, Graph, Model};
 use super::Error;
-use super::graphs::{RawAttribute, domain, graph, node, push_name};
+use super::graphs::{RawAttribute, domain, graph, node};
 use super::wire::{Value, Wire};
 
 /// Field of a model that has the graph.
@@ -35,13 +35,9 @@ pub(super) fn model(wire: &mut Wire<'_>) -> Result<(Model, Vec<String>), Error> 
             (GRAPH, Value::Until(end)) => {
                 graph(wire, end, found.get_or_insert_default(), &mut warnings)?;
             }
-            (8, Value::Until(end)) => {
-                let opset = opset(wire, end)?;
-                wire.push(&mut opsets, opset)?;
-            }
+            (8, Value::Until(end)) => wire.append(end, &mut opsets, opset)?,
             (25, Value::Until(end)) => {
-                let function = function(wire, end, &mut warnings)?;
-                wire.push(&mut functions, function)?;
+                wire.append(end, &mut functions, |wire, end| function(wire, end, &mut warnings))?
             }
             _ => {}
         }
@@ -72,21 +68,14 @@ fn function(wire: &mut Wire<'_>, end: u64, warnings: &mut Vec<String>) -> Result
         let Value::Until(end) = value else { return Ok(()) };
         match number {
             1 => function.name = wire.name(end)?,
-            4 => return push_name(wire, end, &mut function.inputs),
-            5 => return push_name(wire, end, &mut function.outputs),
-            7 => {
-                let node = node(wire, end, warnings)?;
-                return wire.push(&mut function.nodes, node);
-            }
-            9 => {
-                let opset = opset(wire, end)?;
-                return wire.push(&mut function.opsets, opset);
-            }
+            4 => wire.append(end, &mut function.inputs, Wire::name)?,
+            5 => wire.append(end, &mut function.outputs, Wire::name)?,
+            7 => wire.append(end, &mut function.nodes, |wire, end| node(wire, end, warnings))?,
+            9 => wire.append(end, &mut function.opsets, opset)?,
             10 => function.domain = domain(wire, end)?,
-            11 => {
-                let attribute = RawAttribute::read(wire, end, warnings)?;
-                return wire.push(&mut function.attributes, attribute);
-            }
+            11 => wire.append(end, &mut function.attributes, |wire, end| {
+                RawAttribute::read(wire, end, warnings)
+            })?,
             13 => function.overload = wire.name(end)?,
             _ => {}
         }

@@ -5,14 +5,8 @@ use super::super::graph::{Dim, Port};
 use super::Error;
 use super::wire::{Value, Wire};
 
-/// Reads a `ValueInfoProto`, and appends it to `ports`.
-pub(super) fn push_port(wire: &mut Wire<'_>, end: u64, ports: &mut Vec<Port>) -> Result<(), Error> {
-    let port = port(wire, end)?;
-    wire.push(ports, port)
-}
-
 /// Reads a `ValueInfoProto`.
-fn port(wire: &mut Wire<'_>, end: u64) -> Result<Port, Error> {
+pub(super) fn port(wire: &mut Wire<'_>, end: u64) -> Result<Port, Error> {
     let mut port = Port { name: Box::default(), element: None, dims: None };
     wire.fields(end, |wire, number, value| {
         match (number, value) {

@@ -2,10 +2,11 @@
 
 use xrsim_model::text::in_line;
 
-use super::super::fact::{Element, Elements};
+use super::super::fact::{Element, Number};
 use super::super::graph::{External, Tensor};
 use super::Error;
 use super::wire::{Value, Wire};
+use Number::{Float, Int};
 
 /// Largest tensor of integers or truth values with elements \[byte\]: shapes, axes, indices, tables.
 const MAX_INTEGERS: u64 = 64 << 10;
@@ -112,8 +113,8 @@ impl RawTensor {
         let count = kept(element, &self.dims).filter(|_| !self.is_external);
         let elements = match count {
             Some(count) => {
-                wire.charge(count * size_of::<i64>())?;
-                self.elements(element, count)
+                wire.charge(count * size_of::<Number>())?;
+                self.elements(element).filter(|elements| elements.len() == count)
             }
             None => None,
         };
@@ -126,23 +127,21 @@ impl RawTensor {
         Ok(Tensor { name: self.name, element, dims: self.dims, elements, external })
     }
 
-    /// All `count` elements, from the field that has them; `None` if there are more or fewer.
-    fn elements(&self, element: Element, count: usize) -> Option<Elements> {
-        if let Some(bytes) = &self.bytes {
-            return decode(element, bytes).filter(|elements| elements.len() == count);
-        }
-        let elements = match element.0 {
-            1 => Elements::Floats(self.floats.iter().copied().map(f64::from).collect()),
-            11 => Elements::Floats(self.doubles.clone()),
-            10 | 16 => {
-                let bits = self.integers.iter().map(|&bits| (bits as u16).to_le_bytes());
-                decode(element, bits.flatten().collect::<Vec<_>>().as_slice())?
+    /// All elements, from the field that has them.
+    fn elements(&self, element: Element) -> Option<Vec<Number>> {
+        let integers = || self.integers.iter().copied();
+        match (element.0, &self.bytes) {
+            (_, Some(bytes)) => decode(element, bytes),
+            (1, _) => Some(self.floats.iter().map(|&it| Float(f64::from(it))).collect()),
+            (11, _) => Some(self.doubles.iter().copied().map(Float).collect()),
+            (10 | 16, _) => {
+                let bits = integers().flat_map(|bits| (bits as u16).to_le_bytes());
+                decode(element, &bits.collect::<Vec<_>>())
             }
-            9 => Elements::Ints(self.integers.iter().map(|&it| i64::from(it != 0)).collect()),
-            13 if self.integers.iter().any(|it| *it < 0) => return None,
-            _ => Elements::Ints(self.integers.clone()),
-        };
-        Some(elements).filter(|elements| elements.len() == count)
+            (9, _) => Some(integers().map(|it| Int(i64::from(it != 0))).collect()),
+            (13, _) if integers().any(|it| it < 0) => None,
+            _ => Some(integers().map(Int).collect()),
+        }
     }
 }
 
@@ -174,39 +173,34 @@ pub(super) fn bytes_of(element: Element, count: usize) -> usize {
 }
 
 /// Elements in the bytes of `raw_data`; `None` if an element is of no type that is read, or too large.
-pub(super) fn decode(element: Element, bytes: &[u8]) -> Option<Elements> {
-    let ints = match element.0 {
-        2 => numbers(bytes, u8::from_le_bytes, i64::from),
-        3 => numbers(bytes, i8::from_le_bytes, i64::from),
-        4 => numbers(bytes, u16::from_le_bytes, i64::from),
-        5 => numbers(bytes, i16::from_le_bytes, i64::from),
-        6 => numbers(bytes, i32::from_le_bytes, i64::from),
-        7 => numbers(bytes, i64::from_le_bytes, |it| it),
-        9 => numbers(bytes, u8::from_le_bytes, |it| i64::from(it != 0)),
-        12 => numbers(bytes, u32::from_le_bytes, i64::from),
-        13 => {
-            let large = numbers(bytes, u64::from_le_bytes, |it| i64::try_from(it).ok());
-            large.into_iter().collect::<Option<_>>()?
-        }
-        1 => return Some(Elements::Floats(numbers(bytes, f32::from_le_bytes, f64::from))),
-        10 => return Some(Elements::Floats(numbers(bytes, u16::from_le_bytes, half))),
-        11 => return Some(Elements::Floats(numbers(bytes, f64::from_le_bytes, |it| it))),
+pub(super) fn decode(element: Element, bytes: &[u8]) -> Option<Vec<Number>> {
+    match element.0 {
+        1 => numbers(bytes, |it| Some(Float(f32::from_le_bytes(it).into()))),
+        2 => numbers(bytes, |it| Some(Int(u8::from_le_bytes(it).into()))),
+        3 => numbers(bytes, |it| Some(Int(i8::from_le_bytes(it).into()))),
+        4 => numbers(bytes, |it| Some(Int(u16::from_le_bytes(it).into()))),
+        5 => numbers(bytes, |it| Some(Int(i16::from_le_bytes(it).into()))),
+        6 => numbers(bytes, |it| Some(Int(i32::from_le_bytes(it).into()))),
+        7 => numbers(bytes, |it| Some(Int(i64::from_le_bytes(it)))),
+        9 => numbers(bytes, |it| Some(Int(i64::from(u8::from_le_bytes(it) != 0)))),
+        10 => numbers(bytes, |it| Some(Float(half(u16::from_le_bytes(it))))),
+        11 => numbers(bytes, |it| Some(Float(f64::from_le_bytes(it)))),
+        12 => numbers(bytes, |it| Some(Int(u32::from_le_bytes(it).into()))),
+        13 => numbers(bytes, |it| i64::try_from(u64::from_le_bytes(it)).ok().map(Int)),
+        // The upper half of a number of 32 bits.
         16 => {
-            let wide = |bits| f64::from(f32::from_bits(u32::from(bits) << 16));
-            return Some(Elements::Floats(numbers(bytes, u16::from_le_bytes, wide)));
+            numbers(bytes, |[low, high]| Some(Float(f32::from_le_bytes([0, 0, low, high]).into())))
         }
-        _ => return None,
-    };
-    Some(Elements::Ints(ints))
+        _ => None,
+    }
 }
 
 /// Numbers of `N` bytes each; bytes that are left over belong to none.
-fn numbers<const N: usize, T, U>(
+fn numbers<const N: usize>(
     bytes: &[u8],
-    read: impl Fn([u8; N]) -> T,
-    convert: impl Fn(T) -> U,
-) -> Vec<U> {
-    bytes.as_chunks().0.iter().map(|&chunk| convert(read(chunk))).collect()
+    number: impl Fn([u8; N]) -> Option<Number>,
+) -> Option<Vec<Number>> {
+    bytes.as_chunks().0.iter().map(|&chunk| number(chunk)).collect()
 }
 
 /// Number with these bits in the format binary16 of IEEE 754: one bit of sign, five of the exponent, ten of

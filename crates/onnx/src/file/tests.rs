@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{Cursor, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::super::fact::{Element, Elements};
+use super::super::fact::{Element, Number};
 use super::super::graph::{Attribute, Dim, Model, Port};
 use super::super::onnx_files as files;
 use super::super::onnx_files::{Fields, Function, Graph, Node, Tensor};
@@ -21,8 +21,12 @@ fn refused(bytes: &[u8]) -> String {
 }
 
 /// The elements of a constant of a graph with nothing else.
-fn elements(tensor: Tensor) -> Option<Elements> {
+fn elements(tensor: Tensor) -> Option<Vec<Number>> {
     model(Graph::new("g").constant(tensor)).graph.initializers.remove(0).elements
+}
+
+fn ints(values: &[i64]) -> Option<Vec<Number>> {
+    Some(values.iter().copied().map(Number::Int).collect())
 }
 
 fn convolution() -> Graph {
@@ -95,7 +99,7 @@ fn numbers_are_read_packed_and_unpacked_and_messages_merge() {
     let Attribute::Tensor(tensor) = &read.graph.nodes[0].attributes[0].1 else {
         panic!("a tensor")
     };
-    assert_eq!(tensor.elements, Some(Elements::Ints(vec![3, 4])));
+    assert_eq!(tensor.elements, ints(&[3, 4]));
 }
 
 #[test]
@@ -108,14 +112,14 @@ fn fields_may_come_in_any_order_and_unknown_ones_are_skipped() {
         .bytes(7, graph.0)
         .int(1, 7);
     let (model, _) = parse(&bytes.0).expect("a legal file");
-    assert_eq!(model.graph.initializers[0].elements, Some(Elements::Ints(vec![5])));
+    assert_eq!(model.graph.initializers[0].elements, ints(&[5]));
     assert_eq!((model.ir_version, model.opsets[0].1), (7, 13));
 }
 
 #[test]
 fn elements_of_every_type_are_decoded() {
-    let ints = |values: &[i64]| Some(Elements::Ints(values.to_vec()));
-    let floats = |values: &[f64]| Some(Elements::Floats(values.to_vec()));
+    let floats =
+        |values: &[f64]| Some(values.iter().copied().map(Number::Float).collect::<Vec<_>>());
     let raw =
         |element, count, bytes: &[u8]| elements(Tensor::new("t", element, &[count]).raw(bytes));
     assert_eq!(raw(files::UINT8, 2, &[1, 255]), ints(&[1, 255]));
@@ -172,9 +176,9 @@ fn only_small_tensors_have_elements_and_wrong_lengths_are_no_error() {
     assert_eq!(elements(Tensor::new("t", files::INT64, &huge).raw(&[0; 8])), None);
     // A scalar has one element, a tensor with an extent of zero none.
     let scalar = Tensor::new("t", files::INT64, &[]).raw(&3_i64.to_le_bytes());
-    assert_eq!(elements(scalar), Some(Elements::Ints(vec![3])));
+    assert_eq!(elements(scalar), ints(&[3]));
     let empty = Tensor::new("t", files::INT64, &[0]);
-    assert_eq!(elements(empty), Some(Elements::Ints(Vec::new())));
+    assert_eq!(elements(empty), ints(&[]));
 }
 
 #[test]
@@ -332,8 +336,8 @@ fn external_data_are_read_in_the_folder_of_the_file_alone() {
         let tensor = tensor(location, offset, length).expect("a legal place");
         load(&tensor, &inside).map_err(|error| error.to_string())
     };
-    assert_eq!(loaded("data", 8, 16), Ok(Some(Elements::Ints(vec![8, 9]))));
-    assert_eq!(loaded("./data", 0, 24), Ok(Some(Elements::Ints(vec![7, 8]))));
+    assert_eq!(loaded("data", 8, 16), Ok(ints(&[8, 9])));
+    assert_eq!(loaded("./data", 0, 24), Ok(ints(&[7, 8])));
     let message = "`s` is needed for a shape, and its data in `data` have fewer than 16 bytes";
     assert_eq!(loaded("data", 0, 8), Err(message.into()));
     assert!(loaded("data", 16, 16).expect_err("the end").contains("cannot be read"));
@@ -464,7 +468,7 @@ fn thirty_thousand_shuffled_nodes_are_sorted() {
 
 /// The folder of the reference files beside this checkout; `None` where it is absent, with a note.
 fn corpus() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/reference/onnx");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/onnx");
     if !folder.is_dir() {
         eprintln!("skipped: {} is absent", folder.display());
         return None;

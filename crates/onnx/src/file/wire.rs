@@ -275,6 +275,17 @@ impl<'s> Wire<'s> {
         Ok(())
     }
 
+    /// Appends what `read` finds up to byte `end` to `list`.
+    pub(super) fn append<T>(
+        &mut self,
+        end: u64,
+        list: &mut Vec<T>,
+        read: impl FnOnce(&mut Self, u64) -> Result<T, Error>,
+    ) -> Result<(), Error> {
+        let item = read(self, end)?;
+        self.push(list, item)
+    }
+
     /// Appends one number, or packed ones, to `list`, until it has more than `most`.
     pub(super) fn numbers<T: Number>(
         &mut self,

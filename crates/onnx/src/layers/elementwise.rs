@@ -2,35 +2,40 @@
 
 use super::held::{Axis, Held};
 use super::maker::Maker;
+use super::op::{Done, Op};
 use crate::rules::Fault;
-use crate::trace::{Step, TensorId};
+use crate::trace::TensorId;
 use xrsim_model::model::VectorOp;
 
 /// An operator of one tensor: no layer.
-pub(super) fn activation(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
+pub(super) fn activation(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
     maker.counts.activations += 1;
-    function_of(maker, step, &maker.data(step))
+    function_of(maker, op, &maker.data(op))
 }
 
 /// Its result is a function of its operands, which are one tensor, element by element.
-fn function_of(maker: &mut Maker<'_, '_>, step: &Step<'_>, data: &[TensorId]) -> Result<(), Fault> {
+fn function_of(maker: &mut Maker<'_, '_>, op: &Op<'_>, data: &[TensorId]) -> Done {
     let Some(&first) = data.first() else { return Err(Fault::Unsupported) };
     let held = maker.held(first);
-    for &output in &step.outputs {
+    for &output in &op.step.outputs {
         let axes = maker.axes_like(data, output);
-        let held = Held { axes, behind: None, ..held.clone() };
-        maker.put(output, held);
+        maker.put(output, Held { axes, behind: None, ..held.clone() });
     }
     Ok(())
 }
 
-/// A sum, product or choice, which is a layer if it joins two tensors.
-pub(super) fn several(
-    maker: &mut Maker<'_, '_>,
-    step: &Step<'_>,
-    op: VectorOp,
-) -> Result<(), Fault> {
-    let all = maker.data(step);
+/// A sum or choice, which is a layer if it joins two tensors.
+pub(super) fn sum(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    several(maker, op, VectorOp::Add)
+}
+
+/// A product, which is a layer if it joins two tensors.
+pub(super) fn product(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    several(maker, op, VectorOp::Mul)
+}
+
+fn several(maker: &mut Maker<'_, '_>, op: &Op<'_>, kind: VectorOp) -> Done {
+    let all = maker.data(op);
     // One number that data decide, such as the scale of a dynamic quantisation, changes no more than a constant.
     let large: Vec<TensorId> =
         all.iter().copied().filter(|id| maker.fact(*id).count() > 1).collect();
@@ -38,90 +43,70 @@ pub(super) fn several(
     let Some(&first) = data.first() else { return Err(Fault::Unsupported) };
     let base = maker.held(first).base;
     let is_one = data.iter().all(|id| maker.held(*id).base == base);
-    let constants: Vec<TensorId> =
-        step.inputs.iter().copied().flatten().filter(|id| maker.is_constant(*id)).collect();
+    let constants: Vec<TensorId> = op.operands(0).filter(|id| maker.is_constant(*id)).collect();
     if !is_one {
-        return joined(maker, step, op, &data);
+        maker.parameters(constants);
+        let inputs = (kind == VectorOp::Mul).then(|| maker.count_of(&data));
+        return joined(maker, op, kind, &data, inputs);
     }
     if data.len() == 1
         && let [constant] = constants[..]
-        && let Some(done) = with_constant(maker, step, op, first, constant)?
+        && with_constant(maker, op, kind, first, constant)?
     {
-        return Ok(done);
+        return Ok(());
     }
     maker.counts.activations += 1;
-    function_of(maker, step, &data)
+    function_of(maker, op, &data)
 }
 
-/// A tensor and a constant. `None` if that is an activation.
+/// A tensor and a constant. Returns whether that is more than an activation, and is done.
 fn with_constant(
     maker: &mut Maker<'_, '_>,
-    step: &Step<'_>,
-    op: VectorOp,
+    op: &Op<'_>,
+    kind: VectorOp,
     data: TensorId,
     constant: TensorId,
-) -> Result<Option<()>, Fault> {
-    let operator = &*step.node.operator;
+) -> Result<bool, Fault> {
+    let operator = op.name();
     if operator == "PRelu" {
         maker.parameter(constant);
-        return Ok(None);
+        return Ok(false);
     }
-    let output = step.outputs[0];
+    let output = op.output();
     let long = long_axes(maker, constant, output);
-    if long.is_empty() {
-        return Ok(None);
-    }
     let is_sum = matches!(operator, "Add" | "Sub" | "Sum" | "QLinearAdd" | "BiasAdd");
     let is_bias = matches!(operator, "BiasGelu" | "FastGelu");
-    let is_dividend = operator == "Div" && step.inputs.first() == Some(&Some(constant));
-    let is_factor = op == VectorOp::Mul && operator != "Pow" && !is_dividend;
-    let held = maker.held(data);
+    let is_dividend = operator == "Div" && op.given(0) == Some(constant);
+    let is_factor = kind == VectorOp::Mul && operator != "Pow" && !is_dividend;
     // A result that is larger than the tensor is more than the tensor with a bias or a factor.
-    let keeps = maker.fact(data).shape == maker.fact(output).shape;
-    let is_of_channel = keeps && long.len() == 1 && is_channel(maker, data, long[0]);
-    if keeps && long.len() == 1 && (is_sum || is_bias) {
+    let keeps = maker.fact(data).shape == maker.fact(output).shape && long.len() == 1;
+    if long.is_empty() || !(is_sum || is_factor || (is_bias && keeps)) {
+        return Ok(false);
+    }
+    maker.parameter(constant);
+    let held = maker.held(data);
+    let axes = maker.axes_like(&[data], output);
+    if keeps && !is_factor {
         // A bias, or the shift of a normalisation.
-        maker.parameter(constant);
         maker.counts.biases += usize::from(is_sum);
         maker.counts.activations += usize::from(is_bias);
-        let axes = maker.axes_like(&[data], output);
         let behind = held.behind.filter(|_| is_sum && maker.is_read_once(output));
         maker.put(output, Held { axes, behind, ..held });
-        return Ok(Some(()));
-    }
-    if keeps && long.len() == 1 && is_factor {
-        maker.parameter(constant);
-        let axes = maker.axes_like(&[data], output);
-        if let Some(layer) = held.behind.filter(|_| is_of_channel) {
-            maker.counts.normalisations += 1;
-            maker.put(output, Held { axes: axes.clone(), ..held.clone() });
-            if maker.is_product(layer) && is_shifted(maker, output) {
-                let channels = maker.fact(constant).count();
-                maker.batch_norm_channels = maker.batch_norm_channels.saturating_add(channels);
-            }
-            let behind = held.behind.filter(|_| maker.is_read_once(output));
-            maker.put(output, Held { axes, behind, ..held });
-            return Ok(Some(()));
+    } else if let Some(layer) = held.behind.filter(|_| keeps && is_channel(maker, data, long[0])) {
+        maker.counts.normalisations += 1;
+        maker.put(output, Held { axes: axes.clone(), ..held.clone() });
+        if maker.is_product(layer) && is_shifted(maker, output) {
+            maker.fold_norm(maker.fact(constant).count());
         }
-        let places = maker.places(&[data], false);
-        maker.put(output, Held { axes: axes.clone(), ..held });
-        let layer = maker.vector(step, VectorOp::Mul, output, places, None)?;
-        maker.result(output, layer, axes);
-        return Ok(Some(()));
+        let behind = held.behind.filter(|_| maker.is_read_once(output));
+        maker.put(output, Held { axes, behind, ..held });
+    } else {
+        // A factor that is no channel's, a mask, a position, or another constant of many elements.
+        let reads_constant = kind == VectorOp::Mul && !keeps;
+        let inputs = reads_constant.then(|| maker.count_of(&[data, constant]));
+        joined(maker, op, kind, &[data], inputs)?;
     }
-    if !(is_sum || is_factor) {
-        return Ok(None);
-    }
-    // A mask, a position, or another constant of many elements.
-    maker.parameter(constant);
-    let axes = maker.axes_like(&[data], output);
-    maker.put(output, Held { axes: axes.clone(), ..held.clone() });
-    let places = maker.places(&[data], false);
-    let inputs = maker.fact(data).count().saturating_add(maker.fact(constant).count());
-    let inputs = (op == VectorOp::Mul).then_some(inputs);
-    let layer = maker.vector(step, op, output, places, inputs)?;
-    maker.result(output, layer, axes);
-    Ok(Some(()))
+    Ok(true)
 }
 
 /// Axes of the result along which a constant has more than one element.
@@ -154,32 +139,15 @@ fn is_shifted(maker: &Maker<'_, '_>, output: TensorId) -> bool {
     matches!(&*step.node.operator, "Add" | "Sub") && step.inputs.iter().flatten().any(is_shift)
 }
 
-/// A layer that reads several tensors.
+/// A layer of these tensors that reads `inputs` elements, or as many as usual.
 fn joined(
     maker: &mut Maker<'_, '_>,
-    step: &Step<'_>,
-    op: VectorOp,
+    op: &Op<'_>,
+    kind: VectorOp,
     data: &[TensorId],
-) -> Result<(), Fault> {
-    let output = step.outputs[0];
-    let axes = maker.axes_like(data, output);
-    maker.put(output, Held { axes: axes.clone(), ..maker.held(data[0]) });
-    for id in step
-        .inputs
-        .iter()
-        .flatten()
-        .filter(|id| maker.is_constant(**id))
-        .copied()
-        .collect::<Vec<_>>()
-    {
-        maker.parameter(id);
-    }
+    inputs: Option<u64>,
+) -> Done {
+    let axes = maker.axes_like(data, op.output());
     let places = maker.places(data, false);
-    let inputs = (op == VectorOp::Mul).then(|| {
-        let counts = data.iter().map(|id| maker.fact(*id).count());
-        counts.fold(0, u64::saturating_add)
-    });
-    let layer = maker.vector(step, op, output, places, inputs)?;
-    maker.result(output, layer, axes);
-    Ok(())
+    maker.vector(op, kind, axes, places, inputs).map(drop)
 }

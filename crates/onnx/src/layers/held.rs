@@ -27,11 +27,22 @@ pub(super) enum Axis {
     X,
 }
 
+/// Axes of an image.
+pub(super) const IMAGE: [Axis; 4] = [Axis::N, Axis::K, Axis::Y, Axis::X];
+
+/// Places, with how what is there is read, if that is not all of it.
+pub(super) type Places = Vec<(Place, View)>;
+
+/// All that a layer writes.
+pub(super) fn whole(layer: usize) -> Places {
+    vec![(Place::Layer(layer), View::Whole)]
+}
+
 /// A tensor that depends on data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Held {
-    /// Where it comes from, with how what is there is read, if that is not all of it.
-    pub places: Vec<(Place, View)>,
+    /// Where it comes from.
+    pub places: Places,
     /// Tensor of which it is a function, element by element.
     pub base: TensorId,
     /// Axes of the layer's tensor that its axes belong to; `None` if that is not known.
@@ -44,12 +55,12 @@ pub(super) struct Held {
 
 impl Held {
     /// A tensor of these places.
-    pub(super) fn new(places: Vec<(Place, View)>, base: TensorId) -> Self {
+    pub(super) fn new(places: Places, base: TensorId) -> Self {
         Self { places, base, axes: None, behind: None, bits: None }
     }
 
     /// The same places, read so where nothing else is known.
-    pub(super) fn seen(&self, view: View) -> Vec<(Place, View)> {
+    pub(super) fn seen(&self, view: View) -> Places {
         let seen = |&(place, known): &(Place, View)| match known {
             View::Whole | View::Reshape => (place, if view == View::Whole { known } else { view }),
             _ if known == view || matches!(view, View::Whole | View::Reshape) => (place, known),
@@ -63,14 +74,18 @@ impl Held {
 /// Axes of a tensor of which nothing is known but its shape: features last, or an image.
 pub(super) fn usual_axes(rank: usize) -> Vec<Axis> {
     match rank {
-        0 => Vec::new(),
-        4 => vec![Axis::N, Axis::K, Axis::Y, Axis::X],
-        _ => {
-            let mut axes = vec![Axis::Y; rank];
-            axes[rank - 1] = Axis::K;
-            axes
-        }
+        4 => IMAGE.to_vec(),
+        _ => axes_ending(rank, Axis::Y, [Axis::Y, Axis::K]),
     }
+}
+
+/// As many axes, the last two of which are these.
+pub(super) fn axes_ending(rank: usize, leading: Axis, ends: [Axis; 2]) -> Vec<Axis> {
+    let mut axes = vec![leading; rank];
+    for (axis, end) in axes.iter_mut().rev().zip(ends.into_iter().rev()) {
+        *axis = end;
+    }
+    axes
 }
 
 /// Extents of a layer's tensor, `[n, k, y, x]`, for a tensor of this shape; saturating.

@@ -1,10 +1,8 @@
 //! The way through a trace, step by step.
 
-use std::sync::Arc;
-
-use super::maker::{Made, Maker};
-use super::{operators, padding, patterns};
-use crate::fact::Fact;
+use super::maker::{Made, Maker, Role};
+use super::op::{Done, Op};
+use super::{moves, norms, operators, padding, patterns};
 use crate::problems::Problems;
 use crate::rules::{Call, Fault};
 use crate::trace::{Step, TensorId, Trace, operator_name};
@@ -52,14 +50,7 @@ fn needed(trace: &Trace<'_>) -> Vec<bool> {
 /// Makes the layers of a step, or notes that it has none.
 fn step(maker: &mut Maker<'_, '_>, index: usize) {
     let step = &maker.trace.steps[index];
-    let inputs: Option<Vec<Option<Arc<Fact>>>> = step
-        .inputs
-        .iter()
-        .map(|id| match id {
-            None => Some(None),
-            Some(id) => maker.trace.fact(*id).cloned().map(Some),
-        })
-        .collect();
+    let inputs = maker.trace.facts(&step.inputs);
     let is_sure = |id: &TensorId| maker.trace.fact(*id).is_some() && !maker.trace.is_lost(*id);
     let known = step.outputs.iter().all(is_sure);
     // What is not known was reported, and is not reported again.
@@ -68,23 +59,42 @@ fn step(maker: &mut Maker<'_, '_>, index: usize) {
         return;
     };
     let is_constant = |id: &TensorId| maker.trace.fact(*id).is_some_and(|fact| fact.is_constant);
-    let is_computed = step
-        .inputs
-        .iter()
-        .flatten()
-        .any(|id| maker.fact(*id).is_constant && !maker.is_constant(*id));
+    let is_computed = |id: &TensorId| maker.fact(*id).is_constant && !maker.is_constant(*id);
+    let is_computed = step.inputs.iter().flatten().any(is_computed);
     let is_folded = |id: &TensorId| maker.fact(*id).elements.is_some();
     // A product of constants that is not folded runs like every other one.
-    let runs = operators::has_products(&step.node) && !step.outputs.iter().all(is_folded);
+    let row = operators::find(&step.node);
+    let runs = row.is_some_and(|row| row.multiplies) && !step.outputs.iter().all(is_folded);
     if step.outputs.iter().all(is_constant) && !(is_computed || runs) {
         maker.counts.constants += 1;
         return;
     }
     let call = Call { node: &step.node, opset: step.opset, inputs: &inputs, bound: None };
+    let op = Op { step, call };
     let before = maker.n_layers();
-    match operators::layer(maker, index, step, &call) {
-        Ok(()) => maker.fill(step, before),
+    match layers_of(maker, index, &op) {
+        Ok(()) => maker.fill(&op, before),
         Err(fault) => report(maker, step, fault),
+    }
+}
+
+/// Makes the layers of an operator, if it has any, and says what its outputs are.
+///
+/// # Errors
+///
+/// [`Fault::Unsupported`] of an operator that is not in the table; [`Fault::Invalid`] of one that no layer
+/// can be.
+fn layers_of(maker: &mut Maker<'_, '_>, index: usize, op: &Op<'_>) -> Done {
+    match maker.roles[index] {
+        Role::Part => {
+            maker.counts.parts += 1;
+            moves::pass(maker, op)
+        }
+        Role::Norm(of) => norms::normalised(maker, op, of),
+        Role::Own => {
+            let handler = operators::find(&op.step.node).and_then(|row| row.layer);
+            handler.ok_or(Fault::Unsupported)?(maker, op)
+        }
     }
 }
 

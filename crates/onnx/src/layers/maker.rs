@@ -3,16 +3,17 @@
 use std::collections::{HashMap, HashSet};
 
 use super::counts::Counts;
-use super::held::{Axis, Held, Place, extents, tensor, usual_axes};
+use super::held::{Axis, Held, Place, Places, extents, tensor, usual_axes, whole};
+use super::op::Op;
 use super::row::Row;
 use super::views;
 use crate::fact::Fact;
 use crate::problems::Problems;
 use crate::rules::Fault;
-use crate::trace::{Root, Step, TensorId, Trace, operator_name};
+use crate::trace::{Root, TensorId, Trace, operator_name};
 use xrsim_model::model::{
-    Bits, Layer, MatmulShape, Network, Operator, Padding, Source, Tensor, VectorForm, VectorOp,
-    VectorShape, View,
+    Bits, ConvKind, ConvShape, Layer, MatmulShape, Network, Operator, Padding, Source, VectorForm,
+    VectorOp, VectorShape, View,
 };
 
 /// Layers of a trace.
@@ -39,29 +40,27 @@ const MAX_NAME: usize = 500;
 const MAX_SOURCES: usize = 1_000;
 
 /// Role of a step in a layer of several nodes.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) enum Role {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Role {
     /// An operator of its own.
     #[default]
     Own,
-    /// Part of a layer that a later step is.
+    /// Part of a layer that a later step is, or padding that later convolutions and pools take over.
     Part,
     /// The last part of a layer normalisation of this tensor.
     Norm(TensorId),
-    /// Padding that the convolutions and pools behind it take over.
-    Padding,
 }
 
 /// A layer with the places of its sources.
 struct Draft {
     operator: Operator,
     form: Option<VectorForm>,
-    places: Vec<(Place, View)>,
+    places: Places,
     is_shared: bool,
     row: Row,
 }
 
-pub(super) struct Maker<'t, 'p> {
+pub(crate) struct Maker<'t, 'p> {
     pub trace: &'t Trace<'t>,
     pub problems: &'p mut Problems,
     drafts: Vec<Draft>,
@@ -179,8 +178,13 @@ impl<'t, 'p> Maker<'t, 'p> {
     }
 
     /// Operands of a step that depend on data.
-    pub(super) fn data(&self, step: &Step<'_>) -> Vec<TensorId> {
-        step.inputs.iter().copied().flatten().filter(|id| !self.is_constant(*id)).collect()
+    pub(super) fn data(&self, op: &Op<'_>) -> Vec<TensorId> {
+        op.operands(0).filter(|id| !self.is_constant(*id)).collect()
+    }
+
+    /// Number of elements of all these tensors.
+    pub(super) fn count_of(&self, ids: &[TensorId]) -> u64 {
+        ids.iter().map(|id| self.fact(*id).count()).fold(0, u64::saturating_add)
     }
 
     /// Whether the network writes a tensor.
@@ -195,15 +199,12 @@ impl<'t, 'p> Maker<'t, 'p> {
 
     /// Says what outputs of a step are of which nothing was said: by-products of its last layer, or parts of
     /// what it reads.
-    pub(super) fn fill(&mut self, step: &Step<'_>, before: usize) {
-        let places: Vec<_> = match self.drafts.len() {
+    pub(super) fn fill(&mut self, op: &Op<'_>, before: usize) {
+        let places = match self.drafts.len() {
             n if n > before => vec![(Place::Layer(n - 1), View::Gather)],
-            _ => {
-                let places = self.places(&self.data(step), false);
-                places.into_iter().map(|(place, _)| (place, View::Gather)).collect()
-            }
+            _ => self.gathered(&self.data(op)),
         };
-        for &id in &step.outputs {
+        for &id in &op.step.outputs {
             if self.held[id.index()].is_none() && !places.is_empty() {
                 self.put(id, Held::new(places.clone(), id));
             }
@@ -215,11 +216,16 @@ impl<'t, 'p> Maker<'t, 'p> {
         self.readers[id.index()].len() == 1 && !self.is_output[id.index()]
     }
 
-    /// Extents `[n, k, y, x]` of a tensor.
-    pub(super) fn extents(&self, id: TensorId) -> [u64; 4] {
-        let shape = &self.fact(id).shape;
-        let axes = self.held(id).axes.filter(|axes| axes.len() == shape.len());
-        extents(shape, &axes.unwrap_or_else(|| usual_axes(shape.len())))
+    /// Axes of a tensor; the usual ones if they are not known.
+    pub(super) fn axes_of(&self, id: TensorId) -> Vec<Axis> {
+        let rank = self.fact(id).shape.len();
+        let axes = self.held(id).axes.filter(|axes| axes.len() == rank);
+        axes.unwrap_or_else(|| usual_axes(rank))
+    }
+
+    /// Counts the elements of constants as parameters.
+    pub(super) fn parameters(&mut self, ids: impl IntoIterator<Item = TensorId>) {
+        ids.into_iter().for_each(|id| self.parameter(id));
     }
 
     /// Counts the elements of a constant as parameters, once.
@@ -248,8 +254,8 @@ impl<'t, 'p> Maker<'t, 'p> {
 
     /// Places of operands. The same place is listed once, unless `twice` is set, as for both factors of a
     /// product.
-    pub(super) fn places(&self, ids: &[TensorId], twice: bool) -> Vec<(Place, View)> {
-        let mut places: Vec<(Place, View)> = Vec::new();
+    pub(super) fn places(&self, ids: &[TensorId], twice: bool) -> Places {
+        let mut places = Places::new();
         for id in ids {
             for (place, view) in self.held(*id).places {
                 match places.iter_mut().find(|(known, _)| *known == place && !twice) {
@@ -267,29 +273,31 @@ impl<'t, 'p> Maker<'t, 'p> {
         places
     }
 
+    /// Places of operands of which elements are read by choice.
+    pub(super) fn gathered(&self, ids: &[TensorId]) -> Places {
+        let mut places = self.places(ids, false);
+        places.iter_mut().for_each(|(_, view)| *view = View::Gather);
+        places
+    }
+
     /// Adds a layer, and returns its number.
     pub(super) fn layer(
         &mut self,
-        step: &Step<'_>,
+        op: &Op<'_>,
         operator: Operator,
         form: Option<VectorForm>,
-        places: Vec<(Place, View)>,
+        places: Places,
     ) -> Result<usize, Fault> {
-        if let Err(error) = operator.check() {
-            return Err(Fault::Invalid(error.to_string()));
-        }
-        if places.len() > MAX_SOURCES {
-            let words =
-                format!("it reads {} tensors; a layer reads at most {MAX_SOURCES}", places.len());
-            return Err(Fault::Invalid(words));
-        }
+        operator.check().map_err(Fault::invalid)?;
+        let n = places.len();
+        ensure!(n <= MAX_SOURCES, "it reads {n} tensors; a layer reads at most {MAX_SOURCES}");
         if self.drafts.len() > Network::MAX_LAYERS {
             // The number is reported at the end; more drafts would only take memory.
             return Ok(self.drafts.len() - 1);
         }
         let row = Row {
-            node: step.name.chars().take(MAX_NAME).collect(),
-            operator: operator_name(&step.node).into(),
+            node: op.step.name.chars().take(MAX_NAME).collect(),
+            operator: operator_name(&op.step.node).into(),
             padding: Padding::default(),
             weight_bits: None,
             activation_bits: None,
@@ -314,67 +322,79 @@ impl<'t, 'p> Maker<'t, 'p> {
         self.counts.shared += 1;
     }
 
-    /// Adds a vector operator that writes `output`, with extents where a layer can have them. It reads
-    /// `inputs` elements, or as many as usual.
-    pub(super) fn vector(
-        &mut self,
-        step: &Step<'_>,
-        op: VectorOp,
-        output: TensorId,
-        places: Vec<(Place, View)>,
-        inputs: Option<u64>,
-    ) -> Result<usize, Fault> {
-        let extents = self.extents(output);
-        self.vector_of(step, op, extents, places, inputs)
+    /// Adds channels of a batch normalisation that is folded.
+    pub(super) fn fold_norm(&mut self, channels: u64) {
+        self.batch_norm_channels = self.batch_norm_channels.saturating_add(channels);
     }
 
-    /// The same with these extents, of a reduction those that it reads.
-    pub(super) fn vector_of(
+    /// Adds a vector operator that writes the first output, which has these axes. It reads `inputs` elements, or
+    /// as many as usual.
+    pub(super) fn vector(
         &mut self,
-        step: &Step<'_>,
-        op: VectorOp,
-        extents: [u64; 4],
-        places: Vec<(Place, View)>,
+        op: &Op<'_>,
+        kind: VectorOp,
+        axes: Option<Vec<Axis>>,
+        places: Places,
         inputs: Option<u64>,
     ) -> Result<usize, Fault> {
-        match tensor(extents) {
-            Some(tensor) => {
-                let form = VectorForm::Tensor(tensor);
-                let usual = form.sizes(op, places.len(), 0);
-                let inputs = inputs.unwrap_or(usual.inputs);
-                let shape = VectorShape { inputs, ..usual };
-                self.layer(step, Operator::Vector(shape), Some(form), places)
-            }
-            None => {
-                let outputs = extents.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
-                let usual = match op {
-                    VectorOp::Add => outputs.saturating_mul(places.len() as u64),
-                    _ => outputs,
-                };
-                self.sizes(step, op, inputs.unwrap_or(usual), outputs, places)
-            }
+        let output = op.output();
+        let shape = &self.fact(output).shape;
+        let own = axes.clone().filter(|axes| axes.len() == shape.len());
+        let extents = extents(shape, &own.unwrap_or_else(|| usual_axes(shape.len())));
+        let layer = self.vector_of(op, kind, extents, places, inputs)?;
+        self.result(output, layer, axes);
+        Ok(layer)
+    }
+
+    /// Adds a vector operator with these extents, of a reduction those that it reads.
+    pub(super) fn vector_of(
+        &mut self,
+        op: &Op<'_>,
+        kind: VectorOp,
+        extents: [u64; 4],
+        places: Places,
+        inputs: Option<u64>,
+    ) -> Result<usize, Fault> {
+        if let Some(tensor) = tensor(extents) {
+            let form = VectorForm::Tensor(tensor);
+            let usual = form.sizes(kind, places.len(), 0);
+            let shape = VectorShape { inputs: inputs.unwrap_or(usual.inputs), ..usual };
+            return self.layer(op, Operator::Vector(shape), Some(form), places);
         }
+        let outputs = extents.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
+        let n_read = if kind == VectorOp::Add { places.len() as u64 } else { 1 };
+        self.sizes(op, kind, inputs.unwrap_or(outputs.saturating_mul(n_read)), outputs, places)
+    }
+
+    /// Adds a vector operator of one tensor by its form.
+    pub(super) fn formed(
+        &mut self,
+        op: &Op<'_>,
+        kind: VectorOp,
+        form: VectorForm,
+        places: Places,
+    ) -> Result<usize, Fault> {
+        self.layer(op, Operator::Vector(form.sizes(kind, 1, 0)), Some(form), places)
     }
 
     /// Adds a vector operator by its sizes.
     pub(super) fn sizes(
         &mut self,
-        step: &Step<'_>,
-        op: VectorOp,
+        op: &Op<'_>,
+        kind: VectorOp,
         inputs: u64,
         outputs: u64,
-        places: Vec<(Place, View)>,
+        places: Places,
     ) -> Result<usize, Fault> {
         // Reductions take an operation for each element that they read.
         let window = if outputs == 0 { 1 } else { inputs.div_ceil(outputs) };
-        let shape = VectorShape::new(op, inputs, outputs, window);
-        self.layer(step, Operator::Vector(shape), None, places)
+        let shape = VectorShape::new(kind, inputs, outputs, window);
+        self.layer(op, Operator::Vector(shape), None, places)
     }
 
     /// The result of a layer, with the axes of an operand or of its own.
     pub(super) fn result(&mut self, id: TensorId, layer: usize, axes: Option<Vec<Axis>>) {
-        let places = vec![(Place::Layer(layer), View::Whole)];
-        self.put(id, Held { axes, ..Held::new(places, id) });
+        self.put(id, Held { axes, ..Held::new(whole(layer), id) });
     }
 
     /// Axes of an operand of the same shape as `output`.
@@ -395,8 +415,7 @@ impl<'t, 'p> Maker<'t, 'p> {
             return None;
         }
         let activations = common_activations(&drafts);
-        let (mut layers, rows): (Vec<Layer>, Vec<Row>) =
-            Vec::from_iter(numbered(drafts)).into_iter().unzip();
+        let (mut layers, rows): (Vec<Layer>, Vec<Row>) = numbered(drafts).unzip();
         // Operators between quantised layers of one width have that width, too.
         for layer in layers.iter_mut().filter(|layer| layer.bits.activations.is_none()) {
             layer.bits.activations = activations;
@@ -478,7 +497,6 @@ fn numbered(drafts: Vec<Draft>) -> impl Iterator<Item = (Layer, Row)> {
 
 /// Name of an operator in files of networks.
 fn label(operator: &Operator) -> &'static str {
-    use xrsim_model::model::ConvKind;
     match operator {
         Operator::Conv(shape) => match shape.kind {
             ConvKind::Depthwise => "dwconv",
@@ -493,14 +511,9 @@ fn label(operator: &Operator) -> &'static str {
 
 /// An extent of a layer.
 pub(super) fn extent(of: &str, found: u64) -> Result<u32, Fault> {
-    let limit = xrsim_model::model::ConvShape::MAX_EXTENT;
+    let limit = ConvShape::MAX_EXTENT;
     match u32::try_from(found) {
         Ok(extent) if (1..=limit).contains(&extent) => Ok(extent),
         _ => Err(Fault::Invalid(format!("{of} is {found}; an extent lies between 1 and {limit}"))),
     }
-}
-
-/// The tensor of these extents.
-pub(super) fn tensor_of(extents: [u64; 4]) -> Option<Tensor> {
-    tensor(extents)
 }

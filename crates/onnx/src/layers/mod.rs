@@ -10,6 +10,7 @@ mod make;
 mod maker;
 mod moves;
 mod norms;
+mod op;
 mod operands;
 mod operators;
 mod padding;
@@ -21,7 +22,7 @@ mod row;
 mod views;
 
 pub use counts::Counts;
-pub(super) use make::make;
-pub(super) use maker::Made;
-pub(super) use operators::is_known;
+pub(crate) use make::make;
+pub(crate) use maker::Made;
+pub(crate) use operators::find;
 pub use row::Row;

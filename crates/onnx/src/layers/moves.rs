@@ -2,52 +2,54 @@
 
 use super::held::{Axis, Held, reshaped};
 use super::maker::Maker;
-use crate::rules::{Call, Fault};
-use crate::trace::{Step, TensorId};
+use super::op::{Done, Op};
+use crate::rules::Fault;
+use crate::trace::TensorId;
 use xrsim_model::model::{VectorOp, View};
 
 /// The operand that passes through a step.
-fn operand(maker: &Maker<'_, '_>, step: &Step<'_>) -> Result<TensorId, Fault> {
-    maker.data(step).first().copied().ok_or(Fault::Unsupported)
+fn operand(maker: &Maker<'_, '_>, op: &Op<'_>) -> Result<TensorId, Fault> {
+    maker.data(op).first().copied().ok_or(Fault::Unsupported)
 }
 
 /// Gives every output the places of the operand, seen so.
 fn through(
     maker: &mut Maker<'_, '_>,
-    step: &Step<'_>,
-    id: TensorId,
+    op: &Op<'_>,
     view: View,
-    axes: impl Fn(&Maker<'_, '_>, TensorId) -> Option<Vec<Axis>>,
-) {
+    axes: impl Fn(Vec<Axis>, TensorId) -> Option<Vec<Axis>>,
+) -> Done {
+    maker.counts.moves += 1;
+    let id = operand(maker, op)?;
     let held = maker.held(id);
-    let is_alone = step.outputs.len() == 1;
-    for &output in &step.outputs {
+    let is_alone = op.step.outputs.len() == 1;
+    for &output in &op.step.outputs {
         let keeps = is_alone && maker.is_read_once(output) && maker.is_read_once(id);
         let behind = held.behind.filter(|_| keeps && view != View::Slice);
-        let (places, axes) = (held.seen(view), axes(maker, output));
+        let axes = held.axes.clone().and_then(|own| axes(own, output));
         let bits = held.bits;
-        maker.put(output, Held { axes, behind, bits, ..Held::new(places, output) });
+        maker.put(output, Held { axes, behind, bits, ..Held::new(held.seen(view), output) });
     }
+    Ok(())
 }
 
 /// Part of a layer of several nodes: its result is that of its operand.
-pub(super) fn pass(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
-    let id = operand(maker, step)?;
-    let held = maker.held(id);
-    step.outputs.iter().for_each(|&output| maker.put(output, held.clone()));
+pub(super) fn pass(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    let held = maker.held(operand(maker, op)?);
+    op.step.outputs.iter().for_each(|&output| maker.put(output, held.clone()));
     Ok(())
 }
 
 /// The same elements.
-pub(super) fn identity(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
+pub(super) fn identity(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
     maker.counts.moves += 1;
-    same(maker, step)
+    same(maker, op)
 }
 
-fn same(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
-    let id = operand(maker, step)?;
+fn same(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    let id = operand(maker, op)?;
     let held = maker.held(id);
-    for &output in &step.outputs {
+    for &output in &op.step.outputs {
         let keeps = maker.is_read_once(output) && maker.is_read_once(id);
         let behind = held.behind.filter(|_| keeps);
         maker.put(output, Held { behind, ..held.clone() });
@@ -56,42 +58,33 @@ fn same(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
 }
 
 /// Another number format.
-pub(super) fn format(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
+pub(super) fn format(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
     maker.counts.formats += 1;
-    same(maker, step)?;
-    let (input, output) = (operand(maker, step)?, step.outputs[0]);
-    let of = match &*step.node.operator {
-        "DequantizeLinear" => input,
-        "QuantizeLinear" | "DynamicQuantizeLinear" => output,
+    same(maker, op)?;
+    let of = match op.name() {
+        "DequantizeLinear" => operand(maker, op)?,
+        "QuantizeLinear" | "DynamicQuantizeLinear" => op.output(),
         _ => return Ok(()),
     };
     let bits = maker.fact(of).element.bits();
-    let held = maker.held(output);
-    maker.put(output, Held { bits, ..held });
+    let held = maker.held(op.output());
+    maker.put(op.output(), Held { bits, ..held });
     Ok(())
 }
 
 /// Another shape.
-pub(super) fn reshape(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
-    maker.counts.moves += 1;
-    let id = operand(maker, step)?;
-    through(maker, step, id, View::Reshape, |maker, output| {
-        let (from, to) = (&maker.fact(id).shape, &maker.fact(output).shape);
-        reshaped(from, &maker.held(id).axes?, to)
-    });
-    Ok(())
+pub(super) fn reshape(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    let trace = maker.trace;
+    let from = maker.fact(operand(maker, op)?);
+    through(maker, op, View::Reshape, |axes, output| {
+        reshaped(&from.shape, &axes, &trace.fact(output)?.shape)
+    })
 }
 
 /// Another order of axes.
-pub(super) fn transpose(
-    maker: &mut Maker<'_, '_>,
-    step: &Step<'_>,
-    call: &Call<'_>,
-) -> Result<(), Fault> {
-    maker.counts.moves += 1;
-    let id = operand(maker, step)?;
-    let fact = maker.fact(id);
-    let order: Vec<usize> = match call.ints("perm")? {
+pub(super) fn transpose(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    let fact = maker.fact(operand(maker, op)?);
+    let order: Vec<usize> = match op.call.ints("perm")? {
         Some(order) => order.iter().map(|&axis| usize::try_from(axis).unwrap_or(0)).collect(),
         None => (0..fact.shape.len()).rev().collect(),
     };
@@ -99,67 +92,52 @@ pub(super) fn transpose(
     if !long.is_sorted() {
         maker.transposed = maker.transposed.saturating_add(fact.count());
     }
-    through(maker, step, id, View::Whole, |maker, _| {
-        let axes = maker.held(id).axes?;
+    reordered(maker, op, &order)
+}
+
+fn reordered(maker: &mut Maker<'_, '_>, op: &Op<'_>, order: &[usize]) -> Done {
+    through(maker, op, View::Whole, |axes, _| {
         order.iter().map(|&axis| axes.get(axis).copied()).collect()
-    });
-    Ok(())
+    })
 }
 
 /// Parts of a tensor.
-pub(super) fn part(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
-    maker.counts.moves += 1;
-    let id = operand(maker, step)?;
-    through(maker, step, id, View::Slice, |maker, _| maker.held(id).axes);
-    Ok(())
+pub(super) fn part(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    through(maker, op, View::Slice, |axes, _| Some(axes))
 }
 
 /// A tensor repeated along axes of extent 1.
-pub(super) fn expand(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
-    maker.counts.moves += 1;
-    let id = operand(maker, step)?;
-    let (from, to) = (&maker.fact(id).shape, &maker.fact(step.outputs[0]).shape);
-    let view = if maker.fact(id).count() == maker.fact(step.outputs[0]).count() {
-        View::Reshape
-    } else {
-        View::Repeat
-    };
-    let is_same_rank = from.len() == to.len();
-    through(maker, step, id, view, |maker, _| maker.held(id).axes.filter(|_| is_same_rank));
-    Ok(())
+pub(super) fn expand(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    let (from, to) = (maker.fact(operand(maker, op)?), maker.fact(op.output()));
+    let view = if from.count() == to.count() { View::Reshape } else { View::Repeat };
+    // Axes that do not match the rank of the output are not known.
+    through(maker, op, view, |axes, _| Some(axes))
 }
 
 /// Copies of a tensor side by side; nothing if there is one.
-pub(super) fn tile(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
-    let id = operand(maker, step)?;
-    if maker.fact(id).shape == maker.fact(step.outputs[0]).shape {
-        return identity(maker, step);
-    }
-    copy(maker, step)
+pub(super) fn tile(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    let is_one = maker.fact(operand(maker, op)?).shape == maker.fact(op.output()).shape;
+    if is_one { identity(maker, op) } else { copy(maker, op) }
 }
 
 /// Chosen elements: a look-up in a table, a part if the choice is constant, else a copy.
-pub(super) fn gather(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
-    let [Some(table), Some(indices)] = step.inputs[..2.min(step.inputs.len())] else {
-        return Err(Fault::Unsupported);
-    };
+pub(super) fn gather(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    let (table, indices) = (op.operand(0)?, op.operand(1)?);
     if maker.is_constant(indices) {
-        return part(maker, step);
+        return part(maker, op);
     }
     maker.parameter(table);
-    copy(maker, step)
+    copy(maker, op)
 }
 
 /// A copy of what depends on data.
-pub(super) fn copy(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
-    let data = maker.data(step);
-    let output = step.outputs[0];
-    let rank = maker.fact(output).shape.len();
+pub(super) fn copy(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    let data = maker.data(op);
+    let rank = maker.fact(op.output()).shape.len();
     let held = data.iter().map(|id| maker.held(*id));
     let axes = held.filter_map(|held| held.axes).find(|axes| axes.len() == rank);
-    let axes = axes.filter(|_| !matches!(&*step.node.operator, "Gather" | "GatherND" | "OneHot"));
-    maker.put(output, Held { axes: axes.clone(), ..Held::new(Vec::new(), output) });
-    let view = match &*step.node.operator {
+    let axes = axes.filter(|_| !matches!(op.name(), "Gather" | "GatherND" | "OneHot"));
+    let view = match op.name() {
         "Pad" => View::Pad,
         "Tile" => View::Repeat,
         "Trilu" | "CumSum" | "ReverseSequence" | "RotaryEmbedding" => View::Whole,
@@ -174,46 +152,33 @@ pub(super) fn copy(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fau
             }
         }
     }
-    let layer = maker.vector(step, VectorOp::Concat, output, places, None)?;
-    maker.result(output, layer, axes);
-    for &more in &step.outputs[1..] {
+    let layer = maker.vector(op, VectorOp::Concat, axes, places, None)?;
+    for &more in &op.step.outputs[1..] {
         maker.result(more, layer, None);
     }
     Ok(())
 }
 
 /// Tensors side by side.
-pub(super) fn concat(maker: &mut Maker<'_, '_>, step: &Step<'_>) -> Result<(), Fault> {
-    let tensors: Vec<TensorId> = step.inputs.iter().copied().flatten().collect();
-    let data = maker.data(step);
-    if tensors.len() == 1 {
-        return identity(maker, step);
+pub(super) fn concat(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    if op.operands(0).count() == 1 {
+        return identity(maker, op);
     }
-    let output = step.outputs[0];
-    let axes = maker.axes_like(&data, output);
-    maker.put(output, Held { axes: axes.clone(), ..Held::new(Vec::new(), output) });
-    tensors.iter().for_each(|id| maker.parameter(*id));
+    maker.parameters(op.operands(0));
+    let data = maker.data(op);
+    let axes = maker.axes_like(&data, op.output());
     let places = maker.places(&data, false);
-    let layer = maker.vector(step, VectorOp::Concat, output, places, None)?;
-    maker.result(output, layer, axes);
-    Ok(())
+    maker.vector(op, VectorOp::Concat, axes, places, None).map(drop)
 }
 
 /// Another order of the axes that these letters name.
 pub(super) fn reorder<L: PartialEq>(
     maker: &mut Maker<'_, '_>,
-    step: &Step<'_>,
+    op: &Op<'_>,
     from: &[L],
     to: &[L],
-) -> Result<(), Fault> {
-    maker.counts.moves += 1;
-    let id = operand(maker, step)?;
-    let order: Option<Vec<usize>> =
-        to.iter().map(|letter| from.iter().position(|known| known == letter)).collect();
-    let order = order.ok_or(Fault::Unsupported)?;
-    through(maker, step, id, View::Whole, |maker, _| {
-        let axes = maker.held(id).axes?;
-        order.iter().map(|&axis| axes.get(axis).copied()).collect()
-    });
-    Ok(())
+) -> Done {
+    let place = |letter: &L| from.iter().position(|known| known == letter);
+    let order: Option<Vec<usize>> = to.iter().map(place).collect();
+    reordered(maker, op, &order.ok_or(Fault::Unsupported)?)
 }

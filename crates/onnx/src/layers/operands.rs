@@ -1,15 +1,10 @@
-//! Operands and results that several kinds of layers have.
+//! Weights and results that several kinds of layers have.
 
 use super::held::Held;
 use super::maker::Maker;
-use crate::rules::Fault;
-use crate::trace::{Step, TensorId};
+use super::op::{Done, Op};
+use crate::trace::TensorId;
 use xrsim_model::model::VectorOp;
-
-/// An operand that the operator cannot do without.
-pub(super) fn operand(step: &Step<'_>, index: usize) -> Result<TensorId, Fault> {
-    step.inputs.get(index).copied().flatten().ok_or(Fault::Unsupported)
-}
 
 /// Bits of weights that are quantised; `None` of others.
 pub(super) fn weight_bits(maker: &Maker<'_, '_>, weights: TensorId) -> Option<u32> {
@@ -35,19 +30,12 @@ pub(super) fn behind(maker: &mut Maker<'_, '_>, output: TensorId, layer: usize) 
 }
 
 /// Adds another operand to the result of a fused operator.
-pub(super) fn add_to(
-    maker: &mut Maker<'_, '_>,
-    step: &Step<'_>,
-    other: TensorId,
-) -> Result<(), Fault> {
+pub(super) fn add_to(maker: &mut Maker<'_, '_>, op: &Op<'_>, other: TensorId) -> Done {
     if maker.is_constant(other) {
         maker.parameter(other);
         return Ok(());
     }
-    let output = step.outputs[0];
-    let axes = maker.held(output).axes;
-    let places = maker.places(&[output, other], false);
-    let layer = maker.vector(step, VectorOp::Add, output, places, None)?;
-    maker.result(output, layer, axes);
-    Ok(())
+    let axes = maker.held(op.output()).axes;
+    let places = maker.places(&[op.output(), other], false);
+    maker.vector(op, VectorOp::Add, axes, places, None).map(drop)
 }

@@ -1,22 +1,38 @@
 //! Padding of windows, and `Pad` nodes that windows take over.
 
-use super::held::{Axis, extents};
+use super::held::{IMAGE, extents};
 use super::maker::{Maker, Role, extent};
-use crate::fact::Elements;
+use crate::fact::{Fact, Number};
 use crate::graph::Attribute;
 use crate::rules::{Fault, Window};
 use crate::trace::{Step, TensorId};
 use xrsim_model::model::{ConvShape, Padding};
 
-/// Padding of windows over one or two axes.
-pub(super) fn of_windows(windows: &[Window]) -> Result<Padding, Fault> {
-    let sides = |window: Option<&Window>| match window {
-        Some(window) => Ok([small(window.pad_begin)?, small(window.pad_end)?]),
-        None => Ok([0, 0]),
-    };
-    let [top, bottom] = sides(windows.first())?;
-    let [left, right] = sides(windows.get(1))?;
-    Ok(Padding { top, bottom, left, right })
+/// Windows over rows and columns; a window over one axis sees one column.
+pub(super) fn over_image(windows: &[Window], kind: &str) -> Result<[Window; 2], Fault> {
+    match *windows {
+        [rows] => Ok([rows, Window::ONE]),
+        [rows, columns] => Ok([rows, columns]),
+        _ => {
+            let words = format!("a {kind} over {} axes; two are the most", windows.len());
+            Err(Fault::Invalid(words))
+        }
+    }
+}
+
+/// Padding of windows over rows and columns.
+pub(super) fn of_windows(windows: &[Window; 2]) -> Result<Padding, Fault> {
+    let [rows, columns] = windows;
+    let side = |window: &Window| Ok([small(window.pad_begin)?, small(window.pad_end)?]);
+    Ok(padding([side(rows)?, side(columns)?]))
+}
+
+pub(super) fn padding([[top, bottom], [left, right]]: [[u32; 2]; 2]) -> Padding {
+    Padding { top, bottom, left, right }
+}
+
+pub(super) fn sum(a: Padding, b: Padding) -> Padding {
+    padding([[a.top + b.top, a.bottom + b.bottom], [a.left + b.left, a.right + b.right]])
 }
 
 pub(super) fn small(found: u64) -> Result<u32, Fault> {
@@ -26,8 +42,7 @@ pub(super) fn small(found: u64) -> Result<u32, Fault> {
 /// Extents that a window reads, without the padding that it takes over.
 pub(super) fn stored(maker: &Maker<'_, '_>, data: TensorId) -> [u64; 4] {
     let shape = &maker.fact(data).shape;
-    let axes = [Axis::N, Axis::K, Axis::Y, Axis::X];
-    let mut extents = extents(shape, &axes[..shape.len().min(4)]);
+    let mut extents = extents(shape, &IMAGE[..shape.len().min(4)]);
     if let Some(padding) = maker.padding.get(&data) {
         extents[2] = extents[2].saturating_sub(u64::from(padding.top + padding.bottom));
         extents[3] = extents[3].saturating_sub(u64::from(padding.left + padding.right));
@@ -44,71 +59,60 @@ pub(super) fn find(maker: &mut Maker<'_, '_>) {
             continue;
         }
         let output = step.outputs[0];
-        let Some(reader) = reader_through_formats(maker, output) else { continue };
-        let reader = &trace.steps[reader.1 as usize];
+        // The only step that reads the result, after changes of number format, takes the padding over.
+        let mut held = vec![output];
+        while let Some(next) = next_format(maker, held[held.len() - 1]) {
+            held.push(next);
+        }
+        let id = held[held.len() - 1];
+        let Some(reader) = only_reader(maker, id).filter(|it| it.inputs.first() == Some(&Some(id)))
+        else {
+            continue;
+        };
         let is_pool = match &*reader.node.operator {
             "Conv" | "ConvInteger" | "QLinearConv" => false,
             "MaxPool" => true,
             _ => continue,
         };
         let Some(padding) = constant_padding(maker, step, is_pool) else { continue };
-        let mut id = output;
-        maker.padding.insert(id, padding);
-        while let Some((next, _)) = next_format(maker, id) {
-            id = next;
-            maker.padding.insert(id, padding);
-        }
-        maker.roles[index] = Role::Padding;
+        maker.padding.extend(held.into_iter().map(|id| (id, padding)));
+        maker.roles[index] = Role::Part;
     }
 }
 
-/// The only step that reads a tensor, after changes of number format.
-fn reader_through_formats(maker: &Maker<'_, '_>, id: TensorId) -> Option<(TensorId, u32)> {
-    let mut id = id;
-    while let Some((next, _)) = next_format(maker, id) {
-        id = next;
-    }
+/// The only step that reads a tensor, which the network does not write.
+fn only_reader<'t>(maker: &Maker<'t, '_>, id: TensorId) -> Option<&'t Step<'t>> {
     let [reader] = maker.readers[id.index()][..] else { return None };
-    let is_data = maker.trace.steps[reader as usize].inputs.first() == Some(&Some(id));
-    (is_data && maker.is_read_once(id)).then_some((id, reader))
+    maker.is_read_once(id).then(|| &maker.trace.steps[reader as usize])
 }
 
-fn next_format(maker: &Maker<'_, '_>, id: TensorId) -> Option<(TensorId, u32)> {
-    let [reader] = maker.readers[id.index()][..] else { return None };
-    let step = &maker.trace.steps[reader as usize];
+/// The same tensor in another number format, if nothing else reads it.
+fn next_format(maker: &Maker<'_, '_>, id: TensorId) -> Option<TensorId> {
+    let step = only_reader(maker, id)?;
     let is_format =
         matches!(&*step.node.operator, "QuantizeLinear" | "DequantizeLinear" | "Identity" | "Cast");
-    (is_format && maker.is_read_once(id)).then(|| (step.outputs[0], reader))
+    is_format.then(|| step.outputs[0])
 }
 
 /// Padding of a `Pad` node if it is constant, of zeros, and around the last one or two axes.
 fn constant_padding(maker: &Maker<'_, '_>, step: &Step<'_>, is_max: bool) -> Option<Padding> {
-    let attribute = |name: &str| step.node.attributes.iter().find(|(known, _)| **known == *name);
-    let is_constant = match attribute("mode") {
-        None => true,
-        Some((_, Attribute::Text(mode))) => **mode == *"constant",
-        Some(_) => false,
-    };
-    let value = match (attribute("value"), step.inputs.get(2).copied().flatten()) {
-        (Some((_, Attribute::Float(value))), _) => f64::from(*value),
-        (_, Some(id)) => match maker.trace.fact(id)?.elements.as_deref()? {
-            Elements::Floats(values) => *values.first()?,
-            Elements::Ints(values) => *values.first()? as f64,
-        },
-        _ => 0.0,
+    let attribute = |name: &str| step.node.attribute(name);
+    let input = |index: usize| step.inputs.get(index).copied().flatten();
+    let is_constant =
+        attribute("mode").is_none_or(|mode| mode.text().is_some_and(|mode| mode == "constant"));
+    let value = match (attribute("value").and_then(Attribute::float), input(2)) {
+        (Some(value), _) => f64::from(value),
+        (None, Some(id)) => maker.trace.fact(id)?.first().map(Number::value)?,
+        (None, None) => 0.0,
     };
     let is_neutral = if is_max { value <= f64::from(f32::MIN) } else { value == 0.0 };
     // Axes that are chosen are rare, and stay a copy.
-    if !is_constant || !is_neutral || step.inputs.get(3).is_some_and(Option::is_some) {
+    if !is_constant || !is_neutral || input(3).is_some() {
         return None;
     }
-    let pads: Vec<i64> = match (attribute("pads"), step.inputs.get(1).copied().flatten()) {
-        (Some((_, Attribute::Ints(pads))), _) => pads.clone(),
-        (_, Some(id)) => match maker.trace.fact(id)?.elements.as_deref()? {
-            Elements::Ints(pads) => pads.clone(),
-            Elements::Floats(_) => return None,
-        },
-        _ => return None,
+    let pads = match attribute("pads").and_then(Attribute::ints) {
+        Some(pads) => pads.to_vec(),
+        None => Fact::ints(maker.trace.fact(input(1)?)?)?,
     };
     let rank = pads.len() / 2;
     let (begins, ends) = pads.split_at(rank);
@@ -120,10 +124,5 @@ fn constant_padding(maker: &Maker<'_, '_>, step: &Step<'_>, is_max: bool) -> Opt
         let pad = pads.get(axis).copied().unwrap_or(0);
         (0..=limit).contains(&pad).then_some(pad as u32)
     };
-    Some(Padding {
-        top: side(begins, 2)?,
-        bottom: side(ends, 2)?,
-        left: side(begins, 3)?,
-        right: side(ends, 3)?,
-    })
+    Some(padding([[side(begins, 2)?, side(ends, 2)?], [side(begins, 3)?, side(ends, 3)?]]))
 }

@@ -1,7 +1,7 @@
 //! Normalisations that exporters write node by node.
 
 use super::maker::{Maker, Role};
-use crate::fact::{Elements, Fact};
+use crate::fact::Fact;
 use crate::rules::{Call, reduction};
 use crate::trace::{Step, TensorId};
 
@@ -33,12 +33,10 @@ struct Parts {
 }
 
 fn is_of_last_axes(maker: &Maker<'_, '_>, step: &Step<'_>) -> bool {
-    let inputs: Option<Vec<_>> =
-        step.inputs.iter().map(|id| id.map(|id| maker.trace.fact(id).cloned())).collect();
-    let Some(inputs) = inputs else { return false };
-    if inputs.iter().any(Option::is_none) {
+    if step.inputs.contains(&None) {
         return false;
     }
+    let Some(inputs) = maker.trace.facts(&step.inputs) else { return false };
     let call = Call { node: &step.node, opset: step.opset, inputs: &inputs, bound: None };
     let Ok(reduction) = reduction(&call) else { return false };
     let rank = inputs[0].as_ref().map_or(0, |fact| fact.shape.len());
@@ -124,11 +122,7 @@ fn has_number(maker: &Maker<'_, '_>, index: usize, at: usize, wanted: f64) -> bo
 }
 
 fn is_number(fact: &Fact, wanted: f64) -> bool {
-    match fact.elements.as_deref() {
-        Some(Elements::Floats(floats)) => floats[..] == [wanted],
-        Some(Elements::Ints(ints)) => ints.len() == 1 && ints[0] as f64 == wanted,
-        None => false,
-    }
+    fact.known().is_some_and(|known| matches!(known, [number] if number.value() == wanted))
 }
 
 /// The node that divides by, or multiplies with the inverse of, the root of a mean and a small number. The nodes

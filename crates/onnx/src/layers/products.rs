@@ -1,130 +1,86 @@
 //! Products of matrices.
 
-use super::held::{Axis, Held};
+use super::held::{Axis, axes_ending};
 use super::maker::{Maker, extent};
-use super::operands::{add_to, behind, operand, weight_bits};
-use crate::rules::{Call, Fault, Letter, Product, equation, product};
-use crate::trace::{Step, TensorId};
-use xrsim_model::model::{ConvShape, MatmulShape, Operator, VectorOp};
+use super::op::{Done, Op};
+use super::operands::{add_to, behind, weight_bits};
+use crate::rules::{Equation, Fault, Letter, equation, product};
+use crate::trace::TensorId;
+use xrsim_model::model::{ConvShape, MatmulShape, Operator};
 
-/// A product with its operands.
-struct Factors {
-    left: TensorId,
-    right: TensorId,
-    product: Product,
-}
-
-fn factors(step: &Step<'_>, call: &Call<'_>) -> Result<Factors, Fault> {
-    let product = product(call)?;
-    let [left, right] = product.operands;
-    let left = operand(step, left)?;
-    let right = operand(step, right)?;
-    Ok(Factors { left, right, product })
-}
-
-/// `MatMul` and what is like it.
-pub(super) fn matmul(
-    maker: &mut Maker<'_, '_>,
-    step: &Step<'_>,
-    call: &Call<'_>,
-) -> Result<(), Fault> {
-    let factors = factors(step, call)?;
-    multiply(maker, step, call, &factors)?;
-    let bias = match call.operator() {
-        "DynamicQuantizeMatMul" => 4,
-        "MatMulIntegerToFloat" => 6,
-        "MatMulNBits" => 5,
-        _ => return Ok(()),
+/// `MatMul` and the operators that are like it.
+pub(super) fn matmul(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    multiply(maker, op)?;
+    let bias = match op.name() {
+        "DynamicQuantizeMatMul" => op.given(4),
+        "MatMulIntegerToFloat" => op.given(6),
+        "MatMulNBits" => op.given(5),
+        _ => None,
     };
-    if let Some(&Some(bias)) = step.inputs.get(bias) {
-        maker.parameter(bias);
-    }
+    maker.parameters(bias);
     Ok(())
 }
 
 /// `Gemm`, whose bias is no layer unless it depends on data.
-pub(super) fn gemm(
-    maker: &mut Maker<'_, '_>,
-    step: &Step<'_>,
-    call: &Call<'_>,
-) -> Result<(), Fault> {
-    let factors = factors(step, call)?;
-    multiply(maker, step, call, &factors)?;
-    let bias = if call.operator() == "QGemm" { 6 } else { 2 };
-    match step.inputs.get(bias) {
-        Some(&Some(bias)) => add_to(maker, step, bias),
-        _ => Ok(()),
-    }
+pub(super) fn gemm(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    multiply(maker, op)?;
+    let bias = op.given(if op.name() == "QGemm" { 6 } else { 2 });
+    bias.map_or(Ok(()), |bias| add_to(maker, op, bias))
 }
 
-fn multiply(
-    maker: &mut Maker<'_, '_>,
-    step: &Step<'_>,
-    call: &Call<'_>,
-    Factors { left, right, product }: &Factors,
-) -> Result<(), Fault> {
-    let packed = call.operator() == "MatMulNBits";
-    let is_weight = [left, right].map(|id| maker.is_constant(*id));
-    let extents = |weights: &[u64]| -> Result<[u64; 2], Fault> {
-        // Axes along which weights differ are instances, and the others are rows.
-        let at = product.batch.len() - weights.len();
-        let mut all = [1u64, 1];
-        for (index, &extent) in product.batch.iter().enumerate() {
-            let own = index.checked_sub(at).map_or(1, |own| weights[own]);
-            let slot = &mut all[usize::from(own == 1)];
-            *slot = slot.saturating_mul(extent);
-        }
-        Ok(all)
+fn multiply(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    let product = product(&op.call)?;
+    let [left, right] = product.operands;
+    let ids = [op.operand(left)?, op.operand(right)?];
+    // The weights, if an operand is constant, and the other one.
+    let weight = [1, 0].into_iter().find(|&side| maker.is_constant(ids[side]));
+    let (data, weights) = match weight {
+        Some(side) => (vec![ids[1 - side]], Some(ids[side])),
+        None => (ids.to_vec(), None),
     };
-    let output = step.outputs[0];
-    let rank = maker.fact(output).shape.len();
-    let form = match is_weight {
-        [_, true] => {
-            let [instances, more] = extents(&product.batches[1])?;
-            let rows = product.rows.saturating_mul(more);
-            Form { instances, rows, c: product.depth, k: product.columns, weights: Some(*right) }
-        }
-        [true, false] => {
-            let [instances, more] = extents(&product.batches[0])?;
-            let rows = product.columns.saturating_mul(more);
-            Form { instances, rows, c: product.depth, k: product.rows, weights: Some(*left) }
-        }
-        [false, false] => {
-            let instances = product.batch.iter().fold(1u64, |all, &it| all.saturating_mul(it));
-            let (rows, c, k) = (product.rows, product.depth, product.columns);
-            Form { instances, rows, c, k, weights: None }
-        }
+    // Axes along which weights differ are instances, and the others are rows.
+    let own = weight.map_or(&product.batch, |side| &product.batches[side]);
+    let at = product.batch.len() - own.len();
+    let mut volumes = [1u64, 1];
+    for (index, &extent) in product.batch.iter().enumerate() {
+        let is_shared = weight.is_some() && index.checked_sub(at).is_none_or(|at| own[at] == 1);
+        let slot = &mut volumes[usize::from(is_shared)];
+        *slot = slot.saturating_mul(extent);
+    }
+    let [instances, more] = volumes;
+    let (rows, k) = match weight {
+        Some(0) => (product.columns, product.rows),
+        _ => (product.rows, product.columns),
     };
-    let data = match is_weight {
-        [_, true] => vec![*left],
-        [true, false] => vec![*right],
-        [false, false] => vec![*left, *right],
-    };
-    let bits = packed.then(|| call.int("bits", 4)).transpose()?;
-    let layer = add(maker, step, &form, &data, bits)?;
+    let form = Form { instances, rows: rows.saturating_mul(more), c: product.depth, k, weights };
+    let packed = op.name() == "MatMulNBits";
+    let bits = if packed { Some(op.call.int("bits", 4)?) } else { None };
+    let layer = add(maker, op, &form, &data, bits)?;
+    let rank = maker.fact(op.output()).shape.len();
     // An image whose features come last stays one.
-    let image = match is_weight {
-        [_, true] => maker.held(*left).axes.filter(|axes| {
-            axes.len() == rank
-                && axes.last() == Some(&Axis::K)
-                && !axes[..rank - 1].contains(&Axis::K)
-        }),
+    let is_image = |axes: &Vec<Axis>| {
+        let features = axes.iter().position(|axis| *axis == Axis::K);
+        axes.len() == rank && features.is_some_and(|first| first + 1 == rank)
+    };
+    let axes = match weight {
+        Some(1) => maker.held(ids[0]).axes.filter(is_image),
         _ => None,
     };
-    let axes = image.unwrap_or_else(|| {
-        let leading = if form.weights.is_some() { Axis::Y } else { Axis::N };
-        let mut axes = vec![leading; rank];
-        let ends = if is_weight == [true, false] { [Axis::K, Axis::Y] } else { [Axis::Y, Axis::K] };
-        for (axis, end) in axes.iter_mut().rev().zip(ends.iter().rev()) {
-            *axis = *end;
-        }
-        axes
+    let axes = axes.unwrap_or_else(|| match weight {
+        Some(0) => axes_ending(rank, Axis::Y, [Axis::K, Axis::Y]),
+        Some(_) => axes_ending(rank, Axis::Y, [Axis::Y, Axis::K]),
+        None => axes_ending(rank, Axis::N, [Axis::Y, Axis::K]),
     });
-    maker.result(output, layer, Some(axes));
-    if form.weights.is_some() {
-        behind(maker, output, layer);
-    }
+    finish(maker, op, &form, layer, axes);
     Ok(())
+}
+
+/// The result of a product, which what follows is folded into if it has weights.
+fn finish(maker: &mut Maker<'_, '_>, op: &Op<'_>, form: &Form, layer: usize, axes: Vec<Axis>) {
+    maker.result(op.output(), layer, Some(axes));
+    if form.weights.is_some() {
+        behind(maker, op.output(), layer);
+    }
 }
 
 /// Extents of a product.
@@ -144,14 +100,14 @@ pub(super) struct Form {
 /// Adds the layer of a product.
 pub(super) fn add(
     maker: &mut Maker<'_, '_>,
-    step: &Step<'_>,
+    op: &Op<'_>,
     form: &Form,
     data: &[TensorId],
     bits: Option<i64>,
 ) -> Result<usize, Fault> {
-    let operator = operator(maker, step, form)?;
+    let operator = operator(maker, op, form)?;
     let places = maker.places(data, form.weights.is_none());
-    let layer = maker.layer(step, operator, None, places)?;
+    let layer = maker.layer(op, operator, None, places)?;
     let activation_bits = maker.held(data[0]).bits;
     maker.row(layer).activation_bits = activation_bits;
     if let Some(weights) = form.weights {
@@ -166,12 +122,12 @@ pub(super) fn add(
 }
 
 /// A product; one of too many rows is a convolution of parts that are a batch.
-fn operator(maker: &mut Maker<'_, '_>, step: &Step<'_>, form: &Form) -> Result<Operator, Fault> {
+fn operator(maker: &mut Maker<'_, '_>, op: &Op<'_>, form: &Form) -> Result<Operator, Fault> {
     let limit = u64::from(ConvShape::MAX_EXTENT);
     if form.rows > limit && form.instances == 1 && form.weights.is_some() {
         let parts = (form.rows.div_ceil(limit)..=limit).find(|n| form.rows.is_multiple_of(*n));
         if let Some(parts) = parts {
-            let name = xrsim_model::text::in_line(&step.name);
+            let name = xrsim_model::text::in_line(&op.step.name);
             maker.decisions.push(format!(
                 "{name}: {} rows are {parts} equal parts of a 1x1 convolution",
                 form.rows
@@ -195,77 +151,75 @@ fn operator(maker: &mut Maker<'_, '_>, step: &Step<'_>, form: &Form) -> Result<O
 }
 
 /// `Einsum` of two operands, or of one that is reordered.
-pub(super) fn einsum(
-    maker: &mut Maker<'_, '_>,
-    step: &Step<'_>,
-    call: &Call<'_>,
-) -> Result<(), Fault> {
-    let equation = equation(call)?;
+pub(super) fn einsum(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
+    let equation = equation(&op.call)?;
     let repeats = |letters: &Vec<Letter>| {
         letters.iter().enumerate().any(|(at, letter)| letters[..at].contains(letter))
     };
-    if equation.operands.iter().any(repeats) {
-        return Err(Fault::Invalid("a letter twice in one operand is not supported".into()));
-    }
-    let (left, right) = match &equation.operands[..] {
+    let repeated = equation.operands.iter().any(repeats);
+    ensure!(!repeated, "a letter twice in one operand is not supported");
+    match &equation.operands[..] {
         [one] if one.len() == equation.output.len() => {
-            return super::moves::reorder(maker, step, one, &equation.output);
+            super::moves::reorder(maker, op, one, &equation.output)
         }
-        [left, right] => (left, right),
-        operands => {
-            let words = format!("an `Einsum` of {} operands is not supported", operands.len());
-            return Err(Fault::Invalid(words));
+        [left, right] => {
+            let ids = [op.operand(0)?, op.operand(1)?];
+            // Weights come second.
+            match maker.is_constant(ids[0]) && !maker.is_constant(ids[1]) {
+                true => contract(maker, op, &equation, [right, left], [ids[1], ids[0]]),
+                false => contract(maker, op, &equation, [left, right], ids),
+            }
         }
-    };
-    let ids = [operand(step, 0)?, operand(step, 1)?];
-    let swap = maker.is_constant(ids[0]) && !maker.is_constant(ids[1]);
-    let (first, second) = if swap { (right, left) } else { (left, right) };
-    let ids = if swap { [ids[1], ids[0]] } else { ids };
-    let weights = maker.is_constant(ids[1]).then_some(ids[1]);
-    let volume = |letters: &dyn Fn(&Letter) -> bool| {
-        let all = equation.extents.iter().filter(|(letter, _)| letters(letter));
-        all.fold(1u64, |all, (_, extent)| all.saturating_mul(*extent))
-    };
-    let in_output = |letter: &Letter| equation.output.contains(letter);
-    let in_both = |letter: &Letter| first.contains(letter) && second.contains(letter);
-    let alone =
-        |letter: &&Letter| !in_both(letter) && !in_output(letter) && equation.extent(**letter) > 1;
-    if first.iter().chain(second).any(|letter| alone(&letter)) {
-        return Err(Fault::Invalid(
-            "a letter that one operand alone has is summed; that is not supported".into(),
-        ));
+        many => {
+            let words = format!("an `Einsum` of {} operands is not supported", many.len());
+            Err(Fault::Invalid(words))
+        }
     }
-    let output = step.outputs[0];
+}
+
+/// A product of two operands with these letters.
+fn contract(
+    maker: &mut Maker<'_, '_>,
+    op: &Op<'_>,
+    equation: &Equation,
+    [first, second]: [&[Letter]; 2],
+    ids: [TensorId; 2],
+) -> Done {
+    // Whether the first operand, the second one and the output have a letter.
+    let holders = |letter: &Letter| {
+        [first, second, &equation.output[..]].map(|letters| letters.contains(letter))
+    };
+    let letters = |wanted: [bool; 3]| {
+        equation.extents.iter().filter(move |(letter, _)| holders(letter) == wanted)
+    };
+    let volume = |wanted: [bool; 3]| {
+        letters(wanted).fold(1u64, |all, (_, extent)| all.saturating_mul(*extent))
+    };
+    let mut alone = letters([true, false, false]).chain(letters([false, true, false]));
+    let is_summed_alone = alone.any(|(_, extent)| *extent > 1);
+    ensure!(
+        !is_summed_alone,
+        "a letter that one operand alone has is summed; that is not supported"
+    );
+    let summed = [true, true, false];
+    if letters(summed).next().is_none() {
+        return super::elementwise::product(maker, op);
+    }
+    let weights = Some(ids[1]).filter(|id| maker.is_constant(*id));
     let form = Form {
-        instances: volume(&|letter| in_both(letter) && in_output(letter)),
-        rows: volume(&|letter| first.contains(letter) && !second.contains(letter)),
-        c: volume(&|letter| in_both(letter) && !in_output(letter)),
-        k: volume(&|letter| second.contains(letter) && !first.contains(letter)),
+        instances: volume([true; 3]),
+        rows: volume([true, false, true]),
+        c: volume(summed),
+        k: volume([false, true, true]),
         weights,
     };
-    let is_summed =
-        equation.extents.iter().any(|(letter, _)| in_both(letter) && !in_output(letter));
-    if !is_summed {
-        return super::elementwise::several(maker, step, VectorOp::Mul);
-    }
-    let data = if weights.is_some() { vec![ids[0]] } else { ids.to_vec() };
-    let layer = add(maker, step, &form, &data, None)?;
-    let axis = |letter: &Letter| match (first.contains(letter), second.contains(letter)) {
-        (true, true) => Axis::N,
-        (true, false) => Axis::Y,
+    let data = if weights.is_some() { &ids[..1] } else { &ids[..] };
+    let layer = add(maker, op, &form, data, None)?;
+    let axis = |letter: &Letter| match holders(letter) {
+        [true, true, _] => Axis::N,
+        [true, false, _] => Axis::Y,
         _ => Axis::K,
     };
-    let axes = equation.output.iter().map(axis).collect();
-    let held = Held {
-        axes: Some(axes),
-        ..Held::new(
-            vec![(super::held::Place::Layer(layer), xrsim_model::model::View::Whole)],
-            output,
-        )
-    };
-    maker.put(output, held);
-    if weights.is_some() {
-        behind(maker, output, layer);
-    }
+    finish(maker, op, &form, layer, equation.output.iter().map(axis).collect());
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! Attention, of `ai.onnx` 23 and of `com.microsoft`.
 
-use super::super::fact::Fact;
 use super::{Call, Fault, Outputs, invalid, shape};
+use crate::fact::Fact;
 
 /// Extents of an attention: products of queries by keys, and of weights by values, for each head.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Heads {
     /// Batch.
     pub batch: u64,
@@ -47,74 +47,57 @@ pub(crate) fn heads(call: &Call<'_>) -> Result<Heads, Fault> {
     }
 }
 
+/// A number of heads.
 fn count_of(call: &Call<'_>, name: &str) -> Result<u64, Fault> {
-    match shape::extent(call.int(name, 0)?, name)? {
-        0 => invalid(format!("`{name}` is missing")),
-        count => Ok(count),
-    }
+    let count = shape::extent(call.int(name, 0)?, name)?;
+    ensure!(count > 0, "`{name}` is missing");
+    Ok(count)
 }
 
 /// Features of one of so many heads.
 fn share(features: u64, heads: u64) -> Result<u64, Fault> {
-    match features.is_multiple_of(heads) {
-        true => Ok(features / heads),
-        false => invalid(format!("{features} features in {heads} heads")),
-    }
+    ensure!(features.is_multiple_of(heads), "{features} features in {heads} heads");
+    Ok(features / heads)
 }
 
-fn mismatch<T>(a: &Fact, b: &Fact) -> Result<T, Fault> {
-    let (a, b) = (shape::text(&a.shape), shape::text(&b.shape));
-    invalid(format!("queries of {a} against keys or values of {b}"))
+fn matches(fits: bool, a: &Fact, b: &Fact) -> Result<(), Fault> {
+    ensure!(fits, "queries of {a} against keys or values of {b}");
+    Ok(())
 }
 
 /// Batch, heads, rows and features of an operand with an axis of heads or without.
-fn split(fact: &Fact, heads: impl Fn() -> Result<u64, Fault>) -> Result<[u64; 4], Fault> {
+fn split(call: &Call<'_>, index: usize, heads: &str) -> Result<[u64; 4], Fault> {
+    let fact = call.input(index)?;
     match fact.shape[..] {
         [batch, heads, rows, depth] => Ok([batch, heads, rows, depth]),
         [batch, rows, features] => {
-            let heads = heads()?;
+            let heads = count_of(call, heads)?;
             Ok([batch, heads, rows, share(features, heads)?])
         }
-        _ => invalid(format!("attention of {}", shape::text(&fact.shape))),
+        _ => invalid(format!("attention of {fact}")),
     }
 }
 
 /// `Attention` of `ai.onnx`: three or four axes each.
 fn standard(call: &Call<'_>) -> Result<Heads, Fault> {
     let (q, k, v) = (call.input(0)?, call.input(1)?, call.input(2)?);
-    let [batch, heads, queries, depth] = split(q, || count_of(call, "q_num_heads"))?;
-    let [key_batch, key_heads, new_keys, key_depth] = split(k, || count_of(call, "kv_num_heads"))?;
-    let [value_batch, value_heads, values, value_depth] =
-        split(v, || count_of(call, "kv_num_heads"))?;
-    if key_batch != batch || key_depth != depth || key_heads == 0 || heads % key_heads != 0 {
-        return mismatch(q, k);
-    }
-    if [value_batch, value_heads, values] != [batch, key_heads, new_keys] {
-        return mismatch(q, v);
-    }
+    let [batch, heads, queries, depth] = split(call, 0, "q_num_heads")?;
+    let [key_batch, key_heads, new_keys, key_depth] = split(call, 1, "kv_num_heads")?;
+    let [value_batch, value_heads, values, value_depth] = split(call, 2, "kv_num_heads")?;
+    let divides = key_heads != 0 && heads % key_heads == 0;
+    matches(divides && [key_batch, key_depth] == [batch, depth], q, k)?;
+    matches([value_batch, value_heads, values] == [batch, key_heads, new_keys], q, v)?;
     let keys = new_keys.saturating_add(past(call, 4, 2)?);
-    Ok(Heads {
-        batch,
-        heads,
-        key_heads,
-        queries,
-        keys,
-        new_keys,
-        depth,
-        value_depth,
-        projected: None,
-        room: keys,
-        splits_heads: q.shape.len() == 4,
-    })
+    let splits_heads = q.shape.len() == 4;
+    let of_head = Heads { batch, heads, key_heads, depth, value_depth, ..Heads::default() };
+    Ok(Heads { queries, keys, new_keys, room: keys, splits_heads, ..of_head })
 }
 
 /// Rows that an operand of the past has.
 fn past(call: &Call<'_>, index: usize, axis: usize) -> Result<u64, Fault> {
     let Some(past) = call.optional(index) else { return Ok(0) };
-    match past.shape.get(axis) {
-        Some(&rows) => Ok(rows),
-        None => invalid(format!("a past of {}", shape::text(&past.shape))),
-    }
+    let rows = past.shape.get(axis).copied();
+    rows.ok_or_else(|| Fault::Invalid(format!("a past of {past}")))
 }
 
 /// `Attention` and `QAttention` of `com.microsoft`: they begin with the product by their weights.
@@ -123,13 +106,9 @@ fn packed(call: &Call<'_>, past_at: usize) -> Result<Heads, Fault> {
     if call.flag("past_present_share_buffer")? {
         return Err(Fault::Unsupported);
     }
-    shape::has_rank(data, 3, "the input")?;
-    shape::has_rank(weights, 2, "the weights")?;
-    let [batch, queries, features] = data.shape[..] else { return Err(Fault::Unsupported) };
-    let [rows, columns] = weights.shape[..] else { return Err(Fault::Unsupported) };
-    if rows != features {
-        return invalid(format!("{features} columns against {rows} rows"));
-    }
+    let [batch, queries, features] = shape::of_rank(data, "the input")?;
+    let [rows, columns] = shape::of_rank(weights, "the weights")?;
+    ensure!(rows == features, "{features} columns against {rows} rows");
     let heads = count_of(call, "num_heads")?;
     let [q, k, v] = match call.ints("qkv_hidden_sizes")?.filter(|sizes| !sizes.is_empty()) {
         Some(&[q, k, v]) => {
@@ -139,25 +118,13 @@ fn packed(call: &Call<'_>, past_at: usize) -> Result<Heads, Fault> {
         Some(_) => return invalid("`qkv_hidden_sizes` has no three numbers"),
         None => [share(columns, 3)?; 3],
     };
-    if q != k || q.saturating_add(k).saturating_add(v) != columns {
-        return invalid(format!(
-            "{columns} columns for queries of {q}, keys of {k}, values of {v}"
-        ));
-    }
+    let fits = q == k && q.saturating_add(k).saturating_add(v) == columns;
+    ensure!(fits, "{columns} columns for queries of {q}, keys of {k}, values of {v}");
     let keys = queries.saturating_add(past(call, past_at, 3)?);
-    Ok(Heads {
-        batch,
-        heads,
-        key_heads: heads,
-        queries,
-        keys,
-        new_keys: queries,
-        depth: share(q, heads)?,
-        value_depth: share(v, heads)?,
-        projected: Some(features),
-        room: keys,
-        splits_heads: false,
-    })
+    let (depth, value_depth) = (share(q, heads)?, share(v, heads)?);
+    let of_head = Heads { batch, heads, key_heads: heads, depth, value_depth, ..Heads::default() };
+    let projected = Some(features);
+    Ok(Heads { queries, keys, new_keys: queries, room: keys, projected, ..of_head })
 }
 
 /// `MultiHeadAttention`: operands apart, or packed with axes for head and kind.
@@ -167,7 +134,7 @@ fn multi_head(call: &Call<'_>) -> Result<Heads, Fault> {
     let (batch, queries, depth) = match query.shape[..] {
         [batch, queries, features] => (batch, queries, share(features, heads)?),
         [batch, queries, own, 3, depth] if own == heads => (batch, queries, depth),
-        _ => return invalid(format!("queries of {}", shape::text(&query.shape))),
+        _ => return invalid(format!("queries of {query}")),
     };
     let (new_keys, value_depth) = match (call.optional(1), call.optional(2)) {
         (None, _) if query.shape.len() == 5 => (queries, depth),
@@ -175,19 +142,8 @@ fn multi_head(call: &Call<'_>) -> Result<Heads, Fault> {
         (None, _) => return invalid("keys are missing"),
     };
     let keys = new_keys.saturating_add(past(call, 6, 2)?);
-    Ok(Heads {
-        batch,
-        heads,
-        key_heads: heads,
-        queries,
-        keys,
-        new_keys,
-        depth,
-        value_depth,
-        projected: None,
-        room: keys,
-        splits_heads: false,
-    })
+    let of_head = Heads { batch, heads, key_heads: heads, depth, value_depth, ..Heads::default() };
+    Ok(Heads { queries, keys, new_keys, room: keys, ..of_head })
 }
 
 /// Rows of keys, and features of values of a head.
@@ -195,22 +151,20 @@ fn keys_of(
     query: &Fact,
     key: &Fact,
     value: Option<&Fact>,
-    [batch, heads, depth]: [u64; 3],
+    of_query: [u64; 3],
 ) -> Result<(u64, u64), Fault> {
-    let rows = match key.shape[..] {
-        [own, rows, features] if own == batch && features == heads.saturating_mul(depth) => rows,
-        [own, own_heads, rows, own_depth]
-            if [own, own_heads, own_depth] == [batch, heads, depth] =>
-        {
-            rows
-        }
-        [own, rows, own_heads, 2, own_depth]
-            if [own, own_heads, own_depth] == [batch, heads, depth] =>
-        {
-            return Ok((rows, depth));
-        }
-        _ => return mismatch(query, key),
+    let [batch, heads, depth] = of_query;
+    let features = heads.saturating_mul(depth);
+    let (fits, rows) = match key.shape[..] {
+        [batch_of_keys, rows, own] => ([batch_of_keys, own] == [batch, features], rows),
+        [batch, heads, rows, depth] => ([batch, heads, depth] == of_query, rows),
+        [batch, rows, heads, 2, depth] => ([batch, heads, depth] == of_query, rows),
+        _ => (false, 0),
     };
+    matches(fits, query, key)?;
+    if key.shape.len() == 5 {
+        return Ok((rows, depth));
+    }
     let Some(value) = value else { return invalid("values are missing") };
     match value.shape[..] {
         [own, own_rows, features] if [own, own_rows] == [batch, rows] => {
@@ -219,76 +173,51 @@ fn keys_of(
         [own, own_heads, own_rows, depth] if [own, own_heads, own_rows] == [batch, heads, rows] => {
             Ok((rows, depth))
         }
-        _ => mismatch(query, value),
+        _ => matches(false, query, value).map(|()| (0, 0)),
     }
 }
 
 /// `GroupQueryAttention`: heads of queries share keys.
 fn group_query(call: &Call<'_>) -> Result<Heads, Fault> {
     let query = call.input(0)?;
-    shape::has_rank(query, 3, "the queries")?;
+    let [batch, queries, features] = shape::of_rank(query, "the queries")?;
     let (heads, key_heads) = (count_of(call, "num_heads")?, count_of(call, "kv_num_heads")?);
-    if heads % key_heads != 0 {
-        return invalid(format!("{heads} heads of queries for {key_heads} of keys"));
-    }
-    let [batch, queries, features] = query.shape[..] else { return Err(Fault::Unsupported) };
+    ensure!(heads % key_heads == 0, "{heads} heads of queries for {key_heads} of keys");
     let depth = match call.optional(1) {
         Some(key) => {
             let depth = share(features, heads)?;
             let wanted = [batch, queries, key_heads.saturating_mul(depth)];
             let value = call.input(2)?;
-            if key.shape != wanted || value.shape != wanted {
-                return mismatch(query, if key.shape == wanted { value } else { key });
-            }
+            matches(key.shape == wanted, query, key)?;
+            matches(value.shape == wanted, query, value)?;
             depth
         }
         None => share(features, heads.saturating_add(key_heads.saturating_mul(2)))?,
     };
     let room = past(call, 3, 2)?;
     // Without known lengths, the past is taken as full.
-    let keys = match call.scalar(6) {
-        Ok(total) => shape::extent(total, "the length")?,
-        Err(Fault::Elements(_)) => room.saturating_add(queries),
-        Err(fault) => return Err(fault),
+    let keys = match call.scalar_if_known(6)? {
+        Some(total) => shape::extent(total, "the length")?,
+        None => room.saturating_add(queries),
     };
-    Ok(Heads {
-        batch,
-        heads,
-        key_heads,
-        queries,
-        keys,
-        new_keys: queries,
-        depth,
-        value_depth: depth,
-        projected: None,
-        room: keys.max(room),
-        splits_heads: false,
-    })
+    let of_head = Heads { batch, heads, key_heads, depth, value_depth: depth, ..Heads::default() };
+    Ok(Heads { queries, keys, new_keys: queries, room: keys.max(room), ..of_head })
 }
 
 /// The result, and keys and values for the next call.
-pub(super) fn attend(call: &Call<'_>) -> Outputs {
-    let heads = heads(call)?;
-    let element = match call.operator() {
-        "QAttention" => call.input(3)?.element,
-        _ => call.input(0)?.element,
+pub(crate) fn attend(call: &Call<'_>) -> Outputs {
+    let form = heads(call)?;
+    let element = call.input(if call.operator() == "QAttention" { 3 } else { 0 })?.element;
+    let result = match form.splits_heads {
+        true => vec![form.batch, form.heads, form.queries, form.value_depth],
+        false => vec![form.batch, form.queries, form.heads.saturating_mul(form.value_depth)],
     };
-    let features = heads.heads.saturating_mul(heads.value_depth);
-    let result = match heads.splits_heads {
-        true => vec![heads.batch, heads.heads, heads.queries, heads.value_depth],
-        false => vec![heads.batch, heads.queries, features],
+    let stored = |depth| vec![form.batch, form.key_heads, form.room, depth];
+    let shapes = if form.projected.is_some() {
+        vec![result, [vec![2], stored(form.depth)].concat()]
+    } else {
+        let scores = vec![form.batch, form.heads, form.queries, form.keys];
+        vec![result, stored(form.depth), stored(form.value_depth), scores]
     };
-    let mut outputs = vec![call.output(element, result)];
-    let stored = |depth| vec![heads.batch, heads.key_heads, heads.room, depth];
-    if heads.projected.is_some() {
-        let mut both = stored(heads.depth);
-        both.insert(0, 2);
-        outputs.push(call.output(element, both));
-        return Ok(outputs);
-    }
-    let scores = vec![heads.batch, heads.heads, heads.queries, heads.keys];
-    for shape in [stored(heads.depth), stored(heads.value_depth), scores] {
-        outputs.push(call.output(element, shape));
-    }
-    Ok(outputs)
+    Ok(shapes.into_iter().map(|shape| call.output(element, shape)).collect())
 }

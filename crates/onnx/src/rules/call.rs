@@ -1,9 +1,14 @@
 //! Operands and attributes of a call.
 
-use super::super::fact::{Element, Elements, Fact};
-use super::super::graph::Attribute;
+use std::borrow::Cow;
+
 use super::folding::{self, Known};
 use super::{Call, Fault, invalid, shape};
+use crate::fact::{Element, Fact, Number};
+use crate::graph::Attribute;
+
+/// Integers of an attribute or an input, if they are there.
+type Moved<'a> = Result<Option<Cow<'a, [i64]>>, Fault>;
 
 impl<'a> Call<'a> {
     /// Name of the operator.
@@ -28,6 +33,11 @@ impl<'a> Call<'a> {
         self.inputs.get(index)?.as_deref()
     }
 
+    /// Facts about every input from the first of them on, or every so many.
+    pub(super) fn all(&self, first: usize, step: usize) -> Result<Vec<&'a Fact>, Fault> {
+        (first..self.inputs.len()).step_by(step).map(|index| self.input(index)).collect()
+    }
+
     /// Whether an input is there and not empty.
     pub(crate) fn has(&self, index: usize) -> bool {
         self.optional(index).is_some_and(|fact| fact.count() > 0)
@@ -38,37 +48,53 @@ impl<'a> Call<'a> {
     /// # Errors
     ///
     /// [`Fault::Elements`], if they are not known; [`Fault::Invalid`], if they are no integers.
-    pub(crate) fn elements(&self, index: usize) -> Result<&'a [i64], Fault> {
-        match self.input(index)?.elements.as_deref() {
-            Some(Elements::Ints(ints)) => Ok(ints),
-            Some(Elements::Floats(floats)) if floats.is_empty() => Ok(&[]),
-            Some(Elements::Floats(_)) => invalid(format!("input {index} is not of integers")),
-            None => Err(Fault::Elements(index)),
-        }
+    pub(crate) fn elements(&self, index: usize) -> Result<Vec<i64>, Fault> {
+        let ints = self.known(index)?.iter().map(|number| number.int()).collect::<Option<_>>();
+        ints.ok_or_else(|| Fault::Invalid(format!("input {index} is not of integers")))
     }
 
     /// Elements of an input as numbers.
-    pub(super) fn floats(&self, index: usize) -> Result<&'a [f64], Fault> {
-        match self.input(index)?.elements.as_deref() {
-            Some(Elements::Floats(floats)) => Ok(floats),
-            Some(Elements::Ints(ints)) if ints.is_empty() => Ok(&[]),
-            Some(Elements::Ints(_)) => invalid(format!("input {index} is of integers")),
-            None => Err(Fault::Elements(index)),
-        }
+    pub(super) fn floats(&self, index: usize) -> Result<Vec<f64>, Fault> {
+        let floats = self.known(index)?.iter().map(|number| number.float()).collect::<Option<_>>();
+        floats.ok_or_else(|| Fault::Invalid(format!("input {index} is of integers")))
+    }
+
+    /// Elements of an input.
+    pub(super) fn known(&self, index: usize) -> Result<&'a [Number], Fault> {
+        self.input(index)?.known().ok_or(Fault::Elements(index))
     }
 
     /// The only element of an input as an integer.
     pub(crate) fn scalar(&self, index: usize) -> Result<i64, Fault> {
-        match self.elements(index)? {
-            [value] => Ok(*value),
-            more => invalid(format!("{} elements of input {index}, which has 1", more.len())),
+        match self.elements(index)?[..] {
+            [value] => Ok(value),
+            ref more => invalid(format!("{} elements of input {index}, which has 1", more.len())),
+        }
+    }
+
+    /// The only element of an input as an integer, if it is known.
+    pub(super) fn scalar_if_known(&self, index: usize) -> Result<Option<i64>, Fault> {
+        match self.scalar(index) {
+            Err(Fault::Elements(_)) => Ok(None),
+            found => found.map(Some),
         }
     }
 
     /// An attribute, if it is given.
     pub(super) fn attribute(&self, name: &str) -> Option<&'a Attribute> {
-        let (_, attribute) = self.node.attributes.iter().find(|(own, _)| **own == *name)?;
+        let attribute = self.node.attribute(name)?;
         (!matches!(attribute, Attribute::OfFunction(_))).then_some(attribute)
+    }
+
+    /// An attribute as `of` reads it, if it is given.
+    fn read<T>(
+        &self,
+        name: &str,
+        kind: &str,
+        of: impl Fn(&'a Attribute) -> Option<T>,
+    ) -> Result<Option<T>, Fault> {
+        let wrong = || Fault::Invalid(format!("`{name}` is not {kind}"));
+        self.attribute(name).map(|attribute| of(attribute).ok_or_else(wrong)).transpose()
     }
 
     /// An attribute that is an integer, if it is given.
@@ -77,11 +103,7 @@ impl<'a> Call<'a> {
     ///
     /// [`Fault::Invalid`], if it is something else.
     pub(crate) fn int_if(&self, name: &str) -> Result<Option<i64>, Fault> {
-        match self.attribute(name) {
-            None => Ok(None),
-            Some(Attribute::Int(value)) => Ok(Some(*value)),
-            Some(_) => invalid(format!("`{name}` is not an integer")),
-        }
+        self.read(name, "an integer", Attribute::int)
     }
 
     /// An attribute that is an integer.
@@ -91,6 +113,11 @@ impl<'a> Call<'a> {
     /// [`Fault::Invalid`], if it is something else.
     pub(crate) fn int(&self, name: &str, default: i64) -> Result<i64, Fault> {
         Ok(self.int_if(name)?.unwrap_or(default))
+    }
+
+    /// An attribute that is an extent.
+    pub(super) fn extent(&self, name: &str, default: i64) -> Result<u64, Fault> {
+        shape::extent(self.int(name, default)?, &format!("`{name}`"))
     }
 
     /// An attribute that is a switch.
@@ -104,13 +131,7 @@ impl<'a> Call<'a> {
     ///
     /// [`Fault::Invalid`], if it is something else.
     pub(crate) fn ints(&self, name: &str) -> Result<Option<&'a [i64]>, Fault> {
-        match self.attribute(name) {
-            None => Ok(None),
-            Some(Attribute::Ints(values)) => Ok(Some(values)),
-            // An empty list has no type.
-            Some(Attribute::Floats(values)) if values.is_empty() => Ok(Some(&[])),
-            Some(_) => invalid(format!("`{name}` is not a list of integers")),
-        }
+        self.read(name, "a list of integers", Attribute::ints)
     }
 
     /// An attribute that is a number.
@@ -118,12 +139,8 @@ impl<'a> Call<'a> {
     /// # Errors
     ///
     /// [`Fault::Invalid`], if it is something else.
-    pub(crate) fn float(&self, name: &str, default: f32) -> Result<f32, Fault> {
-        match self.attribute(name) {
-            None => Ok(default),
-            Some(Attribute::Float(value)) => Ok(*value),
-            Some(_) => invalid(format!("`{name}` is not a number")),
-        }
+    pub(super) fn float(&self, name: &str, default: f32) -> Result<f32, Fault> {
+        Ok(self.read(name, "a number", Attribute::float)?.unwrap_or(default))
     }
 
     /// An attribute that is a text.
@@ -131,12 +148,8 @@ impl<'a> Call<'a> {
     /// # Errors
     ///
     /// [`Fault::Invalid`], if it is something else.
-    pub(crate) fn text(&self, name: &str, default: &'a str) -> Result<&'a str, Fault> {
-        match self.attribute(name) {
-            None => Ok(default),
-            Some(Attribute::Text(value)) => Ok(value),
-            Some(_) => invalid(format!("`{name}` is not a text")),
-        }
+    pub(super) fn text(&self, name: &str, default: &'a str) -> Result<&'a str, Fault> {
+        Ok(self.read(name, "a text", Attribute::text)?.unwrap_or(default))
     }
 
     /// The attribute `axis` as an index into the axes of an input.
@@ -149,53 +162,40 @@ impl<'a> Call<'a> {
     }
 
     /// Integers that are an attribute before an opset, and an input from it on.
-    pub(super) fn moved(
-        &self,
-        name: &str,
-        input: usize,
-        from: i64,
-    ) -> Result<Option<&'a [i64]>, Fault> {
+    pub(super) fn moved(&self, name: &str, input: usize, from: i64) -> Moved<'a> {
         // `com.microsoft` counts its opsets apart, and always has inputs.
-        let is_standard = self.node.domain.is_empty();
-        if is_standard && self.opset < from {
-            return match self.optional(input) {
-                Some(_) => invalid(format!("`{name}` is an attribute before opset {from}")),
-                None => self.ints(name),
-            };
+        let is_attribute = self.node.domain.is_empty() && self.opset < from;
+        let is_input = self.optional(input).is_some();
+        if is_attribute {
+            ensure!(!is_input, "`{name}` is an attribute before opset {from}");
+            return Ok(self.ints(name)?.map(Cow::Borrowed));
         }
-        if self.attribute(name).is_some() {
-            return invalid(format!("`{name}` is an input from opset {from} on"));
-        }
-        match self.optional(input) {
-            Some(_) => self.elements(input).map(Some),
-            None => Ok(None),
-        }
+        ensure!(self.attribute(name).is_none(), "`{name}` is an input from opset {from} on");
+        is_input.then(|| self.elements(input).map(Cow::Owned)).transpose()
     }
 
     /// Checks that there are at most so many inputs.
     pub(super) fn at_most(&self, most: usize) -> Result<(), Fault> {
-        match self.inputs.iter().rposition(Option::is_some) {
-            Some(last) if last >= most => {
-                invalid(format!("{} inputs, and the operator has {most}", last + 1))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether all inputs that are there are constants.
-    pub(super) fn is_constant(&self) -> bool {
-        self.inputs.iter().flatten().all(|fact| fact.is_constant)
+        let count = self.inputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        ensure!(count <= most, "{count} inputs, and the operator has {most}");
+        Ok(())
     }
 
     /// An output whose elements are not known.
     pub(super) fn output(&self, element: Element, shape: Vec<u64>) -> Fact {
-        Fact { element, shape, elements: None, is_constant: self.is_constant() }
+        let is_constant = self.inputs.iter().flatten().all(|fact| fact.is_constant);
+        Fact { element, shape, elements: None, is_constant }
     }
 
     /// An output with its elements, if they are known and fit its type.
-    pub(super) fn known(&self, element: Element, shape: Vec<u64>, elements: Known) -> Fact {
+    pub(super) fn folded(&self, element: Element, shape: Vec<u64>, elements: Known) -> Fact {
         let elements = folding::settle(element, elements);
         Fact { elements, ..self.output(element, shape) }
+    }
+
+    /// An output of the shape and type of an input.
+    pub(super) fn like(&self, input: &Fact) -> Fact {
+        self.output(input.element, input.shape.clone())
     }
 
     /// An output with the elements of an input in another shape.

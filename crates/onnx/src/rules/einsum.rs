@@ -42,11 +42,9 @@ pub(crate) fn equation(call: &Call<'_>) -> Result<Equation, Fault> {
         Some((left, right)) => (left, Some(right)),
         None => (text.as_str(), None),
     };
-    let terms: Vec<&str> = left.split(',').take(call.inputs.len() + 1).collect();
-    if terms.len() != call.inputs.len() {
-        let (text, count) = (in_line(&text), call.inputs.len());
-        return invalid(format!("the equation {text} for {count} operands"));
-    }
+    let count = call.inputs.len();
+    let terms: Vec<&str> = left.split(',').take(count + 1).collect();
+    ensure!(terms.len() == count, "the equation {} for {count} operands", in_line(&text));
     let mut operands = Vec::with_capacity(terms.len());
     let mut extents: Vec<(Letter, u64)> = Vec::new();
     for (index, term) in terms.iter().enumerate() {
@@ -63,10 +61,9 @@ pub(crate) fn equation(call: &Call<'_>) -> Result<Equation, Fault> {
         Some(right) => stated(right, dots)?,
         None => implied(&operands, dots),
     };
-    if let Some(unknown) =
-        output.iter().find(|letter| extents.iter().all(|(own, _)| own != *letter))
-    {
-        let (unknown, text) = (name(*unknown), in_line(&text));
+    let is_unknown = |letter: &&Letter| extents.iter().all(|(own, _)| own != *letter);
+    if let Some(unknown) = output.iter().find(is_unknown) {
+        let text = in_line(&text);
         return invalid(format!("{unknown} of the output is in no operand of {text}"));
     }
     Ok(Equation { operands, output, extents })
@@ -102,10 +99,9 @@ fn same_dots(known: &[(Letter, u64)], term: &str, letters: &[Letter]) -> Result<
     let count = |letter: &&Letter| matches!(letter, Letter::Dots(_));
     let before = known.iter().map(|(letter, _)| letter).filter(count).count();
     let own = letters.iter().filter(count).count();
-    match before == own || before == 0 || !term.contains("...") {
-        true => Ok(()),
-        false => invalid(format!("`...` stands for {before} axes and for {own}")),
-    }
+    let fits = before == own || before == 0 || !term.contains("...");
+    ensure!(fits, "`...` stands for {before} axes and for {own}");
+    Ok(())
 }
 
 /// Letters of the output as it is stated.
@@ -114,10 +110,9 @@ fn stated(term: &str, dots: usize) -> Result<Vec<Letter>, Fault> {
     let output = letters(term, rank)?;
     let mut sorted = output.clone();
     sorted.sort_unstable();
-    match sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-        true => invalid(format!("a letter twice in the output {term}")),
-        false => Ok(output),
-    }
+    let is_twice = sorted.windows(2).any(|pair| pair[0] == pair[1]);
+    ensure!(!is_twice, "a letter twice in the output {term}");
+    Ok(output)
 }
 
 /// Letters of the output if none is stated: `...`, then letters that stand once, in order.
@@ -140,30 +135,26 @@ fn meet(extents: &mut Vec<(Letter, u64)>, letter: Letter, extent: u64) -> Result
         return Ok(());
     };
     let is_dots = matches!(letter, Letter::Dots(_));
-    match *own {
-        own if own == extent => Ok(()),
-        1 if is_dots => {
-            *own = extent;
-            Ok(())
-        }
-        _ if is_dots && extent == 1 => Ok(()),
-        other => {
-            let name = name(letter);
-            invalid(format!("{name} is {other} in one operand and {extent} in another"))
-        }
+    if is_dots && *own == 1 {
+        *own = extent;
     }
+    let fits = *own == extent || is_dots && extent == 1;
+    ensure!(fits, "{letter} is {own} in one operand and {extent} in another");
+    Ok(())
 }
 
 /// A letter as messages write it.
-fn name(letter: Letter) -> String {
-    match letter {
-        Letter::Named(letter) => letter.to_string(),
-        Letter::Dots(_) => "`...`".to_owned(),
+impl std::fmt::Display for Letter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Named(letter) => write!(f, "{letter}"),
+            Self::Dots(_) => f.write_str("`...`"),
+        }
     }
 }
 
 /// `Einsum`.
-pub(super) fn einsum(call: &Call<'_>) -> Outputs {
+pub(crate) fn einsum(call: &Call<'_>) -> Outputs {
     let equation = equation(call)?;
     let out: Vec<u64> = equation.output.iter().map(|&letter| equation.extent(letter)).collect();
     shape::count(&out)?;

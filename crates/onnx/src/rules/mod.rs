@@ -1,7 +1,8 @@
 //! Shapes and elements after an operator: one function for each family of operators of `ai.onnx` 7 to 24
 //! and of `com.microsoft`.
 //!
-//! [`infer`] is the entry. Layers need more of an operator than its shapes; that is here as well:
+//! [`infer`] is the entry, `layers::operators` the table of rules. Layers need more of an operator than its shapes;
+//! that is here as well:
 //!
 //! | item | of |
 //! |---|---|
@@ -9,34 +10,31 @@
 //! | [`Window`], [`windows`] | `Conv`, pools and `ConvTranspose`, for each spatial axis |
 //! | [`reductions::Reduction`], [`reduction`] | axes of `Reduce*` and `ArgMax` |
 //! | [`einsum::Equation`], [`equation`] | letters of `Einsum` |
-//! | [`Product`], [`product`] | batch, rows, depth and columns of `MatMul`, `Gemm` and what is like them |
+//! | [`products::Product`], [`product`] | batch, rows, depth and columns of `MatMul`, `Gemm` and what is like them |
 //! | [`recurrent::Recurrent`], [`recurrent`] | steps, batch, directions and features of `LSTM`, `GRU` and `RNN` |
 //! | [`attention::Heads`], [`heads`] | heads, rows and depths of the attention operators |
 //! | [`of_tensor`] | facts about a constant of the file |
 
-mod attention;
+pub(crate) mod attention;
 mod call;
-mod convolution;
-mod detection;
-mod einsum;
-mod elementwise;
+pub(crate) mod convolution;
+pub(crate) mod einsum;
+pub(crate) mod elementwise;
 mod folding;
-mod fused;
-mod gathering;
-mod generators;
-mod normalisation;
+pub(crate) mod gathering;
+pub(crate) mod generators;
+pub(crate) mod normalisation;
 mod number;
-mod products;
-mod quantisation;
-mod recurrent;
-mod reductions;
-mod reshaping;
-mod resize;
-mod scattering;
-mod selection;
+pub(crate) mod products;
+pub(crate) mod quantisation;
+pub(crate) mod recurrent;
+pub(crate) mod reductions;
+pub(crate) mod reshaping;
+pub(crate) mod resize;
+pub(crate) mod scattering;
+pub(crate) mod selection;
 mod shape;
-mod slicing;
-mod table;
+pub(crate) mod slicing;
 mod window;
 
 #[cfg(test)]
@@ -44,20 +42,20 @@ mod tests;
 
 use std::sync::Arc;
 
-use super::fact::{Elements, Fact};
-use super::graph::Node;
+use crate::fact::Fact;
+use crate::graph::Node;
 
-pub(super) use attention::heads;
-pub(super) use einsum::{Letter, equation};
-pub(super) use generators::of_tensor;
-pub(super) use products::{Product, product};
-pub(super) use recurrent::recurrent;
-pub(super) use reductions::reduction;
-pub(super) use window::{Window, windows};
+pub(crate) use attention::{Heads, heads};
+pub(crate) use einsum::{Equation, Letter, equation};
+pub(crate) use generators::of_tensor;
+pub(crate) use products::product;
+pub(crate) use recurrent::{Recurrent, recurrent};
+pub(crate) use reductions::reduction;
+pub(crate) use window::{Window, windows};
 
 /// One operator with the facts about what it reads.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Call<'a> {
+pub(crate) struct Call<'a> {
     /// The node; attributes of functions are resolved.
     pub node: &'a Node,
     /// Version of the domain of its operator.
@@ -70,7 +68,7 @@ pub(super) struct Call<'a> {
 
 /// Reason for which nothing is known of the outputs of an operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// There is no rule for the operator.
     Unsupported,
     /// The elements of this input are needed and are not known.
@@ -81,30 +79,33 @@ pub(super) enum Fault {
     Invalid(String),
 }
 
+impl Fault {
+    /// An operator that is not valid, in these words.
+    pub(crate) fn invalid(words: impl ToString) -> Self {
+        Self::Invalid(words.to_string())
+    }
+}
+
 /// Facts about the outputs of an operator.
-type Outputs = Result<Vec<Fact>, Fault>;
+pub(crate) type Outputs = Result<Vec<Fact>, Fault>;
 
 /// Most axes of a tensor.
 const MAX_RANK: usize = 64;
 
-/// Whether there is a rule for the operator of a node.
-pub(super) fn is_known(node: &Node) -> bool {
-    table::rule(&node.domain, &node.operator).is_some()
-}
+/// Rule of an operator: what is known of its outputs.
+pub(crate) type Rule = fn(&Call<'_>) -> Outputs;
 
-/// Infers facts about the outputs of an operator, in order; at most as many as its node names.
+/// Infers facts about the outputs of an operator by its rule, in order; at most as many as its node names.
 ///
 /// # Errors
 ///
-/// [`Fault`], if nothing can be said. Control flow (`If`, `Loop`, `Scan`) and functions are unsupported here.
-pub(super) fn infer(call: &Call<'_>) -> Outputs {
-    let rule = table::rule(&call.node.domain, &call.node.operator).ok_or(Fault::Unsupported)?;
+/// [`Fault`], if nothing can be said.
+pub(crate) fn infer(rule: Rule, call: &Call<'_>) -> Outputs {
     call.inputs.iter().flatten().try_for_each(|fact| limits(fact).map(drop))?;
     let mut outputs = rule(call)?;
     let wanted = call.node.outputs.iter().rposition(|name| !name.is_empty()).map_or(0, |i| i + 1);
-    if wanted > outputs.len() {
-        return invalid(format!("{wanted} outputs, and the operator has {}", outputs.len()));
-    }
+    let count = outputs.len();
+    ensure!(wanted <= count, "{wanted} outputs, and the operator has {count}");
     outputs.truncate(wanted);
     outputs.iter_mut().try_for_each(check)?;
     Ok(outputs)
@@ -112,21 +113,20 @@ pub(super) fn infer(call: &Call<'_>) -> Outputs {
 
 /// Checks that a tensor is within the limits, and counts its elements.
 fn limits(fact: &Fact) -> Result<u64, Fault> {
-    match fact.shape.len() {
-        ..=MAX_RANK => shape::count(&fact.shape),
-        rank => invalid(format!("{rank} axes, and a tensor has at most {MAX_RANK}")),
-    }
+    let rank = fact.shape.len();
+    ensure!(rank <= MAX_RANK, "{rank} axes, and a tensor has at most {MAX_RANK}");
+    shape::count(&fact.shape)
 }
 
 /// Checks limits of an output, and forgets elements that do not match its shape.
 fn check(fact: &mut Fact) -> Result<(), Fault> {
     let count = limits(fact)?;
-    let matches =
-        |known: &Arc<Elements>| known.len() as u64 == count && known.len() <= Elements::MAX;
-    fact.elements = fact.elements.take().filter(matches);
+    let few = |known: &usize| *known as u64 == count && *known <= Fact::MAX_ELEMENTS;
     // Nothing is unknown of a tensor without elements.
-    if count == 0 && fact.elements.is_none() {
-        fact.elements = Some(Arc::new(Elements::Ints(Vec::new())));
+    if count == 0 {
+        fact.elements = Some(Arc::default());
+    } else if fact.known().map(<[_]>::len).filter(few).is_none() {
+        fact.elements = None;
     }
     Ok(())
 }

@@ -1,46 +1,10 @@
 //! Arithmetic on elements: integers exact or not at all, numbers in 64 bits.
 
-use super::super::fact::{Element, Elements};
+use std::cmp::Ordering;
 
-/// One element.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Number {
-    /// An integer or a truth value.
-    Int(i64),
-    /// A number.
-    Float(f64),
-}
+use crate::fact::{Element, Number};
 
 use Number::{Float, Int};
-
-/// Element at an index.
-pub(super) fn get(elements: &Elements, index: usize) -> Option<Number> {
-    match elements {
-        Elements::Ints(ints) => ints.get(index).copied().map(Int),
-        Elements::Floats(floats) => floats.get(index).copied().map(Float),
-    }
-}
-
-/// Elements of one kind; `None` of a mixture or if one is not known.
-pub(super) fn collect(numbers: impl Iterator<Item = Option<Number>>) -> Option<Elements> {
-    let mut numbers = numbers.peekable();
-    match numbers.peek() {
-        Some(Some(Float(_))) => numbers
-            .map(|number| match number {
-                Some(Float(value)) => Some(value),
-                _ => None,
-            })
-            .collect::<Option<_>>()
-            .map(Elements::Floats),
-        _ => numbers
-            .map(|number| match number {
-                Some(Int(value)) => Some(value),
-                _ => None,
-            })
-            .collect::<Option<_>>()
-            .map(Elements::Ints),
-    }
-}
 
 /// A function of two elements; `None` where it has no value.
 pub(super) type Binary = fn(Number, Number) -> Option<Number>;
@@ -65,51 +29,32 @@ pub(super) fn add(a: Number, b: Number) -> Option<Number> {
     both(a, b, i64::checked_add, |a, b| a + b)
 }
 
-fn sub(a: Number, b: Number) -> Option<Number> {
-    both(a, b, i64::checked_sub, |a, b| a - b)
-}
-
 pub(super) fn mul(a: Number, b: Number) -> Option<Number> {
     both(a, b, i64::checked_mul, |a, b| a * b)
 }
 
-fn div(a: Number, b: Number) -> Option<Number> {
-    both(a, b, i64::checked_div, |a, b| a / b)
-}
-
 pub(super) fn max(a: Number, b: Number) -> Option<Number> {
-    ordered(a, b, |less| !less)
+    Some(if order(a, b)??.is_lt() { b } else { a })
 }
 
 pub(super) fn min(a: Number, b: Number) -> Option<Number> {
-    ordered(a, b, |less| less)
+    Some(if order(a, b)??.is_lt() { a } else { b })
 }
 
-fn ordered(a: Number, b: Number, first: impl Fn(bool) -> bool) -> Option<Number> {
+/// Order of two elements, if there is one; `None` of a mixture of types.
+fn order(a: Number, b: Number) -> Option<Option<Ordering>> {
     match (a, b) {
-        (Int(x), Int(y)) => Some(if first(x < y) { a } else { b }),
-        (Float(x), Float(y)) => {
-            let less = x.partial_cmp(&y)?.is_lt();
-            Some(if first(less) { a } else { b })
-        }
+        (Int(a), Int(b)) => Some(Some(a.cmp(&b))),
+        (Float(a), Float(b)) => Some(a.partial_cmp(&b)),
         _ => None,
     }
 }
 
 /// Remainder with the sign of the divisor, of integers alone.
 fn modulo(a: Number, b: Number) -> Option<Number> {
-    match (a, b) {
-        (Int(a), Int(b)) => {
-            let rest = a.checked_rem(b)?;
-            Some(Int(if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }))
-        }
-        _ => None,
-    }
-}
-
-/// Remainder with the sign of the dividend.
-pub(super) fn fmod(a: Number, b: Number) -> Option<Number> {
-    both(a, b, i64::checked_rem, |a, b| a % b)
+    let (a, b) = (a.int()?, b.int()?);
+    let rest = a.checked_rem(b)?;
+    Some(Int(if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }))
 }
 
 /// Power of the type of the base.
@@ -117,43 +62,35 @@ fn pow(a: Number, b: Number) -> Option<Number> {
     match (a, b) {
         (Int(a), Int(b)) => a.checked_pow(u32::try_from(b).ok()?).map(Int),
         (Int(a), Float(b)) => integer((a as f64).powf(b)).map(Int),
-        (Float(a), Int(b)) => Some(Float(a.powf(b as f64))),
-        (Float(a), Float(b)) => Some(Float(a.powf(b))),
+        (Float(a), b) => Some(Float(a.powf(b.value()))),
     }
 }
 
-fn compare(a: Number, b: Number, holds: impl Fn(std::cmp::Ordering) -> bool) -> Option<Number> {
-    let order = match (a, b) {
-        (Int(a), Int(b)) => Some(a.cmp(&b)),
-        (Float(a), Float(b)) => a.partial_cmp(&b),
-        _ => return None,
-    };
-    Some(Int(i64::from(order.is_some_and(holds))))
+fn compare(a: Number, b: Number, holds: impl Fn(Ordering) -> bool) -> Option<Number> {
+    Some(Int(i64::from(order(a, b)?.is_some_and(holds))))
 }
 
 fn truth(a: Number, b: Number, holds: impl Fn(bool, bool) -> bool) -> Option<Number> {
-    match (a, b) {
-        (Int(a), Int(b)) => Some(Int(i64::from(holds(a != 0, b != 0)))),
-        _ => None,
-    }
+    Some(Int(i64::from(holds(a.int()? != 0, b.int()? != 0))))
 }
 
-/// Function of two elements that an operator applies.
+/// Function of two elements that an operator applies; `fmod` is the remainder with the sign of the dividend.
 pub(super) fn binary(operator: &str) -> Option<Binary> {
     Some(match operator {
         "Add" | "Sum" => add,
-        "Sub" => sub,
+        "Sub" => |a, b| both(a, b, i64::checked_sub, |a, b| a - b),
         "Mul" => mul,
-        "Div" => div,
+        "Div" => |a, b| both(a, b, i64::checked_div, |a, b| a / b),
         "Max" => max,
         "Min" => min,
         "Mod" => modulo,
+        "fmod" => |a, b| both(a, b, i64::checked_rem, |a, b| a % b),
         "Pow" => pow,
-        "Equal" => |a, b| compare(a, b, |order| order.is_eq()),
-        "Greater" => |a, b| compare(a, b, |order| order.is_gt()),
-        "GreaterOrEqual" => |a, b| compare(a, b, |order| order.is_ge()),
-        "Less" => |a, b| compare(a, b, |order| order.is_lt()),
-        "LessOrEqual" => |a, b| compare(a, b, |order| order.is_le()),
+        "Equal" => |a, b| compare(a, b, Ordering::is_eq),
+        "Greater" => |a, b| compare(a, b, Ordering::is_gt),
+        "GreaterOrEqual" => |a, b| compare(a, b, Ordering::is_ge),
+        "Less" => |a, b| compare(a, b, Ordering::is_lt),
+        "LessOrEqual" => |a, b| compare(a, b, Ordering::is_le),
         "And" => |a, b| truth(a, b, |a, b| a && b),
         "Or" => |a, b| truth(a, b, |a, b| a || b),
         "Xor" => |a, b| truth(a, b, |a, b| a != b),
@@ -161,58 +98,35 @@ pub(super) fn binary(operator: &str) -> Option<Binary> {
     })
 }
 
+fn one(
+    number: Number,
+    int: impl Fn(i64) -> Option<i64>,
+    float: impl Fn(f64) -> f64,
+) -> Option<Number> {
+    match number {
+        Int(value) => int(value).map(Int),
+        Float(value) => Some(Float(float(value))),
+    }
+}
+
 fn of_float(number: Number, function: impl Fn(f64) -> f64) -> Option<Number> {
-    match number {
-        Float(value) => Some(Float(function(value))),
-        Int(_) => None,
-    }
+    number.float().map(|value| Float(function(value)))
 }
 
-fn neg(number: Number) -> Option<Number> {
-    Some(match number {
-        Int(value) => Int(value.checked_neg()?),
-        Float(value) => Float(-value),
-    })
-}
-
-fn abs(number: Number) -> Option<Number> {
-    Some(match number {
-        Int(value) => Int(value.checked_abs()?),
-        Float(value) => Float(value.abs()),
-    })
-}
-
-fn sign(number: Number) -> Option<Number> {
-    Some(match number {
-        Int(value) => Int(value.signum()),
-        Float(value) if value == 0.0 || value.is_nan() => Float(value),
-        Float(value) => Float(value.signum()),
-    })
-}
-
-fn not(number: Number) -> Option<Number> {
-    match number {
-        Int(value) => Some(Int(i64::from(value == 0))),
-        Float(_) => None,
-    }
-}
-
-fn relu(number: Number) -> Option<Number> {
-    Some(match number {
-        Int(value) => Int(value.max(0)),
-        Float(value) if value < 0.0 => Float(0.0),
-        Float(_) => number,
-    })
+fn sign(value: f64) -> f64 {
+    if value == 0.0 || value.is_nan() { value } else { value.signum() }
 }
 
 /// Function of one element that an operator applies.
 pub(super) fn unary(operator: &str) -> Option<Unary> {
     Some(match operator {
-        "Neg" => neg,
-        "Abs" => abs,
-        "Sign" => sign,
-        "Not" => not,
-        "Relu" => relu,
+        "Neg" => |number| one(number, i64::checked_neg, |value| -value),
+        "Abs" => |number| one(number, i64::checked_abs, f64::abs),
+        "Sign" => |number| one(number, |value| Some(value.signum()), sign),
+        "Not" => |number| number.int().map(|value| Int(i64::from(value == 0))),
+        "Relu" => {
+            |number| one(number, |value| Some(value.max(0)), |it| if it < 0.0 { 0.0 } else { it })
+        }
         "Floor" => |number| of_float(number, f64::floor),
         "Ceil" => |number| of_float(number, f64::ceil),
         "Round" => |number| of_float(number, f64::round_ties_even),
@@ -233,15 +147,11 @@ pub(super) fn integer(value: f64) -> Option<i64> {
 
 /// Element in another type; `None` where the standard says nothing.
 pub(super) fn cast(number: Number, element: Element) -> Option<Number> {
-    let is_float = matches!(element.0, 1 | 10 | 11 | 16);
     match number {
-        Int(value) if element == Element::BOOL => Some(Int(i64::from(value != 0))),
-        Float(value) if element == Element::BOOL => Some(Int(i64::from(value != 0.0))),
+        _ if element == Element::BOOL => Some(Int(i64::from(number.value() != 0.0))),
         Int(_) if element.is_integer() => Some(number),
         Float(value) if element.is_integer() => integer(value).map(Int),
-        Int(value) if is_float => Some(Float(value as f64)),
-        Float(_) if is_float => Some(number),
-        _ => None,
+        _ => matches!(element.0, 1 | 10 | 11 | 16).then_some(Float(number.value())),
     }
 }
 
@@ -254,23 +164,14 @@ pub(super) fn settle(number: Number, element: Element) -> Option<Number> {
 }
 
 fn fits(value: i64, element: Element) -> bool {
-    let (low, high) = match element.0 {
-        2 => (0, i64::from(u8::MAX)),
-        3 => (i64::from(i8::MIN), i64::from(i8::MAX)),
-        4 => (0, i64::from(u16::MAX)),
-        5 => (i64::from(i16::MIN), i64::from(i16::MAX)),
-        6 => (i64::from(i32::MIN), i64::from(i32::MAX)),
-        7 => (i64::MIN, i64::MAX),
-        9 => (0, 1),
-        12 => (0, i64::from(u32::MAX)),
-        13 => (0, i64::MAX),
-        21 => (0, 15),
-        22 => (-8, 7),
-        25 => (0, 3),
-        26 => (-2, 1),
-        _ => return false,
-    };
-    (low..=high).contains(&value)
+    let Some(bits) = element.bits().filter(|_| element.is_integer()) else { return false };
+    let is_signed = matches!(element.0, 3 | 5 | 6 | 7 | 22 | 26);
+    match bits {
+        _ if element == Element::BOOL => (0..=1).contains(&value),
+        64 => is_signed || value >= 0,
+        _ if is_signed => (-(1 << (bits - 1))..1 << (bits - 1)).contains(&value),
+        _ => (0..1 << bits).contains(&value),
+    }
 }
 
 fn round(value: f64, element: Element) -> Option<f64> {

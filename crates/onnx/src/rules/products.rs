@@ -1,7 +1,7 @@
 //! Products of matrices.
 
-use super::super::fact::{Element, Fact};
 use super::{Call, Fault, Outputs, invalid, shape};
+use crate::fact::{Element, Fact, text};
 
 /// Extents of a product of matrices.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,23 +23,38 @@ pub(crate) struct Product {
 }
 
 /// A matrix of each of a batch.
+#[derive(Default)]
 struct Side {
     batch: Vec<u64>,
     rows: u64,
     columns: u64,
+    /// Whether it is a vector, which has no axis of its own in the output.
+    is_vector: bool,
 }
 
 impl Side {
-    fn new(fact: &Fact, is_transposed: bool, moves_batch: bool) -> Option<Self> {
+    /// The rows, or the columns if `is_right`, of a vector are those that it does not have.
+    fn new(
+        fact: &Fact,
+        is_right: bool,
+        is_transposed: bool,
+        moves_batch: bool,
+    ) -> Result<Self, Fault> {
+        if let [extent] = fact.shape[..] {
+            let (rows, columns) = if is_right { (extent, 1) } else { (1, extent) };
+            return Ok(Self { batch: Vec::new(), rows, columns, is_vector: true });
+        }
         // Axes of a transposed batch: (rows, batch, columns) instead of (batch, rows, columns).
         let mut shape = fact.shape.clone();
         if moves_batch && shape.len() > 2 {
             let end = shape.len() - 1;
             shape[..end].rotate_left(1);
         }
-        let [batch @ .., rows, columns] = &shape[..] else { return None };
+        let [batch @ .., rows, columns] = &shape[..] else {
+            return invalid("a product of a scalar");
+        };
         let (rows, columns) = if is_transposed { (*columns, *rows) } else { (*rows, *columns) };
-        Some(Self { batch: batch.to_vec(), rows, columns })
+        Ok(Self { batch: batch.to_vec(), rows, columns, is_vector: false })
     }
 }
 
@@ -73,41 +88,20 @@ fn matrices(
     moved: [bool; 2],
 ) -> Result<Product, Fault> {
     let (left, right) = (call.input(operands[0])?, call.input(operands[1])?);
-    let scalar = || Fault::Invalid("a product of a scalar".to_owned());
-    let vectors = [left.shape.len() == 1, right.shape.len() == 1];
-    let a = match left.shape[..] {
-        [columns] => Side { batch: Vec::new(), rows: 1, columns },
-        _ => Side::new(left, transposed[0], moved[0]).ok_or_else(scalar)?,
-    };
-    let b = match right.shape[..] {
-        [rows] => Side { batch: Vec::new(), rows, columns: 1 },
-        _ => Side::new(right, transposed[1], moved[1]).ok_or_else(scalar)?,
-    };
-    multiplied(operands, a, b, vectors)
+    let a = Side::new(left, false, transposed[0], moved[0])?;
+    let b = Side::new(right, true, transposed[1], moved[1])?;
+    multiplied(operands, a, b)
 }
 
-fn multiplied(
-    operands: [usize; 2],
-    a: Side,
-    b: Side,
-    vectors: [bool; 2],
-) -> Result<Product, Fault> {
-    if a.columns != b.rows {
-        return invalid(format!("{} columns against {} rows", a.columns, b.rows));
-    }
+fn multiplied(operands: [usize; 2], a: Side, b: Side) -> Result<Product, Fault> {
+    let (depth, rows) = (a.columns, b.rows);
+    ensure!(depth == rows, "{depth} columns against {rows} rows");
     let batch = shape::broadcast(&[&a.batch, &b.batch])?;
     let mut output = batch.clone();
-    output.extend((!vectors[0]).then_some(a.rows));
-    output.extend((!vectors[1]).then_some(b.columns));
-    Ok(Product {
-        operands,
-        batches: [a.batch, b.batch],
-        batch,
-        rows: a.rows,
-        depth: a.columns,
-        columns: b.columns,
-        output,
-    })
+    output.extend((!a.is_vector).then_some(a.rows));
+    output.extend((!b.is_vector).then_some(b.columns));
+    let batches = [a.batch, b.batch];
+    Ok(Product { operands, batches, batch, rows: a.rows, depth, columns: b.columns, output })
 }
 
 fn gemm(call: &Call<'_>, operands: [usize; 2], bias: usize) -> Result<Product, Fault> {
@@ -118,10 +112,8 @@ fn gemm(call: &Call<'_>, operands: [usize; 2], bias: usize) -> Result<Product, F
     let product = matrices(call, operands, transposed, [false; 2])?;
     if let Some(bias) = call.optional(bias) {
         // Shapes that differ in their ranks alone do fit.
-        if shape::broadcast(&[&bias.shape, &product.output])? != product.output {
-            let (bias, output) = (shape::text(&bias.shape), shape::text(&product.output));
-            return invalid(format!("a bias of {bias} for {output}"));
-        }
+        let fits = shape::broadcast(&[&bias.shape, &product.output])? == product.output;
+        ensure!(fits, "a bias of {bias} for {}", text(&product.output));
     }
     Ok(product)
 }
@@ -129,19 +121,13 @@ fn gemm(call: &Call<'_>, operands: [usize; 2], bias: usize) -> Result<Product, F
 /// `MatMulNBits`: columns and depth of the packed weights are attributes.
 fn blocks(call: &Call<'_>) -> Result<Product, Fault> {
     let left = call.input(0)?;
-    let depth = shape::extent(call.int("K", 0)?, "`K`")?;
-    let columns = shape::extent(call.int("N", 0)?, "`N`")?;
-    let a = match left.shape[..] {
-        [own] => Side { batch: Vec::new(), rows: 1, columns: own },
-        _ => Side::new(left, false, false)
-            .ok_or_else(|| Fault::Invalid("a product of a scalar".to_owned()))?,
-    };
-    let b = Side { batch: Vec::new(), rows: depth, columns };
-    multiplied([0, 1], a, b, [left.shape.len() == 1, false])
+    let (rows, columns) = (call.extent("K", 0)?, call.extent("N", 0)?);
+    let a = Side::new(left, false, false, false)?;
+    multiplied([0, 1], a, Side { rows, columns, ..Side::default() })
 }
 
 /// The product as an output.
-pub(super) fn multiply(call: &Call<'_>) -> Outputs {
+pub(crate) fn multiply(call: &Call<'_>) -> Outputs {
     let product = product(call)?;
     let element = match call.operator() {
         "MatMulInteger" => Element::INT32,

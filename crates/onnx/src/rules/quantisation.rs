@@ -1,29 +1,26 @@
 //! Operators between numbers and their quantised forms.
 
-use super::super::fact::Element;
-use super::elementwise::element;
-use super::{Call, Outputs, invalid, shape, slicing};
+use super::elementwise::{element, joint_shape};
+use super::{Call, Outputs, slicing};
+use crate::fact::Element;
 
 /// `QuantizeLinear`.
-pub(super) fn quantize(call: &Call<'_>) -> Outputs {
+pub(crate) fn quantize(call: &Call<'_>) -> Outputs {
     let (data, _) = (call.input(0)?, call.input(1)?);
-    let stated = element(call, "output_dtype")?;
-    let element = match call.optional(2) {
-        Some(zero) => zero.element,
-        None => stated.unwrap_or(Element::UINT8),
-    };
+    let stated = element(call, "output_dtype")?.unwrap_or(Element::UINT8);
+    let element = call.optional(2).map_or(stated, |zero| zero.element);
     Ok(vec![call.output(element, data.shape.clone())])
 }
 
 /// `DequantizeLinear`.
-pub(super) fn dequantize(call: &Call<'_>) -> Outputs {
+pub(crate) fn dequantize(call: &Call<'_>) -> Outputs {
     let (data, scale) = (call.input(0)?, call.input(1)?);
     let element = element(call, "output_dtype")?.unwrap_or(scale.element);
     Ok(vec![call.output(element, data.shape.clone())])
 }
 
 /// `DynamicQuantizeLinear`: data, scale and zero point.
-pub(super) fn dynamic(call: &Call<'_>) -> Outputs {
+pub(crate) fn dynamic(call: &Call<'_>) -> Outputs {
     let data = call.input(0)?;
     Ok(vec![
         call.output(Element::UINT8, data.shape.clone()),
@@ -33,25 +30,18 @@ pub(super) fn dynamic(call: &Call<'_>) -> Outputs {
 }
 
 /// `QLinearAdd` and `QLinearMul`: operands with scale and zero point each, broadcast.
-pub(super) fn binary(call: &Call<'_>) -> Outputs {
+pub(crate) fn binary(call: &Call<'_>) -> Outputs {
     let (a, b) = (call.input(0)?, call.input(3)?);
-    let out = shape::broadcast(&[&a.shape, &b.shape])?;
-    Ok(vec![call.output(a.element, out)])
+    Ok(vec![call.output(a.element, joint_shape(&[a, b])?)])
 }
 
 /// `QLinearWhere`: a condition, and two operands with scale and zero point each.
-pub(super) fn choose(call: &Call<'_>) -> Outputs {
+pub(crate) fn choose(call: &Call<'_>) -> Outputs {
     let (condition, yes, no) = (call.input(0)?, call.input(1)?, call.input(4)?);
-    let out = shape::broadcast(&[&condition.shape, &yes.shape, &no.shape])?;
-    Ok(vec![call.output(yes.element, out)])
+    Ok(vec![call.output(yes.element, joint_shape(&[condition, yes, no])?)])
 }
 
 /// `QLinearConcat`: scale and zero point of the output, then three inputs for each operand.
-pub(super) fn concat(call: &Call<'_>) -> Outputs {
-    let operands = (2..call.inputs.len()).step_by(3);
-    let facts = operands.map(|index| call.input(index)).collect::<Result<Vec<_>, _>>()?;
-    match call.int_if("axis")? {
-        Some(axis) => Ok(vec![slicing::join(call, &facts, axis)?]),
-        None => invalid("`axis` is missing"),
-    }
+pub(crate) fn concat(call: &Call<'_>) -> Outputs {
+    slicing::join(call, &call.all(2, 3)?)
 }

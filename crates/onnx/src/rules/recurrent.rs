@@ -3,6 +3,7 @@
 use xrsim_model::text::in_line;
 
 use super::{Call, Fault, Outputs, invalid, shape};
+use crate::fact::text;
 
 /// Extents of an `LSTM`, `GRU` or `RNN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,11 +37,10 @@ pub(crate) fn recurrent(call: &Call<'_>) -> Result<Recurrent, Fault> {
         _ => return Err(Fault::Unsupported),
     };
     let (data, weights, state) = (call.input(0)?, call.input(1)?, call.input(2)?);
-    for (fact, name) in [(data, "the input"), (weights, "W"), (state, "R")] {
-        shape::has_rank(fact, 3, name)?;
-    }
+    let [a, b, inputs] = shape::of_rank(data, "the input")?;
+    shape::has_rank(weights, 3, "W")?;
+    let [.., state_columns] = shape::of_rank::<3>(state, "R")?;
     let batch_first = call.flag("layout")?;
-    let [a, b, inputs] = data.shape[..] else { return Err(Fault::Unsupported) };
     let (steps, batch) = if batch_first { (b, a) } else { (a, b) };
     let directions = match call.text("direction", "forward")? {
         "forward" | "reverse" => 1,
@@ -49,27 +49,23 @@ pub(crate) fn recurrent(call: &Call<'_>) -> Result<Recurrent, Fault> {
     };
     let hidden = match call.int_if("hidden_size")? {
         Some(hidden) => shape::extent(hidden, "`hidden_size`")?,
-        None => state.shape[2],
+        None => state_columns,
     };
     let rows = hidden.saturating_mul(gates);
     for (fact, name, columns) in [(weights, "W", inputs), (state, "R", hidden)] {
         let wanted = [directions, rows, columns];
-        if fact.shape != wanted {
-            let (found, wanted) = (shape::text(&fact.shape), shape::text(&wanted));
-            return invalid(format!("{name} is {found} instead of {wanted}"));
-        }
+        ensure!(fact.shape == wanted, "{name} is {fact} instead of {}", text(&wanted));
     }
     Ok(Recurrent { steps, batch, directions, inputs, hidden, gates, batch_first })
 }
 
 /// All states, the last one, and of an `LSTM` the last cell.
-pub(super) fn states(call: &Call<'_>) -> Outputs {
+pub(crate) fn states(call: &Call<'_>) -> Outputs {
     let Recurrent { steps, batch, directions, hidden, batch_first, .. } = recurrent(call)?;
     let element = call.input(0)?.element;
-    let (all, last) = if batch_first {
-        (vec![batch, steps, directions, hidden], vec![batch, directions, hidden])
-    } else {
-        (vec![steps, directions, batch, hidden], vec![directions, batch, hidden])
+    let (all, last) = match batch_first {
+        true => (vec![batch, steps, directions, hidden], vec![batch, directions, hidden]),
+        false => (vec![steps, directions, batch, hidden], vec![directions, batch, hidden]),
     };
     let mut outputs = vec![call.output(element, all), call.output(element, last.clone())];
     if call.operator() == "LSTM" {

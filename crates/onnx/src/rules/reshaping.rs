@@ -1,19 +1,18 @@
 //! Operators that keep elements and change the shape around them, or the order of axes.
 
-use super::super::fact::Fact;
 use super::folding;
-use super::{Call, Fault, Outputs, invalid, shape};
+use super::{Call, Fault, MAX_RANK, Outputs, invalid, shape};
+use crate::fact::{Fact, text};
 
 /// `Reshape`.
-pub(super) fn reshape(call: &Call<'_>) -> Outputs {
+pub(crate) fn reshape(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
     let target = call.elements(1)?;
     let copies = !call.flag("allowzero")?;
-    if !copies && target.contains(&0) && target.contains(&-1) {
-        return invalid("a 0 and a -1 in the shape");
-    }
+    let is_clear = copies || !target.contains(&0) || !target.contains(&-1);
+    ensure!(is_clear, "a 0 and a -1 in the shape");
     let mut open = None;
-    let mut out = Vec::with_capacity(target.len().min(super::MAX_RANK));
+    let mut out = Vec::with_capacity(target.len().min(MAX_RANK));
     for (axis, &value) in target.iter().enumerate() {
         out.push(match value {
             0 if copies => *input.shape.get(axis).ok_or_else(|| {
@@ -35,21 +34,19 @@ pub(super) fn reshape(call: &Call<'_>) -> Outputs {
 /// Sets the open extent so that the elements of the input fit.
 fn close(input: &Fact, out: &mut [u64], open: Option<usize>) -> Result<(), Fault> {
     let (have, rest) = (shape::count(&input.shape)?, shape::count(out)?);
-    let text = || shape::text(&input.shape);
-    match open {
-        None if have == rest => Ok(()),
-        None => invalid(format!("{} cannot become {}", text(), shape::text(out))),
-        Some(_) if rest == 0 => invalid("a -1 beside an extent of 0 in the shape"),
-        Some(axis) if have.is_multiple_of(rest) => {
-            out[axis] = have / rest;
-            Ok(())
-        }
-        Some(_) => invalid(format!("{have} elements of {} are no multiple of {rest}", text())),
-    }
+    let Some(axis) = open else {
+        ensure!(have == rest, "{input} cannot become {}", text(out));
+        return Ok(());
+    };
+    ensure!(rest != 0, "a -1 beside an extent of 0 in the shape");
+    let fits = have.is_multiple_of(rest);
+    ensure!(fits, "{have} elements of {input} are no multiple of {rest}");
+    out[axis] = have / rest;
+    Ok(())
 }
 
 /// `Flatten`.
-pub(super) fn flatten(call: &Call<'_>) -> Outputs {
+pub(crate) fn flatten(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
     let rank = input.shape.len();
     let axis = call.int("axis", 1)?;
@@ -60,10 +57,10 @@ pub(super) fn flatten(call: &Call<'_>) -> Outputs {
 }
 
 /// `Squeeze`.
-pub(super) fn squeeze(call: &Call<'_>) -> Outputs {
+pub(crate) fn squeeze(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
     let axes = match call.moved("axes", 1, 13)? {
-        Some(list) => shape::axes(list, input.shape.len())?,
+        Some(list) => shape::axes(&list, input.shape.len())?,
         None => (0..input.shape.len()).filter(|&axis| input.shape[axis] == 1).collect(),
     };
     if let Some(&axis) = axes.iter().find(|&&axis| input.shape[axis] != 1) {
@@ -74,14 +71,12 @@ pub(super) fn squeeze(call: &Call<'_>) -> Outputs {
 }
 
 /// `Unsqueeze`.
-pub(super) fn unsqueeze(call: &Call<'_>) -> Outputs {
+pub(crate) fn unsqueeze(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
     let Some(list) = call.moved("axes", 1, 13)? else { return invalid("`axes` is missing") };
     let rank = input.shape.len() + list.len();
-    if rank > super::MAX_RANK {
-        return invalid(format!("{rank} axes, and a tensor has at most {}", super::MAX_RANK));
-    }
-    let axes = shape::axes(list, rank)?;
+    ensure!(rank <= MAX_RANK, "{rank} axes, and a tensor has at most {MAX_RANK}");
+    let axes = shape::axes(&list, rank)?;
     let mut own = input.shape.iter();
     let out = (0..rank).map(|axis| match axes.contains(&axis) {
         true => 1,
@@ -91,83 +86,70 @@ pub(super) fn unsqueeze(call: &Call<'_>) -> Outputs {
 }
 
 /// `Transpose`.
-pub(super) fn transpose(call: &Call<'_>) -> Outputs {
+pub(crate) fn transpose(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
     let rank = input.shape.len();
     let order = match call.ints("perm")? {
-        Some(list) if list.len() != rank => {
-            return invalid(format!("an order of {} axes for {rank}", list.len()));
+        Some(list) => {
+            ensure!(list.len() == rank, "an order of {} axes for {rank}", list.len());
+            shape::axes(list, rank)?
         }
-        Some(list) => shape::axes(list, rank)?,
         None => (0..rank).rev().collect(),
     };
     let out: Vec<u64> = order.iter().map(|&axis| input.shape[axis]).collect();
     let strides = shape::strides(&input.shape);
     let offset = |axis: usize, at: usize| at.saturating_mul(strides[order[axis]]);
     let elements = folding::follow(input, &out, offset);
-    Ok(vec![call.known(input.element, out, elements)])
+    Ok(vec![call.folded(input.element, out, elements)])
 }
 
 /// `Expand`.
-pub(super) fn expand(call: &Call<'_>) -> Outputs {
+pub(crate) fn expand(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
-    let target = call.elements(1)?;
-    let target: Vec<u64> =
-        target.iter().map(|&value| shape::extent(value, "the shape")).collect::<Result<_, _>>()?;
+    let target = shape::extents(&call.elements(1)?, "the shape")?;
     let out = shape::broadcast(&[&input.shape, &target])?;
     let elements = folding::expand(input, &out);
-    Ok(vec![call.known(input.element, out, elements)])
+    Ok(vec![call.folded(input.element, out, elements)])
 }
 
 /// `Tile`.
-pub(super) fn tile(call: &Call<'_>) -> Outputs {
+pub(crate) fn tile(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
     let repeats = call.elements(1)?;
-    if repeats.len() != input.shape.len() {
-        return invalid(format!("{} repeats for {} axes", repeats.len(), input.shape.len()));
-    }
-    let out: Vec<u64> = input
-        .shape
-        .iter()
-        .zip(repeats)
-        .map(|(&extent, &times)| Ok(extent.saturating_mul(shape::extent(times, "the repeats")?)))
-        .collect::<Result<_, Fault>>()?;
+    let (count, rank) = (repeats.len(), input.shape.len());
+    ensure!(count == rank, "{count} repeats for {rank} axes");
+    let repeats = shape::extents(&repeats, "the repeats")?;
+    let extents = input.shape.iter().zip(repeats);
+    let out: Vec<u64> = extents.map(|(extent, times)| extent.saturating_mul(times)).collect();
     let strides = shape::strides(&input.shape);
     let offset =
         |axis: usize, at: usize| (at as u64 % input.shape[axis].max(1)) as usize * strides[axis];
     let elements = folding::follow(input, &out, offset);
-    Ok(vec![call.known(input.element, out, elements)])
+    Ok(vec![call.folded(input.element, out, elements)])
 }
 
 /// `DepthToSpace`.
-pub(super) fn depth_to_space(call: &Call<'_>) -> Outputs {
-    let (input, block) = blocks(call)?;
-    let [n, c, y, x] = input.shape[..] else { return Err(Fault::Unsupported) };
+pub(crate) fn depth_to_space(call: &Call<'_>) -> Outputs {
+    let ([n, c, y, x], block) = blocks(call)?;
     let area = block.saturating_mul(block);
-    if !c.is_multiple_of(area) {
-        return invalid(format!("{c} channels are no multiple of {area}"));
-    }
+    ensure!(c.is_multiple_of(area), "{c} channels are no multiple of {area}");
     let out = vec![n, c / area, y.saturating_mul(block), x.saturating_mul(block)];
-    Ok(vec![call.output(input.element, out)])
+    Ok(vec![call.output(call.input(0)?.element, out)])
 }
 
 /// `SpaceToDepth`.
-pub(super) fn space_to_depth(call: &Call<'_>) -> Outputs {
-    let (input, block) = blocks(call)?;
-    let [n, c, y, x] = input.shape[..] else { return Err(Fault::Unsupported) };
-    if !y.is_multiple_of(block) || !x.is_multiple_of(block) {
-        return invalid(format!("{y}x{x} is no multiple of {block}x{block}"));
-    }
+pub(crate) fn space_to_depth(call: &Call<'_>) -> Outputs {
+    let ([n, c, y, x], block) = blocks(call)?;
+    let fits = y.is_multiple_of(block) && x.is_multiple_of(block);
+    ensure!(fits, "{y}x{x} is no multiple of {block}x{block}");
     let area = block.saturating_mul(block);
     let out = vec![n, c.saturating_mul(area), y / block, x / block];
-    Ok(vec![call.output(input.element, out)])
+    Ok(vec![call.output(call.input(0)?.element, out)])
 }
 
-fn blocks<'a>(call: &Call<'a>) -> Result<(&'a Fact, u64), Fault> {
-    let input = call.input(0)?;
-    shape::has_rank(input, 4, "the input")?;
-    match shape::extent(call.int("blocksize", 0)?, "`blocksize`")? {
-        0 => invalid("a block of 0"),
-        block => Ok((input, block)),
-    }
+fn blocks(call: &Call<'_>) -> Result<([u64; 4], u64), Fault> {
+    let extents = shape::of_rank(call.input(0)?, "the input")?;
+    let block = call.extent("blocksize", 0)?;
+    ensure!(block > 0, "a block of 0");
+    Ok((extents, block))
 }

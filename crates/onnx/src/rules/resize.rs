@@ -2,12 +2,13 @@
 
 use xrsim_model::text::in_line;
 
-use super::super::fact::Fact;
 use super::{Call, Fault, Outputs, invalid, shape};
+use crate::fact::Fact;
+use crate::graph::Attribute;
 
 /// `Resize`: scales or sizes are inputs; opset 10 has scales alone. Where data decide them, a bound stands for
 /// every extent after the first two.
-pub(super) fn resize(call: &Call<'_>) -> Outputs {
+pub(crate) fn resize(call: &Call<'_>) -> Outputs {
     match (given(call), call.bound) {
         (Err(Fault::Elements(_)), Some(bound)) => {
             let input = call.input(0)?;
@@ -23,16 +24,11 @@ pub(super) fn resize(call: &Call<'_>) -> Outputs {
 fn given(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
     let rank = input.shape.len();
-    let axes = match call.ints("axes")? {
-        Some(list) => shape::axes(list, rank)?,
-        None => (0..rank).collect(),
-    };
+    let axes = shape::axes_or_all(call.ints("axes")?, rank)?;
     let mut out = input.shape.clone();
     let scales_at = if call.opset < 11 { 1 } else { 2 };
     if call.opset >= 11 && call.has(3) {
-        if call.has(scales_at) {
-            return invalid("scales and sizes at once");
-        }
+        ensure!(!call.has(scales_at), "scales and sizes at once");
         let sizes = sized(call, input, &axes)?;
         axes.iter().zip(sizes).for_each(|(&axis, size)| out[axis] = size);
     } else {
@@ -47,10 +43,8 @@ fn given(call: &Call<'_>) -> Outputs {
 }
 
 fn matches(found: usize, axes: usize, what: &str) -> Result<(), Fault> {
-    match found == axes {
-        true => Ok(()),
-        false => invalid(format!("{found} {what} for {axes} axes")),
-    }
+    ensure!(found == axes, "{found} {what} for {axes} axes");
+    Ok(())
 }
 
 /// Part of each axis that is sampled: below 1 if a region is cut out.
@@ -75,11 +69,7 @@ fn scaled(extent: u64, part: f32, scale: f64) -> Result<u64, Fault> {
 
 /// Sizes as given, or with the ratio of the input.
 fn sized(call: &Call<'_>, input: &Fact, axes: &[usize]) -> Result<Vec<u64>, Fault> {
-    let sizes: Vec<u64> = call
-        .elements(3)?
-        .iter()
-        .map(|&size| shape::extent(size, "the sizes"))
-        .collect::<Result<_, _>>()?;
+    let sizes = shape::extents(&call.elements(3)?, "the sizes")?;
     matches(sizes.len(), axes.len(), "sizes")?;
     let ratios = axes.iter().zip(&sizes).map(|(&axis, &size)| (size, input.shape[axis]));
     // Ratios are compared exactly: a / b < c / d if a d < c b.
@@ -90,9 +80,7 @@ fn sized(call: &Call<'_>, input: &Fact, axes: &[usize]) -> Result<Vec<u64>, Faul
         "stretch" => return Ok(sizes),
         "not_larger" => ratios.min_by(less),
         "not_smaller" => ratios.max_by(less),
-        other => {
-            return invalid(format!("`keep_aspect_ratio_policy` of {}", in_line(other)));
-        }
+        other => return invalid(format!("`keep_aspect_ratio_policy` of {}", in_line(other))),
     };
     let Some((size, extent)) = ratio.filter(|&(_, extent)| extent > 0) else {
         return invalid("sizes of an empty tensor");
@@ -108,17 +96,15 @@ fn sized(call: &Call<'_>, input: &Fact, axes: &[usize]) -> Result<Vec<u64>, Faul
 }
 
 /// `Upsample`: scales are an attribute before opset 9.
-pub(super) fn upsample(call: &Call<'_>) -> Outputs {
+pub(crate) fn upsample(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
     let scales: Vec<f64> = if call.opset < 9 {
         match call.attribute("scales") {
-            Some(super::super::graph::Attribute::Floats(scales)) => {
-                scales.iter().copied().map(f64::from).collect()
-            }
+            Some(Attribute::Floats(scales)) => scales.iter().copied().map(f64::from).collect(),
             _ => return invalid("`scales` is missing"),
         }
     } else {
-        call.floats(1)?.to_vec()
+        call.floats(1)?
     };
     matches(scales.len(), input.shape.len(), "scales")?;
     let extents = input.shape.iter().zip(scales);
@@ -128,17 +114,14 @@ pub(super) fn upsample(call: &Call<'_>) -> Outputs {
 }
 
 /// `GridSample`.
-pub(super) fn grid_sample(call: &Call<'_>) -> Outputs {
+pub(crate) fn grid_sample(call: &Call<'_>) -> Outputs {
     let (input, grid) = (call.input(0)?, call.input(1)?);
     let rank = input.shape.len();
     let fits = rank >= 3
         && grid.shape.len() == rank
         && grid.shape[0] == input.shape[0]
         && grid.shape[rank - 1] == rank as u64 - 2;
-    if !fits {
-        let (grid, input) = (shape::text(&grid.shape), shape::text(&input.shape));
-        return invalid(format!("a grid of {grid} for {input}"));
-    }
+    ensure!(fits, "a grid of {grid} for {input}");
     let mut out = input.shape[..2].to_vec();
     out.extend(&grid.shape[1..rank - 1]);
     Ok(vec![call.output(input.element, out)])

@@ -1,15 +1,7 @@
-//! Shapes: axes, broadcasting, sizes and how messages write them.
+//! Shapes: axes, broadcasting and sizes.
 
-use super::super::fact::{Elements, Fact};
 use super::{Fault, invalid};
-
-/// Extents joined by `x`, as messages write them.
-pub(super) fn text(shape: &[u64]) -> String {
-    match shape {
-        [] => "a scalar".to_owned(),
-        _ => shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x"),
-    }
-}
+use crate::fact::{Fact, text};
 
 /// Axis of a tensor with `rank` axes; negative ones count from the end.
 pub(super) fn axis(axis: i64, rank: usize) -> Result<usize, Fault> {
@@ -34,6 +26,11 @@ pub(super) fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>, Fault> {
         .collect()
 }
 
+/// Axes as they are given, or all of them.
+pub(super) fn axes_or_all(list: Option<&[i64]>, rank: usize) -> Result<Vec<usize>, Fault> {
+    list.map_or_else(|| Ok((0..rank).collect()), |list| axes(list, rank))
+}
+
 /// Shape of several tensors that are broadcast to each other.
 pub(super) fn broadcast(shapes: &[&[u64]]) -> Result<Vec<u64>, Fault> {
     let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
@@ -55,6 +52,15 @@ pub(super) fn broadcast(shapes: &[&[u64]]) -> Result<Vec<u64>, Fault> {
     Ok(out)
 }
 
+/// Whether a tensor is broadcast to the shape of another.
+///
+/// # Errors
+///
+/// [`Fault::Invalid`], if they cannot be broadcast to each other.
+pub(super) fn spreads(part: &Fact, whole: &[u64]) -> Result<bool, Fault> {
+    Ok(broadcast(&[whole, &part.shape])? == whole)
+}
+
 /// Number of elements; each extent and all of them together are limited.
 pub(super) fn count(shape: &[u64]) -> Result<u64, Fault> {
     let fits = shape.iter().all(|&extent| extent <= Fact::MAX_EXTENT);
@@ -70,7 +76,7 @@ pub(super) fn count(shape: &[u64]) -> Result<u64, Fault> {
 /// Number of elements, if they are few enough to be followed.
 pub(super) fn few(shape: &[u64]) -> Option<usize> {
     let count = usize::try_from(count(shape).ok()?).ok()?;
-    (count <= Elements::MAX).then_some(count)
+    (count <= Fact::MAX_ELEMENTS).then_some(count)
 }
 
 /// Distance in elements between neighbours along each axis.
@@ -92,10 +98,20 @@ pub(super) fn extent(value: i64, name: &str) -> Result<u64, Fault> {
     }
 }
 
+/// Extents that a file gives as numbers.
+pub(super) fn extents(values: &[i64], name: &str) -> Result<Vec<u64>, Fault> {
+    values.iter().map(|&value| extent(value, name)).collect()
+}
+
 /// Checks that a tensor has `rank` axes.
 pub(super) fn has_rank(fact: &Fact, rank: usize, name: &str) -> Result<(), Fault> {
-    match fact.shape.len() {
-        found if found == rank => Ok(()),
-        found => invalid(format!("{found} axes of {name}, which has {rank}")),
-    }
+    let found = fact.shape.len();
+    ensure!(found == rank, "{found} axes of {name}, which has {rank}");
+    Ok(())
+}
+
+/// Extents of a tensor that has `N` axes.
+pub(super) fn of_rank<const N: usize>(fact: &Fact, name: &str) -> Result<[u64; N], Fault> {
+    has_rank(fact, N, name)?;
+    fact.shape[..].try_into().map_err(|_| Fault::Unsupported)
 }

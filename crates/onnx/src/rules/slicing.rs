@@ -1,27 +1,27 @@
 //! Operators that cut tensors, join them and put borders around them.
 
-use super::super::fact::{Elements, Fact};
 use super::folding::{self, Known};
-use super::number::{self, Number};
+use super::number;
 use super::{Call, Fault, Outputs, invalid, shape};
+use crate::fact::{Fact, Number};
 
 /// `Slice`; its bounds are attributes before opset 10.
-pub(super) fn slice(call: &Call<'_>) -> Outputs {
+pub(crate) fn slice(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
     let missing = || Fault::Invalid("bounds are missing".to_owned());
     let starts = call.moved("starts", 1, 10)?.ok_or_else(missing)?;
     let ends = call.moved("ends", 2, 10)?.ok_or_else(missing)?;
-    let axes = axes_or_first(call.moved("axes", 3, 10)?, starts.len(), input.shape.len())?;
-    let steps =
-        if call.opset < 10 || call.optional(4).is_none() { None } else { Some(call.elements(4)?) };
-    let same = ends.len() == starts.len() && axes.len() == starts.len();
-    if !same || steps.is_some_and(|steps| steps.len() != starts.len()) {
-        return invalid(format!("{} starts against {} ends of a slice", starts.len(), ends.len()));
-    }
+    let axes = call.moved("axes", 3, 10)?;
+    let axes = axes_or_first(axes.as_deref(), starts.len(), input.shape.len())?;
+    let steps = match call.optional(4).filter(|_| call.opset >= 10) {
+        Some(_) => call.elements(4)?,
+        None => vec![1; starts.len()],
+    };
+    let fits = [ends.len(), axes.len(), steps.len()] == [starts.len(); 3];
+    ensure!(fits, "{} starts against {} ends of a slice", starts.len(), ends.len());
     let mut cuts: Vec<Cut> = input.shape.iter().map(|&extent| Cut::whole(extent)).collect();
     for (index, &axis) in axes.iter().enumerate() {
-        let step = steps.map_or(1, |steps| steps[index]);
-        cuts[axis] = Cut::new(input.shape[axis], starts[index], ends[index], step)?;
+        cuts[axis] = Cut::new(input.shape[axis], starts[index], ends[index], steps[index])?;
     }
     Ok(vec![cut(call, input, &cuts)])
 }
@@ -49,9 +49,7 @@ impl Cut {
     }
 
     fn new(extent: u64, start: i64, end: i64, step: i64) -> Result<Self, Fault> {
-        if step == 0 {
-            return invalid("a slice with a step of 0");
-        }
+        ensure!(step != 0, "a slice with a step of 0");
         // An extent is at most 2^48.
         let all = extent as i64;
         let place = |value: i64| if value < 0 { value.saturating_add(all) } else { value };
@@ -75,27 +73,22 @@ fn cut(call: &Call<'_>, input: &Fact, cuts: &[Cut]) -> Fact {
     let strides = shape::strides(&input.shape);
     let offset = |axis: usize, at: usize| cuts[axis].at(at).saturating_mul(strides[axis]);
     let elements = folding::follow(input, &out, offset);
-    call.known(input.element, out, elements)
+    call.folded(input.element, out, elements)
 }
 
 /// `Split`; its parts are an attribute before opset 13.
-pub(super) fn split(call: &Call<'_>) -> Outputs {
+pub(crate) fn split(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
     let axis = call.axis(0, 0)?;
     let extent = input.shape[axis];
     let parts = match call.moved("split", 1, 13)? {
-        Some(parts) => parts
-            .iter()
-            .map(|&part| shape::extent(part, "the parts"))
-            .collect::<Result<Vec<_>, _>>()?,
+        Some(parts) => shape::extents(&parts, "the parts")?,
         None => equal_parts(call, extent)?,
     };
     let sum = parts.iter().fold(0, |sum: u64, &part| sum.saturating_add(part));
-    if sum != extent || parts.len() != call.node.outputs.len() {
-        let count = parts.len();
-        let outputs = call.node.outputs.len();
-        return invalid(format!("{count} parts of {sum} in all for {outputs} outputs of {extent}"));
-    }
+    let (count, outputs) = (parts.len(), call.node.outputs.len());
+    let fits = sum == extent && count == outputs;
+    ensure!(fits, "{count} parts of {sum} in all for {outputs} outputs of {extent}");
     let mut start = 0;
     let part = |&count: &u64| {
         let mut cuts: Vec<Cut> = input.shape.iter().map(|&extent| Cut::whole(extent)).collect();
@@ -108,16 +101,11 @@ pub(super) fn split(call: &Call<'_>) -> Outputs {
 
 /// Parts of one size; from opset 18 on the last may be smaller.
 fn equal_parts(call: &Call<'_>, extent: u64) -> Result<Vec<u64>, Fault> {
-    let outputs = call.node.outputs.len() as u64;
-    let count = match call.int_if("num_outputs")? {
-        Some(count) if count as u64 != outputs => {
-            return invalid(format!("`num_outputs` is {count} for {outputs} outputs"));
-        }
-        _ => outputs,
-    };
-    if count == 0 || call.opset < 18 && !extent.is_multiple_of(count) {
-        return invalid(format!("{extent} is no multiple of {count} outputs"));
-    }
+    let count = call.node.outputs.len() as u64;
+    let stated = call.int("num_outputs", count as i64)?;
+    ensure!(stated as u64 == count, "`num_outputs` is {stated} for {count} outputs");
+    let fits = count > 0 && (call.opset >= 18 || extent.is_multiple_of(count));
+    ensure!(fits, "{extent} is no multiple of {count} outputs");
     let part = extent.div_ceil(count);
     let last = part.checked_mul(count - 1).and_then(|others| extent.checked_sub(others));
     let Some(last) = last else {
@@ -130,62 +118,55 @@ fn equal_parts(call: &Call<'_>, extent: u64) -> Result<Vec<u64>, Fault> {
 }
 
 /// `Concat`.
-pub(super) fn concat(call: &Call<'_>) -> Outputs {
-    let facts: Vec<&Fact> =
-        (0..call.inputs.len()).map(|index| call.input(index)).collect::<Result<_, _>>()?;
-    match call.int_if("axis")? {
-        Some(axis) => Ok(vec![join(call, &facts, axis)?]),
-        None => invalid("`axis` is missing"),
-    }
+pub(crate) fn concat(call: &Call<'_>) -> Outputs {
+    join(call, &call.all(0, 1)?)
 }
 
 /// Tensors one after the other along an axis.
-pub(super) fn join(call: &Call<'_>, facts: &[&Fact], axis: i64) -> Result<Fact, Fault> {
+pub(super) fn join(call: &Call<'_>, facts: &[&Fact]) -> Outputs {
+    let Some(axis) = call.int_if("axis")? else { return invalid("`axis` is missing") };
     let Some(first) = facts.first() else { return invalid("nothing to join") };
     let axis = shape::axis(axis, first.shape.len())?;
     let mut out = first.shape.clone();
     for fact in &facts[1..] {
         let fits = fact.shape.len() == out.len()
             && (0..out.len()).all(|other| other == axis || fact.shape[other] == out[other]);
-        if !fits {
-            let (a, b) = (shape::text(&first.shape), shape::text(&fact.shape));
-            return invalid(format!("{a} and {b} cannot be joined along axis {axis}"));
-        }
+        ensure!(fits, "{first} and {fact} cannot be joined along axis {axis}");
         out[axis] = out[axis].saturating_add(fact.shape[axis]);
     }
     let elements = fold_join(facts, &out, axis);
-    Ok(call.known(first.element, out, elements))
+    Ok(vec![call.folded(first.element, out, elements)])
 }
 
 fn fold_join(facts: &[&Fact], out: &[u64], axis: usize) -> Known {
     if shape::few(out)? == 0 {
-        return Some(Elements::Ints(Vec::new()));
+        return Some(Vec::new());
     }
-    let blocks: Vec<_> = facts
+    let blocks = facts
         .iter()
         .filter(|fact| fact.count() > 0)
-        .map(|fact| Some((fact.elements.as_deref()?, shape::few(&fact.shape[axis..])?)))
-        .collect::<Option<_>>()?;
-    let rows = shape::few(&out[..axis])?;
-    number::collect((0..rows).flat_map(|row| {
-        blocks.iter().flat_map(move |&(elements, width)| {
-            (row * width..(row + 1) * width).map(|index| number::get(elements, index))
-        })
-    }))
+        .map(|fact| Some((fact.known()?, shape::few(&fact.shape[axis..])?)))
+        .collect::<Option<Vec<_>>>()?;
+    let mut joined = Vec::new();
+    for row in 0..shape::few(&out[..axis])? {
+        for (known, width) in &blocks {
+            joined.extend(known.get(row * width..(row + 1) * width)?);
+        }
+    }
+    Some(joined)
 }
 
 /// `Pad`; its extents are an attribute before opset 11.
-pub(super) fn pad(call: &Call<'_>) -> Outputs {
+pub(crate) fn pad(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
     let rank = input.shape.len();
     let Some(pads) = call.moved("pads", 1, 11)? else { return invalid("`pads` is missing") };
     let axes = match call.optional(3) {
-        Some(_) => shape::axes(call.elements(3)?, rank)?,
+        Some(_) => shape::axes(&call.elements(3)?, rank)?,
         None => (0..rank).collect(),
     };
-    if pads.len() != 2 * axes.len() {
-        return invalid(format!("{} pads for {} axes", pads.len(), axes.len()));
-    }
+    let fits = pads.len() == 2 * axes.len();
+    ensure!(fits, "{} pads for {} axes", pads.len(), axes.len());
     let mut borders = vec![(0, 0); rank];
     for (index, &axis) in axes.iter().enumerate() {
         borders[axis] = (pads[index], pads[axes.len() + index]);
@@ -199,7 +180,7 @@ pub(super) fn pad(call: &Call<'_>) -> Outputs {
         }
     }
     let elements = fold_pad(call, input, &borders, &out)?;
-    Ok(vec![call.known(input.element, out, elements)])
+    Ok(vec![call.folded(input.element, out, elements)])
 }
 
 fn fold_pad(
@@ -220,24 +201,19 @@ fn fold_pad(
             None => outside,
         }
     };
-    let Some(known) = input.elements.as_deref() else { return Ok(None) };
-    Ok(folding::offsets(out, offset).and_then(|sources| {
-        number::collect(sources.into_iter().map(|index| match index {
-            index if index >= outside => Some(border),
-            index => number::get(known, index),
-        }))
-    }))
+    let Some(known) = input.known() else { return Ok(None) };
+    let shown =
+        |index: usize| if index >= outside { Some(border) } else { known.get(index).copied() };
+    let sources = folding::offsets(out, offset);
+    Ok(sources.and_then(|sources| sources.into_iter().map(shown).collect()))
 }
 
 fn border_value(call: &Call<'_>, input: &Fact) -> Result<Option<Number>, Fault> {
-    let zero = number::cast(Number::Int(0), input.element);
     if call.opset < 11 {
         return Ok(Some(Number::Float(f64::from(call.float("value", 0.0)?))));
     }
-    Ok(match call.optional(2) {
-        Some(fact) => fact.elements.as_deref().and_then(|known| number::get(known, 0)),
-        None => zero,
-    })
+    let zero = number::cast(Number::Int(0), input.element);
+    Ok(call.optional(2).map_or(zero, Fact::first))
 }
 
 /// Coordinate that a padded one shows; `None` outside of the input.
@@ -261,51 +237,40 @@ fn source(mode: &str, place: i128, extent: i128) -> Option<usize> {
 }
 
 /// `CenterCropPad`.
-pub(super) fn center_crop_pad(call: &Call<'_>) -> Outputs {
+pub(crate) fn center_crop_pad(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
     let target = call.elements(1)?;
     let rank = input.shape.len();
-    let axes = match call.ints("axes")? {
-        Some(list) => shape::axes(list, rank)?,
-        None => (0..rank).collect(),
-    };
-    if target.len() != axes.len() {
-        return invalid(format!("{} extents for {} axes", target.len(), axes.len()));
-    }
+    let axes = shape::axes_or_all(call.ints("axes")?, rank)?;
+    let fits = target.len() == axes.len();
+    ensure!(fits, "{} extents for {} axes", target.len(), axes.len());
     let mut out = input.shape.clone();
-    for (&axis, &value) in axes.iter().zip(target) {
-        out[axis] = shape::extent(value, "the shape")?;
+    for (axis, extent) in axes.into_iter().zip(shape::extents(&target, "the shape")?) {
+        out[axis] = extent;
     }
     Ok(vec![call.output(input.element, out)])
 }
 
 /// `Trilu`: one triangle of each matrix.
-pub(super) fn trilu(call: &Call<'_>) -> Outputs {
+pub(crate) fn trilu(call: &Call<'_>) -> Outputs {
     let input = call.input(0)?;
-    if input.shape.len() < 2 {
-        return invalid(format!("a triangle of {}", shape::text(&input.shape)));
-    }
-    let diagonal = match call.optional(1) {
-        Some(fact) => fact.elements.as_deref().and_then(|known| number::get(known, 0)),
-        None => Some(Number::Int(0)),
-    };
+    ensure!(input.shape.len() >= 2, "a triangle of {input}");
+    let diagonal = call.optional(1).map_or(Some(Number::Int(0)), Fact::first);
     let upper = call.int("upper", 1)? != 0;
-    let elements = match diagonal {
-        Some(Number::Int(diagonal)) => fold_triangle(input, upper, i128::from(diagonal)),
-        _ => None,
-    };
-    Ok(vec![call.known(input.element, input.shape.clone(), elements)])
+    let elements = diagonal
+        .and_then(Number::int)
+        .and_then(|diagonal| fold_triangle(input, upper, i128::from(diagonal)));
+    Ok(vec![call.folded(input.element, input.shape.clone(), elements)])
 }
 
 fn fold_triangle(input: &Fact, upper: bool, diagonal: i128) -> Known {
-    let known = input.elements.as_deref()?;
     let zero = number::cast(Number::Int(0), input.element)?;
     let [.., rows, columns] = input.shape[..] else { return None };
-    number::collect(folding::numbers(known).enumerate().map(|(index, value)| {
+    let kept = |(index, &value): (usize, &Number)| {
         let column = (index as u64 % columns) as i128;
         let row = (index as u64 / columns % rows) as i128;
         let beyond = column - row - diagonal;
-        let kept = if upper { beyond >= 0 } else { beyond <= 0 };
-        Some(if kept { value } else { zero })
-    }))
+        if (upper && beyond >= 0) || (!upper && beyond <= 0) { value } else { zero }
+    };
+    Some(input.known()?.iter().enumerate().map(kept).collect())
 }

@@ -9,7 +9,7 @@ use xrsim_model::model::{Network, Operator, ShapeCheck};
 
 /// Folder of files with expectations; `None`, with a remark, where it is absent.
 pub(super) fn corpus() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/reference/onnx");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/onnx");
     if folder.is_dir() {
         return Some(folder);
     }

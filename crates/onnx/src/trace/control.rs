@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::scope::Scope;
-use super::walk::{Walk, scalar};
+use super::walk::{Applied, Walk, scalar};
 use super::{Step, Tensor, TensorId};
-use crate::fact::{Element, Elements, Fact};
+use crate::fact::{Element, Fact, Number};
 use crate::file;
-use crate::graph::{Attribute, Graph, Node};
+use crate::graph::{Attribute, Graph, Port};
 use crate::options::Branch;
 use xrsim_model::text::in_line;
 
@@ -20,74 +20,80 @@ pub(super) fn is(operator: &str) -> bool {
     matches!(operator, "If" | "Loop" | "Scan")
 }
 
+/// Results of the trips of a loop so far.
+struct Trips {
+    /// Tensors that the next trip reads.
+    state: Vec<TensorId>,
+    /// Of each other output of the body, the tensors of all trips.
+    scans: Vec<Vec<TensorId>>,
+}
+
+impl Trips {
+    fn new(state: Vec<TensorId>, n_scans: usize) -> Self {
+        Self { state, scans: vec![Vec::new(); n_scans] }
+    }
+
+    /// Adds a trip with these results: the state, then the others.
+    fn add(&mut self, outputs: &[TensorId]) {
+        let (state, others) = outputs.split_at(self.state.len());
+        self.state = state.to_vec();
+        self.scans.iter_mut().zip(others).for_each(|(scan, id)| scan.push(*id));
+    }
+}
+
 impl<'a> Walk<'a, '_> {
     /// Walks through the graphs of a node, and returns what it writes.
-    pub(super) fn control(
-        &mut self,
-        node: &'a Node,
-        name: &str,
-        inputs: &[Option<TensorId>],
-        scope: &Scope<'a, '_>,
-    ) -> Vec<TensorId> {
-        if self.is_too_deep(scope) {
+    pub(super) fn control(&mut self, at: &Applied<'_, 'a>) -> Vec<TensorId> {
+        if self.is_too_deep(at.scope) {
             return Vec::new();
         }
-        let outputs = match &*node.operator {
-            "If" => self.branch(node, name, inputs, scope),
-            "Loop" => self.repeat(node, name, inputs, scope),
-            _ => self.scan(node, name, inputs, scope),
+        let outputs = match &*at.node.operator {
+            "If" => self.branch(at),
+            "Loop" => self.repeat(at),
+            _ => self.scan(at),
         };
         outputs.unwrap_or_default()
     }
 
-    fn graph_of(&mut self, node: &'a Node, name: &str, attribute: &str) -> Option<&'a Graph> {
-        let found = node.attributes.iter().find(|(known, _)| **known == *attribute);
-        if let Some((_, Attribute::Graph(graph))) = found {
-            return Some(graph);
-        }
-        self.problems.add(format!("{}: `{attribute}` is no graph", in_line(name)));
+    /// Reports a problem of a node.
+    fn invalid<T>(&mut self, at: &Applied<'_, '_>, words: &str) -> Option<T> {
+        self.problems.add(format!("{}: {words}", in_line(at.name)));
         None
     }
 
+    fn graph_of(&mut self, at: &Applied<'_, 'a>, attribute: &str) -> Option<&'a Graph> {
+        match at.node.attribute(attribute) {
+            Some(Attribute::Graph(graph)) => Some(graph),
+            _ => self.invalid(at, &format!("`{attribute}` is no graph")),
+        }
+    }
+
     /// A branch whose condition is known, or which the user chooses, or either of two equal ones.
-    fn branch(
-        &mut self,
-        node: &'a Node,
-        name: &str,
-        inputs: &[Option<TensorId>],
-        scope: &Scope<'a, '_>,
-    ) -> Option<Vec<TensorId>> {
-        let then = self.graph_of(node, name, "then_branch")?;
-        let other = self.graph_of(node, name, "else_branch")?;
-        let condition = inputs.first().copied().flatten();
-        let fact = condition.and_then(|id| self.trace.fact(id).cloned());
-        let chosen = self.option("branch", name, |options| &options.branches);
-        let known = fact.as_deref().and_then(scalar);
+    fn branch(&mut self, at: &Applied<'_, 'a>) -> Option<Vec<TensorId>> {
+        let then = self.graph_of(at, "then_branch")?;
+        let other = self.graph_of(at, "else_branch")?;
+        let known = at.input(0).and_then(|id| scalar(self.trace.fact(id)?));
+        let chosen = self.option("branch", at.name, |options| &options.branches);
         let graph = match (known, chosen) {
             (Some(0), _) => other,
             (Some(_), _) => then,
             (None, Some(branch)) => {
                 let word = Branch::ALL[branch as usize].0;
-                let decision = format!("{}: the branch `{word}` runs, as given", in_line(name));
+                let decision = format!("{}: the branch `{word}` runs, as given", in_line(at.name));
                 self.trace.decisions.push(decision);
                 if branch == Branch::Then { then } else { other }
             }
-            (None, None) => return self.either(name, [then, other], scope),
+            (None, None) => return Some(self.either(at, [then, other])),
         };
-        Some(self.body(graph, &[], scope))
+        Some(self.body(graph, &[], at.scope))
     }
 
     /// The results of either branch, if both are equal in everything that layers depend on.
-    fn either(
-        &mut self,
-        name: &str,
-        graphs: [&'a Graph; 2],
-        scope: &Scope<'a, '_>,
-    ) -> Option<Vec<TensorId>> {
+    fn either(&mut self, at: &Applied<'_, 'a>, graphs: [&'a Graph; 2]) -> Vec<TensorId> {
         let begin = self.trace.steps.len();
-        let outputs = self.body(graphs[0], &[], scope);
+        let outputs = self.body(graphs[0], &[], at.scope);
         let middle = self.trace.steps.len();
-        let others = self.body(graphs[1], &[], scope);
+        let others = self.body(graphs[1], &[], at.scope);
         let (first, second) = self.trace.steps[begin..].split_at(middle - begin);
         let mut pairs: HashMap<TensorId, TensorId> = HashMap::new();
         let is_equal = first.len() == second.len()
@@ -95,18 +101,14 @@ impl<'a> Walk<'a, '_> {
             && outputs.iter().zip(&others).all(|(a, b)| self.is_pair(*a, *b, &pairs));
         self.trace.steps.truncate(middle);
         if !is_equal {
-            self.open_branch(name);
+            // What follows is looked at as if the first branch ran.
+            let shown = in_line(at.name);
+            self.problems.needs(
+                format!("{shown}: which branch runs depends on data"),
+                format!("--branch {shown}=then"),
+            );
         }
-        Some(outputs)
-    }
-
-    /// Reports that nobody knows which branch runs. What follows is looked at as if the first one did.
-    fn open_branch(&mut self, name: &str) {
-        let shown = in_line(name);
-        self.problems.needs(
-            format!("{shown}: which branch runs depends on data"),
-            format!("--branch {shown}=then"),
-        );
+        outputs
     }
 
     /// Whether two operators become the same layer of the same tensors, given `pairs` of tensors that steps before
@@ -160,94 +162,58 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// A loop: its body for every trip, each with tensors of its own.
-    fn repeat(
-        &mut self,
-        node: &'a Node,
-        name: &str,
-        inputs: &[Option<TensorId>],
-        scope: &Scope<'a, '_>,
-    ) -> Option<Vec<TensorId>> {
-        let body = self.graph_of(node, name, "body")?;
-        let given = self.option("trips", name, |options| &options.trips);
-        let limit = inputs.first().copied().flatten();
+    fn repeat(&mut self, at: &Applied<'_, 'a>) -> Option<Vec<TensorId>> {
+        let body = self.graph_of(at, "body")?;
+        let given = self.option("trips", at.name, |options| &options.trips);
+        let limit = at.input(0);
         let most = match limit {
-            Some(id) => self.trace.fact(id)?.elements.as_deref().map(first_integer),
-            None => Some(Some(i64::MAX)),
+            Some(id) => self.trace.fact(id)?.first().and_then(Number::int),
+            None => Some(i64::MAX),
         };
-        let most = most.flatten().map(|most| u64::try_from(most).unwrap_or(0));
-        let condition = inputs.get(1).copied().flatten();
-        let mut goes_on = match condition {
-            Some(id) => {
-                self.trace.fact(id)?.elements.as_deref().map(|it| first_integer(it) != Some(0))
-            }
+        let most = most.map(|most| u64::try_from(most).unwrap_or(0));
+        let mut goes_on = match at.input(1) {
+            Some(id) => is_true(self.trace.fact(id)?),
             None => Some(true),
         };
-        let mut state: Vec<TensorId> = Vec::new();
-        for (index, id) in inputs.iter().enumerate().skip(2) {
-            let Some(id) = id else {
-                self.problems.add(format!("{}: input {index} is left out", in_line(name)));
-                return None;
-            };
-            state.push(*id);
+        let carried = at.inputs.get(2..).unwrap_or_default();
+        if let Some(index) = carried.iter().position(Option::is_none) {
+            return self.invalid(at, &format!("input {} is left out", index + 2));
         }
-        let n_scans = body.outputs.len().checked_sub(1 + state.len());
-        let Some(n_scans) = n_scans else {
-            let shown = in_line(name);
-            self.problems.add(format!("{shown}: its body writes less than it carries on"));
-            return None;
+        let state: Vec<TensorId> = carried.iter().copied().flatten().collect();
+        let Some((_, ports)) = body.outputs.split_at_checked(1 + state.len()) else {
+            return self.invalid(at, "its body writes less than it carries on");
         };
-        let mut scans: Vec<Vec<TensorId>> = vec![Vec::new(); n_scans];
+        let mut trips = Trips::new(state, ports.len());
         let mut trip = 0;
-        let trips = loop {
-            let ends_by = [given, most].into_iter().flatten().min();
-            if goes_on == Some(false) || ends_by == Some(trip) {
-                break trip;
-            }
+        let ends_by = [given, most].into_iter().flatten().min();
+        while goes_on != Some(false) && ends_by != Some(trip) {
             if given.is_none() && (goes_on.is_none() || most.is_none()) {
-                self.open_trips(name, limit);
+                self.open_trips(at.name, limit);
                 // What follows is looked at as if there were one trip.
                 if trip > 0 {
-                    break trip;
+                    break;
                 }
             }
             if trip >= MAX_TRIPS {
-                let shown = in_line(name);
-                self.problems.add(format!("{shown}: more than {MAX_TRIPS} trips"));
+                return self.invalid(at, &format!("more than {MAX_TRIPS} trips"));
+            }
+            let number = self.known(Element::INT64, trip as i64);
+            let truth = self.known(Element::BOOL, goes_on.unwrap_or(true).into());
+            let outputs = self.body(body, &[&[number, truth], &trips.state[..]].concat(), at.scope);
+            // A problem of one trip is one of all. A trip without operators counts, too.
+            if outputs.iter().any(|id| self.trace.fact(*id).is_none()) || self.is_over() {
                 return None;
             }
-            let number = self.integer(trip as i64);
-            let truth = self.truth(goes_on.unwrap_or(true));
-            let mut arguments = vec![number, truth];
-            arguments.extend(&state);
-            let outputs = self.body(body, &arguments, scope);
-            // A problem of one trip is one of all.
-            if outputs.iter().any(|id| self.trace.fact(*id).is_none()) {
-                return None;
-            }
-            // A trip without operators counts, too.
-            if self.is_over() {
-                return None;
-            }
-            goes_on = self
-                .trace
-                .fact(outputs[0])
-                .and_then(|fact| fact.elements.as_deref().map(|it| first_integer(it) != Some(0)));
-            state = outputs[1..=state.len()].to_vec();
-            for (scan, id) in scans.iter_mut().zip(&outputs[1 + state.len()..]) {
-                scan.push(*id);
-            }
+            goes_on = self.trace.fact(outputs[0]).and_then(|fact| is_true(fact));
+            trips.add(&outputs[1..]);
             trip += 1;
-        };
+        }
         if given.is_some() {
             let kind = if goes_on.is_none() { ", an upper bound" } else { "" };
-            let shown = in_line(name);
-            self.trace.decisions.push(format!("{shown}: {trips} trips, as given{kind}"));
+            let shown = in_line(at.name);
+            self.trace.decisions.push(format!("{shown}: {trip} trips, as given{kind}"));
         }
-        let mut outputs = state;
-        for (scan, port) in scans.into_iter().zip(&body.outputs[1 + outputs.len()..]) {
-            outputs.push(self.stacked(scan, &port.name)?);
-        }
-        Some(outputs)
+        self.results(trips, ports)
     }
 
     /// Reports that nobody knows how often a loop runs.
@@ -267,151 +233,116 @@ impl<'a> Walk<'a, '_> {
 
     /// A slice of a tensor, or several together.
     fn related(&mut self, ids: Vec<TensorId>, fact: Fact) -> TensorId {
-        let tensor = Tensor {
-            name: self.trace.tensors[ids[0].index()].name,
-            fact: Some(Arc::new(fact)),
-            writer: None,
-            root: None,
-            is_lost: ids.iter().any(|id| self.trace.tensor(*id).is_lost),
-            related: ids,
-            external: None,
-        };
-        self.push(tensor)
+        let name = self.trace.tensors[ids[0].index()].name;
+        let is_lost = ids.iter().any(|id| self.trace.tensor(*id).is_lost);
+        let tensor = Tensor::new(name, Some(Arc::new(fact)));
+        self.push(Tensor { is_lost, related: ids, ..tensor })
     }
 
-    /// The results of all trips, one below the other.
-    fn stacked(&mut self, parts: Vec<TensorId>, name: &str) -> Option<TensorId> {
-        let Some(&last) = parts.last() else {
-            self.problems.add(format!("a loop without trips leaves `{}` empty", in_line(name)));
-            return None;
-        };
-        let fact = self.trace.fact(last)?;
-        let mut shape = vec![parts.len() as u64];
-        shape.extend(&fact.shape);
-        let fact = Fact { shape, elements: None, ..(**fact).clone() };
-        Some(self.related(parts, fact))
+    /// The last state, and of each other output the results of all trips, one below the other.
+    fn results(&mut self, trips: Trips, ports: &[Port]) -> Option<Vec<TensorId>> {
+        let mut outputs = trips.state;
+        for (parts, port) in trips.scans.into_iter().zip(ports) {
+            let Some(&last) = parts.last() else {
+                let name = in_line(&port.name);
+                self.problems.add(format!("a loop without trips leaves `{name}` empty"));
+                return None;
+            };
+            let fact = self.trace.fact(last)?;
+            let shape = [&[parts.len() as u64], &fact.shape[..]].concat();
+            let fact = Fact { shape, elements: None, ..(**fact).clone() };
+            outputs.push(self.related(parts, fact));
+        }
+        Some(outputs)
     }
 
-    fn integer(&mut self, value: i64) -> TensorId {
-        self.scalar_of(Element::INT64, value)
-    }
-
-    fn truth(&mut self, value: bool) -> TensorId {
-        self.scalar_of(Element::BOOL, value.into())
-    }
-
-    fn scalar_of(&mut self, element: Element, value: i64) -> TensorId {
-        let elements = Some(Arc::new(Elements::Ints(vec![value])));
-        let fact = Fact { element, shape: Vec::new(), elements, is_constant: true };
-        self.given("", Some(Arc::new(fact)))
+    /// An integer or truth value that is known.
+    fn known(&mut self, element: Element, value: i64) -> TensorId {
+        self.push(Tensor::new("", Some(Arc::new(Fact::scalar(element, value)))))
     }
 
     /// A scan: its body for every slice along an axis of its scanned inputs.
-    fn scan(
-        &mut self,
-        node: &'a Node,
-        name: &str,
-        inputs: &[Option<TensorId>],
-        scope: &Scope<'a, '_>,
-    ) -> Option<Vec<TensorId>> {
-        let body = self.graph_of(node, name, "body")?;
-        let integer = |wanted: &str| {
-            node.attributes.iter().find_map(|(known, value)| match value {
-                Attribute::Int(value) if **known == *wanted => usize::try_from(*value).ok(),
-                _ => None,
-            })
+    fn scan(&mut self, at: &Applied<'_, 'a>) -> Option<Vec<TensorId>> {
+        let body = self.graph_of(at, "body")?;
+        let n_scanned = at.node.attribute("num_scan_inputs").and_then(Attribute::int);
+        let n_scanned = n_scanned.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+        let ids: Option<Vec<TensorId>> = at.inputs.iter().copied().collect();
+        let (Some(ids), true) = (ids, n_scanned > 0 && n_scanned <= at.inputs.len()) else {
+            return self.invalid(at, "it scans none of its inputs");
         };
-        let axes = |wanted: &str| {
-            node.attributes.iter().find_map(|(known, value)| match value {
-                Attribute::Ints(value) if **known == *wanted => Some(value.clone()),
-                _ => None,
-            })
-        };
-        let invalid = |walk: &mut Self, words: &str| {
-            walk.problems.add(format!("{}: {words}", in_line(name)));
-            None
-        };
-        let ids: Option<Vec<TensorId>> = inputs.iter().copied().collect();
-        let n_scanned = integer("num_scan_inputs").unwrap_or(0);
-        let (Some(ids), true) = (ids, n_scanned > 0 && n_scanned <= inputs.len()) else {
-            return invalid(self, "it scans none of its inputs");
-        };
-        if scope.opset("").is_some_and(|version| version < 9) {
-            self.problems.unsupported("Scan of opset 8", name);
+        if at.scope.opset("").is_some_and(|version| version < 9) {
+            self.problems.unsupported("Scan of opset 8", at.name);
             return None;
         }
         let n_states = ids.len() - n_scanned;
+        let (state, scanned) = ids.split_at(n_states);
         if body.outputs.len() < n_states || body.inputs.len() < ids.len() {
-            return invalid(self, "its body has other inputs or outputs than it");
+            return self.invalid(at, "its body has other inputs or outputs than it");
         }
-        let scan_axes = axes("scan_input_axes").unwrap_or_default();
-        let mut trips = None;
-        let mut slices = Vec::new();
-        for (index, &id) in ids[n_states..].iter().enumerate() {
-            let fact = Arc::clone(self.trace.fact(id)?);
-            let axis = scan_axes.get(index).copied().unwrap_or(0);
-            let Some(axis) = resolved_axis(axis, fact.shape.len()) else {
-                return invalid(self, "it scans along an axis that its input does not have");
-            };
-            let extent = fact.shape[axis];
-            if *trips.get_or_insert(extent) != extent {
-                return invalid(self, "it scans inputs of different length");
-            }
-            let mut shape = fact.shape.clone();
-            shape.remove(axis);
-            let fact = Fact { shape, elements: None, ..(*fact).clone() };
-            slices.push(self.related(vec![id], fact));
+        let ports = &body.outputs[n_states..];
+        let (n_trips, slices) = self.slices(at, scanned)?;
+        if n_trips > MAX_TRIPS {
+            return self.invalid(at, "it makes more than a million trips");
         }
-        let trips = trips.unwrap_or(0);
-        if trips > MAX_TRIPS {
-            return invalid(self, "it makes more than a million trips");
-        }
-        let mut state = ids[..n_states].to_vec();
-        let mut scans: Vec<Vec<TensorId>> = vec![Vec::new(); body.outputs.len() - n_states];
-        for _ in 0..trips {
-            let arguments = [&state[..], &slices].concat();
+        let mut trips = Trips::new(state.to_vec(), ports.len());
+        for _ in 0..n_trips {
             let n_problems = self.problems.count();
-            let outputs = self.body(body, &arguments, scope);
-            if self.problems.count() > n_problems {
+            let outputs = self.body(body, &[&trips.state[..], &slices].concat(), at.scope);
+            if self.problems.count() > n_problems || self.is_over() {
                 return None;
             }
-            state = outputs[..n_states].to_vec();
-            for (scan, id) in scans.iter_mut().zip(&outputs[n_states..]) {
-                scan.push(*id);
-            }
-            if self.is_over() {
-                return None;
-            }
+            trips.add(&outputs);
         }
-        let out_axes = axes("scan_output_axes").unwrap_or_default();
-        let mut outputs = state;
-        for (index, (scan, port)) in scans.into_iter().zip(&body.outputs[n_states..]).enumerate() {
-            let id = self.stacked(scan, &port.name)?;
-            let axis = out_axes.get(index).copied().unwrap_or(0);
+        let outputs = self.results(trips, ports)?;
+        for (index, &id) in outputs[n_states..].iter().enumerate() {
             let fact = Arc::clone(self.trace.fact(id)?);
-            let Some(axis) = resolved_axis(axis, fact.shape.len()) else {
-                return invalid(self, "it writes along an axis that its output does not have");
+            let Some(axis) = axis_of(at, "scan_output_axes", index, &fact) else {
+                return self.invalid(at, "it writes along an axis that its output does not have");
             };
             let mut shape = fact.shape.clone();
             let extent = shape.remove(0);
             shape.insert(axis, extent);
             let fact = Arc::new(Fact { shape, ..(*fact).clone() });
             self.trace.tensors[id.index()].fact = Some(fact);
-            outputs.push(id);
         }
         Some(outputs)
     }
+
+    /// Number of trips of a scan, and a slice of each tensor that it scans.
+    fn slices(
+        &mut self,
+        at: &Applied<'_, 'a>,
+        scanned: &[TensorId],
+    ) -> Option<(u64, Vec<TensorId>)> {
+        let mut trips = None;
+        let mut slices = Vec::new();
+        for (index, &id) in scanned.iter().enumerate() {
+            let fact = Arc::clone(self.trace.fact(id)?);
+            let Some(axis) = axis_of(at, "scan_input_axes", index, &fact) else {
+                return self.invalid(at, "it scans along an axis that its input does not have");
+            };
+            let mut shape = fact.shape.clone();
+            let extent = shape.remove(axis);
+            if *trips.get_or_insert(extent) != extent {
+                return self.invalid(at, "it scans inputs of different length");
+            }
+            let fact = Fact { shape, elements: None, ..(*fact).clone() };
+            slices.push(self.related(vec![id], fact));
+        }
+        Some((trips.unwrap_or(0), slices))
+    }
 }
 
-/// An axis counted from 0, given from either end.
-fn resolved_axis(axis: i64, rank: usize) -> Option<usize> {
+/// An axis that a list of a scan gives for one of its tensors, counted from 0.
+fn axis_of(at: &Applied<'_, '_>, list: &str, index: usize, fact: &Fact) -> Option<usize> {
+    let list = at.node.attribute(list).and_then(Attribute::ints).unwrap_or_default();
+    let axis = list.get(index).copied().unwrap_or(0);
+    let rank = fact.shape.len();
     let axis = if axis < 0 { axis.checked_add(i64::try_from(rank).ok()?)? } else { axis };
     usize::try_from(axis).ok().filter(|&axis| axis < rank)
 }
 
-fn first_integer(elements: &Elements) -> Option<i64> {
-    match elements {
-        Elements::Ints(ints) => ints.first().copied(),
-        Elements::Floats(_) => None,
-    }
+/// Whether a condition holds, if its elements are known.
+fn is_true(fact: &Fact) -> Option<bool> {
+    fact.known().map(|known| known.first() != Some(&Number::Int(0)))
 }

@@ -6,10 +6,8 @@ use crate::graph::{Attribute, Function, Node};
 
 /// Name of a step: that of its node, or of the first tensor that it writes, after the path of graphs.
 pub(super) fn step_name<'a>(node: &'a Node, path: &str) -> Cow<'a, str> {
-    let of_output = || node.outputs.iter().find(|name| !name.is_empty());
-    let name =
-        if node.name.is_empty() { of_output().unwrap_or(&node.operator) } else { &node.name };
-    if path.is_empty() { Cow::Borrowed(&**name) } else { Cow::Owned(format!("{path}{name}")) }
+    let name = node.known_as();
+    if path.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(format!("{path}{name}")) }
 }
 
 /// The last part of a path.

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::Tensor;
 use super::scope::Scope;
 use super::walk::{Walk, shape_text};
-use crate::fact::{Element, Elements, Fact};
+use crate::fact::{Element, Fact, Number};
 use crate::graph::{Dim, Graph, Port};
 use xrsim_model::text::in_line;
 
@@ -24,7 +25,7 @@ impl<'a> Walk<'a, '_> {
         for port in &inputs {
             let shape = self.shape_of(port, batch, &mut open);
             let fact = shape.map(|shape| self.input_fact(port, shape));
-            let id = self.given(&port.name, fact.map(Arc::new));
+            let id = self.push(Tensor::new(&port.name, fact.map(Arc::new)));
             self.trace.inputs.push(id);
             scope.put(&port.name, id);
         }
@@ -68,8 +69,7 @@ impl<'a> Walk<'a, '_> {
             });
         };
         if let Some(given) = given {
-            let differs = |(dim, given): (&Dim, &u64)| matches!(dim, Dim::Fixed(extent) if u64::try_from(*extent) != Ok(*given));
-            if given.len() != dims.len() || dims.iter().zip(given).any(differs) {
+            if port.contradicts(given) {
                 let shape = shape_text(given);
                 self.problems
                     .add(format!("{name} is {shape} as given, which the file contradicts"));
@@ -78,41 +78,33 @@ impl<'a> Walk<'a, '_> {
             return Some(given.clone());
         }
         let mut shape = Vec::new();
-        let mut is_whole = true;
         for (axis, dim) in dims.iter().enumerate() {
-            let extent = match dim {
-                Dim::Fixed(extent) => match u64::try_from(*extent) {
-                    Ok(0) | Err(_) => {
-                        self.problems.add(format!("axis {axis} of {name} is {extent}"));
-                        None
-                    }
-                    Ok(found) if found > MAX_EXTENT && dims.len() > 1 => {
-                        let words = "above 1,048,576, the largest extent";
-                        self.problems.add(format!("axis {axis} of {name} is {found}, {words}"));
-                        None
-                    }
-                    Ok(found) => Some(found),
-                },
+            match dim {
+                Dim::Fixed(extent) => {
+                    shape.extend(self.stated_extent(&name, axis, *extent, dims.len()));
+                }
                 Dim::Named(dim) if self.options.dims.contains_key(&**dim) => {
-                    self.used.insert(("dim", dim.to_string()));
-                    self.options.dims.get(&**dim).copied()
+                    shape.extend(self.option("dim", dim, |options| &options.dims));
                 }
-                _ if batch && axis == 0 => Some(1),
+                _ if batch && axis == 0 => shape.push(1),
                 // A vector of integers is as long as its elements.
-                _ if dims.len() == 1 && value.is_some() => value,
-                Dim::Named(dim) => {
-                    open.named(&port.name, dim, axis == 0);
-                    None
-                }
-                Dim::Open => {
-                    open.shapes.push((port.name.to_string(), dims.clone(), axis));
-                    None
-                }
-            };
-            is_whole &= extent.is_some();
-            shape.extend(extent);
+                _ if dims.len() == 1 && value.is_some() => shape.extend(value),
+                Dim::Named(dim) => open.named(&port.name, dim, axis == 0),
+                Dim::Open => open.shapes.push((port.name.to_string(), dims.clone(), axis)),
+            }
         }
-        is_whole.then_some(shape)
+        (shape.len() == dims.len()).then_some(shape)
+    }
+
+    /// An extent that the file states, if it is within the limits.
+    fn stated_extent(&mut self, name: &str, axis: usize, extent: i64, rank: usize) -> Option<u64> {
+        let found = u64::try_from(extent).ok().filter(|&found| found > 0);
+        let is_large = found.is_some_and(|found| found > MAX_EXTENT && rank > 1);
+        if found.is_none() || is_large {
+            let words = if is_large { ", above 1,048,576, the largest extent" } else { "" };
+            self.problems.add(format!("axis {axis} of {name} is {extent}{words}"));
+        }
+        found.filter(|_| !is_large)
     }
 
     fn input_fact(&mut self, port: &Port, shape: Vec<u64>) -> Fact {
@@ -121,7 +113,8 @@ impl<'a> Walk<'a, '_> {
         if let Some(value) = self.options.values.get(&*port.name) {
             self.used.insert(("value", port.name.to_string()));
             if value.len() as u64 == fact.count() {
-                fact.elements = Some(Arc::new(Elements::Ints(value.clone())));
+                let elements = value.iter().map(|&value| Number::Int(value)).collect();
+                fact.elements = Some(Arc::new(elements));
             } else {
                 let (name, n, given) = (in_line(&port.name), fact.count(), value.len());
                 self.problems.add(format!("{name} has {n} elements, and {given} are given"));

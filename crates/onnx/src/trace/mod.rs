@@ -8,39 +8,40 @@ mod questions;
 mod scope;
 mod walk;
 
-pub(super) use walk::operator_name;
+pub(crate) use walk::operator_name;
 
 /// Whether a node is one of control flow.
-pub(super) fn is_control(node: &Node) -> bool {
+pub(crate) fn is_control(node: &Node) -> bool {
     node.domain.is_empty() && control::is(&node.operator)
 }
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::fact::Fact;
-use super::graph::{self, Model, Node};
-use super::options::Options;
-use super::problems::Problems;
+use crate::fact::Fact;
+use crate::graph::{self, Model, Node};
+use crate::options::Options;
+use crate::problems::Problems;
+use crate::rules::Rule;
 
 /// A tensor of a trace, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct TensorId(u32);
+pub(crate) struct TensorId(u32);
 
 impl TensorId {
     /// Index into [`Trace::tensors`].
-    pub(super) fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 /// A constant of the file: equal for every use of one initializer or one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Root(u32);
+pub(crate) struct Root(u32);
 
 /// A tensor.
 #[derive(Debug, Clone)]
-pub(super) struct Tensor<'a> {
+pub(crate) struct Tensor<'a> {
     /// Its name in the file.
     pub name: &'a str,
     /// Facts about it; `None` after a problem that is reported already.
@@ -57,9 +58,17 @@ pub(super) struct Tensor<'a> {
     external: Option<&'a graph::Tensor>,
 }
 
+impl<'a> Tensor<'a> {
+    /// A tensor with these facts that no step writes.
+    fn new(name: &'a str, fact: Option<Arc<Fact>>) -> Self {
+        let is_lost = fact.is_none();
+        Self { name, fact, writer: None, root: None, is_lost, related: Vec::new(), external: None }
+    }
+}
+
 /// An operator that runs.
 #[derive(Debug, Clone)]
-pub(super) struct Step<'a> {
+pub(crate) struct Step<'a> {
     /// Name of its node, or of what it writes; unique names are not promised.
     pub name: Cow<'a, str>,
     /// The node.
@@ -76,7 +85,7 @@ pub(super) struct Step<'a> {
 
 /// Everything that runs.
 #[derive(Debug, Default)]
-pub(super) struct Trace<'a> {
+pub(crate) struct Trace<'a> {
     /// Operators in order of execution.
     pub steps: Vec<Step<'a>>,
     /// Tensors.
@@ -97,28 +106,41 @@ pub(super) struct Trace<'a> {
 
 impl Trace<'_> {
     /// The tensor.
-    pub(super) fn tensor(&self, id: TensorId) -> &Tensor<'_> {
+    pub(crate) fn tensor(&self, id: TensorId) -> &Tensor<'_> {
         &self.tensors[id.index()]
     }
 
     /// Whether a tensor depends on something of which a problem was reported.
-    pub(super) fn is_lost(&self, id: TensorId) -> bool {
+    pub(crate) fn is_lost(&self, id: TensorId) -> bool {
         self.tensor(id).is_lost
     }
 
     /// Facts about a tensor; `None` after a problem that is reported already.
-    pub(super) fn fact(&self, id: TensorId) -> Option<&Arc<Fact>> {
+    pub(crate) fn fact(&self, id: TensorId) -> Option<&Arc<Fact>> {
         self.tensor(id).fact.as_ref()
+    }
+
+    /// Facts about operands; `None` of those that are left out, and if nothing is known of one.
+    pub(crate) fn facts(&self, ids: &[Option<TensorId>]) -> Option<Vec<Option<Arc<Fact>>>> {
+        let fact = |id: &Option<TensorId>| match id {
+            None => Some(None),
+            Some(id) => self.fact(*id).cloned().map(Some),
+        };
+        ids.iter().map(fact).collect()
     }
 }
 
-/// Executes a model. `folder` is that of its file, in which external data may be. Everything that is
+/// The rule of a node, if it has one.
+pub(crate) type RuleOf = fn(&Node) -> Option<Rule>;
+
+/// Executes a model by these rules. `folder` is that of its file, in which external data may be. Everything that is
 /// invalid, not supported or left open goes to `problems`; the trace then lacks facts.
-pub(super) fn trace<'a>(
+pub(crate) fn trace<'a>(
     model: &'a Model,
+    rule_of: RuleOf,
     options: &Options,
     folder: Option<&std::path::Path>,
     problems: &mut Problems,
 ) -> Trace<'a> {
-    walk::Walk::new(model, options, folder, problems).run()
+    walk::Walk::new(model, rule_of, options, folder, problems).run()
 }

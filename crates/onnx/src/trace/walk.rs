@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use super::functions::{arguments, local, resolved, step_name};
 use super::scope::Scope;
-use super::{Root, Step, Tensor, TensorId, Trace};
-use crate::fact::{Elements, Fact};
+use super::{Root, RuleOf, Step, Tensor, TensorId, Trace};
+use crate::fact::{Fact, Number, text};
 use crate::file;
 use crate::graph::{self, Dim, Graph, Model, Node, Port};
 use crate::options::Options;
 use crate::problems::Problems;
-use crate::rules::{self, Call, Fault};
+use crate::rules::{self, Call, Fault, Rule};
 use xrsim_model::text::in_line;
 
 /// Most graphs and functions inside of each other.
@@ -23,8 +23,24 @@ const MAX_WALKED: usize = 1_000_000;
 /// Most elements of all tensors that are followed.
 const MAX_FOLLOWED: usize = 4_000_000;
 
+/// A node with what it reads.
+pub(super) struct Applied<'w, 'a> {
+    pub node: &'a Node,
+    pub name: &'w str,
+    pub inputs: &'w [Option<TensorId>],
+    pub scope: &'w Scope<'a, 'w>,
+}
+
+impl Applied<'_, '_> {
+    /// An operand, if it is there.
+    pub(super) fn input(&self, index: usize) -> Option<TensorId> {
+        self.inputs.get(index).copied().flatten()
+    }
+}
+
 pub(super) struct Walk<'a, 'p> {
     pub model: &'a Model,
+    rule_of: RuleOf,
     pub options: &'p Options,
     folder: Option<&'p Path>,
     pub problems: &'p mut Problems,
@@ -50,6 +66,7 @@ pub(super) struct Walk<'a, 'p> {
 impl<'a, 'p> Walk<'a, 'p> {
     pub(super) fn new(
         model: &'a Model,
+        rule_of: RuleOf,
         options: &'p Options,
         folder: Option<&'p Path>,
         problems: &'p mut Problems,
@@ -58,6 +75,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         let functions = model.functions.iter().rev();
         Self {
             model,
+            rule_of,
             options,
             folder,
             problems,
@@ -109,11 +127,8 @@ impl<'a, 'p> Walk<'a, 'p> {
                 fact
             }
         };
-        let root = Some(root);
         let external = tensor.external.is_some().then_some(tensor);
-        let name = &*tensor.name;
-        let is_lost = fact.is_none();
-        self.push(Tensor { name, fact, writer: None, root, is_lost, related: Vec::new(), external })
+        self.push(Tensor { root: Some(root), external, ..Tensor::new(&tensor.name, fact) })
     }
 
     fn constant_fact(&mut self, tensor: &graph::Tensor) -> Option<Arc<Fact>> {
@@ -141,32 +156,16 @@ impl<'a, 'p> Walk<'a, 'p> {
         id
     }
 
-    /// A tensor with these facts that no step writes.
-    pub(super) fn given(&mut self, name: &'a str, fact: Option<Arc<Fact>>) -> TensorId {
-        let is_lost = fact.is_none();
-        let tensor = Tensor {
-            name,
-            fact,
-            writer: None,
-            root: None,
-            is_lost,
-            related: Vec::new(),
-            external: None,
-        };
-        self.push(tensor)
+    /// A tensor of which nothing is known.
+    fn unknown(&mut self, name: &'a str) -> TensorId {
+        self.push(Tensor::new(name, None))
     }
 
     /// Tensors of these ports, of which nothing may be known.
     pub(super) fn outputs(&mut self, ports: &'a [Port], scope: &Scope<'_, '_>) -> Vec<TensorId> {
-        let mut ids = Vec::new();
-        for port in ports {
-            match scope.get(&port.name) {
-                Some(id) => ids.push(id),
-                // The order of nodes reports it.
-                None => ids.push(self.given(&port.name, None)),
-            }
-        }
-        ids
+        // The order of nodes reports what nothing writes.
+        let id = |port: &'a Port| scope.get(&port.name).unwrap_or_else(|| self.unknown(&port.name));
+        ports.iter().map(id).collect()
     }
 
     /// Walks through nodes in order of execution, without those that none of `outputs` needs.
@@ -215,15 +214,15 @@ impl<'a, 'p> Walk<'a, 'p> {
         self.n_walked += owned / 256;
         let input = |name: &str| (!name.is_empty()).then(|| scope.get(name)).flatten();
         let inputs: Vec<_> = node.inputs.iter().map(|name| input(name)).collect();
-        let is_control = super::is_control(node);
+        let at = Applied { node, name: &name, inputs: &inputs, scope };
         let outputs = match self.function_of(node) {
-            Some(function) => self.call(function, &name, node, &inputs, scope),
-            None if is_control => self.control(node, &name, &inputs, scope),
+            Some(function) => self.call(function, &at),
+            None if super::is_control(node) => self.control(&at),
             None => self.step(name, node, inputs, scope),
         };
         let mut outputs = outputs.into_iter();
         for name in &node.outputs {
-            let id = outputs.next().unwrap_or_else(|| self.given(name, None));
+            let id = outputs.next().unwrap_or_else(|| self.unknown(name));
             if !name.is_empty() {
                 scope.put(name, id);
             }
@@ -240,14 +239,7 @@ impl<'a, 'p> Walk<'a, 'p> {
     }
 
     /// Expands a function.
-    fn call(
-        &mut self,
-        function: &'a graph::Function,
-        name: &str,
-        node: &'a Node,
-        inputs: &[Option<TensorId>],
-        scope: &Scope<'a, '_>,
-    ) -> Vec<TensorId> {
+    fn call(&mut self, function: &'a graph::Function, at: &Applied<'_, 'a>) -> Vec<TensorId> {
         let key = std::ptr::from_ref(function);
         if self.functions.contains(&key) {
             let domain = if function.domain.is_empty() { "ai.onnx" } else { &function.domain };
@@ -255,12 +247,12 @@ impl<'a, 'p> Walk<'a, 'p> {
             self.problems.add(format!("function {called} calls itself"));
             return Vec::new();
         }
-        if self.is_too_deep(scope) {
+        if self.is_too_deep(at.scope) {
             return Vec::new();
         }
-        let attributes = arguments(function, node, scope.attributes);
-        let mut body = scope.function(local(name), &function.opsets, &attributes);
-        for (parameter, id) in function.inputs.iter().zip(inputs) {
+        let attributes = arguments(function, at.node, at.scope.attributes);
+        let mut body = at.scope.function(local(at.name), &function.opsets, &attributes);
+        for (parameter, id) in function.inputs.iter().zip(at.inputs) {
             if let Some(id) = id {
                 body.put(parameter, *id);
             }
@@ -271,11 +263,8 @@ impl<'a, 'p> Walk<'a, 'p> {
         let sorted = file::order(&function.nodes, given, names.iter().copied());
         self.nodes(&function.nodes, sorted, &names, &mut body);
         self.functions.pop();
-        let outputs: Vec<_> = function.outputs.iter().map(|name| body.get(name)).collect();
-        outputs
-            .into_iter()
-            .map(|id| id.unwrap_or_else(|| self.given(&node.operator, None)))
-            .collect()
+        let output = |name| body.get(name).unwrap_or_else(|| self.unknown(&at.node.operator));
+        names.into_iter().map(output).collect()
     }
 
     /// Whether there are too many graphs around one, which is a problem.
@@ -304,41 +293,34 @@ impl<'a, 'p> Walk<'a, 'p> {
         // A function may leave out what the file says.
         let of_file = || self.model.opsets.iter().find(|(domain, _)| *domain == node.domain);
         let opset = opset.or_else(|| Some(of_file()?.1)).unwrap_or(1);
-        let is_lost = |id: &TensorId| self.trace.tensor(*id).is_lost;
-        let mut is_lost = inputs.iter().flatten().any(is_lost);
-        let facts = self.facts(&name, &resolved, opset, &inputs, bound, &mut is_lost);
-        let is_constant = !inputs.is_empty() || matches!(&*node.operator, "Constant");
+        let mut is_lost = inputs.iter().flatten().any(|id| self.trace.is_lost(*id));
+        let is_bounded = bound.is_some();
+        let outputs = Vec::with_capacity(node.outputs.len());
+        let mut step = Step { name, node: resolved, opset, inputs, outputs, is_bounded };
+        // Operators without a rule are told together, when layers are made.
+        let rule = (self.rule_of)(&step.node);
+        let facts = rule.and_then(|rule| self.facts(rule, &step, bound, &mut is_lost));
+        let is_constant = !step.inputs.is_empty() || matches!(&*node.operator, "Constant");
         let root = match &facts {
             Some(facts) if is_constant && facts.iter().all(|fact| fact.is_constant) => {
-                self.root_of(node, &inputs)
+                self.root_of(node, &step.inputs)
             }
             _ => None,
         };
-        let has_rule = rules::is_known(&resolved);
         let writer = Some(self.trace.steps.len() as u32);
         let mut facts = facts.unwrap_or_default().into_iter().map(Some);
-        let mut outputs = Vec::with_capacity(node.outputs.len());
         // Outputs that are not wanted may come last; nothing is inferred of them.
         let wanted = node.outputs.iter().rposition(|name| !name.is_empty());
         for output in node.outputs.iter().take(wanted.map_or(0, |last| last + 1)) {
             let inferred = facts.next().flatten().map(|fact| self.followed(fact));
             let is_lost = is_lost || inferred.is_none();
             // What the file states counts only where no rule speaks.
-            let stated = || self.stated_fact(output, scope).filter(|_| !has_rule);
+            let stated = || self.stated_fact(output, scope).filter(|_| rule.is_none());
             let fact = inferred.or_else(stated).map(Arc::new);
-            let name = &**output;
-            let tensor =
-                Tensor { name, fact, writer, root, is_lost, related: Vec::new(), external: None };
-            outputs.push(self.push(tensor));
+            let tensor = Tensor { writer, root, is_lost, ..Tensor::new(output, fact) };
+            step.outputs.push(self.push(tensor));
         }
-        let step = Step {
-            name,
-            node: resolved,
-            opset,
-            inputs,
-            outputs: outputs.clone(),
-            is_bounded: bound.is_some(),
-        };
+        let outputs = step.outputs.clone();
         self.trace.steps.push(step);
         outputs
     }
@@ -371,28 +353,18 @@ impl<'a, 'p> Walk<'a, 'p> {
     /// Facts about the results of an operator; `None` after a problem.
     fn facts(
         &mut self,
-        name: &str,
-        node: &Node,
-        opset: i64,
-        inputs: &[Option<TensorId>],
+        rule: Rule,
+        step: &Step<'_>,
         mut bound: Option<u64>,
         is_lost: &mut bool,
     ) -> Option<Vec<Fact>> {
-        // Operators without a rule are told together, when layers are made.
-        if !rules::is_known(node) {
-            return None;
-        }
+        let (name, node, opset) = (&*step.name, &*step.node, step.opset);
         loop {
-            let known = inputs.iter().map(|id| match id {
-                None => Some(None),
-                Some(id) => self.trace.fact(*id).cloned().map(Some),
-            });
-            let known: Vec<_> = known.collect::<Option<_>>()?;
-            let call = Call { node, opset, inputs: &known, bound };
-            match rules::infer(&call) {
+            let inputs = self.trace.facts(&step.inputs)?;
+            match rules::infer(rule, &Call { node, opset, inputs: &inputs, bound }) {
                 Ok(facts) => return Some(facts),
                 Err(Fault::Elements(index)) => {
-                    let id = inputs.get(index).copied().flatten()?;
+                    let id = step.inputs.get(index).copied().flatten()?;
                     match self.load(id) {
                         Loaded::Whole => {}
                         Loaded::Failed => return None,
@@ -461,9 +433,8 @@ impl<'a, 'p> Walk<'a, 'p> {
     /// Warns of outputs whose stated extents are others than the inferred ones.
     fn check_stated_outputs(&mut self, graph: &Graph) {
         for (port, id) in graph.outputs.iter().zip(self.trace.outputs.clone()) {
-            let (Some(dims), Some(fact)) = (&port.dims, self.trace.fact(id)) else { continue };
-            let differs = |(dim, &extent): (&Dim, &u64)| matches!(dim, Dim::Fixed(stated) if u64::try_from(*stated) != Ok(extent));
-            if dims.len() != fact.shape.len() || dims.iter().zip(&fact.shape).any(differs) {
+            let Some(fact) = self.trace.fact(id) else { continue };
+            if port.contradicts(&fact.shape) {
                 let (name, shape) = (in_line(&port.name), shape_text(&fact.shape));
                 self.trace.warnings.push(format!(
                     "the output {name} has the shape {shape}, not the one that the file states"
@@ -534,14 +505,10 @@ pub(crate) fn operator_name(node: &Node) -> String {
 
 /// Extents as `1x3x224x224`.
 pub(super) fn shape_text(shape: &[u64]) -> String {
-    let extents: Vec<_> = shape.iter().map(u64::to_string).collect();
-    if extents.is_empty() { "of one number".into() } else { extents.join("x") }
+    if shape.is_empty() { "of one number".into() } else { text(shape) }
 }
 
 /// Whether the elements of a tensor are all known to be this.
 pub(super) fn scalar(fact: &Fact) -> Option<i64> {
-    match fact.elements.as_deref()? {
-        Elements::Ints(ints) => ints.first().copied().filter(|_| ints.len() == 1),
-        Elements::Floats(_) => None,
-    }
+    if let [Number::Int(value)] = fact.known()? { Some(*value) } else { None }
 }

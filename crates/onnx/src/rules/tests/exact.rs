@@ -1,7 +1,7 @@
 //! Cases by hand.
 
 use super::text::{Case, fact};
-use crate::fact::{Element, Elements, Fact};
+use crate::fact::{Element, Fact, Number};
 use crate::rules::{
     Fault, Letter, Window, equation, heads, product, recurrent, reduction, windows,
 };
@@ -26,10 +26,7 @@ fn fault(text: &str) -> Fault {
 }
 
 fn ints(text: &str) -> Option<Vec<i64>> {
-    match one(text).elements.as_deref()? {
-        Elements::Ints(ints) => Some(ints.clone()),
-        Elements::Floats(_) => None,
-    }
+    one(text).ints()
 }
 
 /// Shape of the first output if data decide as `bound` says.
@@ -219,10 +216,10 @@ fn elements_are_exact_or_unknown() {
     }
     // 11 digits of half precision: 2,049 lies between two of them.
     let half = one("Cast 13 to=10 : i2=[2049,2051]");
-    assert_eq!(half.elements.as_deref(), Some(&Elements::Floats(vec![2048.0, 2052.0])));
+    assert_eq!(half.known(), Some(&[2048.0, 2052.0].map(Number::Float)[..]));
     // 0.1 of 32 bits times 10 is 1 when it is rounded to 32 bits, and above 1 otherwise.
     let product = one("Mul 14 : f1=[0.1] f1=[10]");
-    assert_eq!(product.elements.as_deref(), Some(&Elements::Floats(vec![1.0])));
+    assert_eq!(product.known(), Some(&[Number::Float(1.0)][..]));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::text::Case;
-use crate::fact::{Elements, Fact};
+use crate::fact::Fact;
 
 /// Replacements for a number.
 const EXTREMES: [&str; 10] = [
@@ -50,7 +50,7 @@ fn consistent(case: &mut Case) {
 fn is_within_limits(fact: &Fact) -> bool {
     let known = fact.elements.as_ref().map(|known| known.len());
     fact.shape.iter().all(|&extent| extent <= Fact::MAX_EXTENT)
-        && known.is_none_or(|known| known <= Elements::MAX && known as u64 == fact.count())
+        && known.is_none_or(|known| known <= Fact::MAX_ELEMENTS && known as u64 == fact.count())
 }
 
 #[test]

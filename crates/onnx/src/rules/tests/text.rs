@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::fact::{Element, Elements, Fact};
+use crate::fact::{Element, Fact, Number};
 use crate::graph::{Attribute, Node, Tensor};
+use crate::layers;
 use crate::rules::{Call, Fault, infer};
 
 const TYPES: [(char, Element); 8] = [
@@ -51,7 +52,8 @@ impl Case {
     }
 
     pub(super) fn infer(&self) -> Result<Vec<Fact>, Fault> {
-        infer(&self.call())
+        let operator = layers::find(&self.node).ok_or(Fault::Unsupported)?;
+        infer(operator.rule, &self.call())
     }
 }
 
@@ -110,11 +112,11 @@ pub(super) fn fact(word: &str) -> Fact {
     let extents = shape[1..].split('x').filter(|extent| !extent.is_empty());
     let elements = elements.map(|list| {
         let items = list.trim_matches(['[', ']']).split(',').filter(|item| !item.is_empty());
-        if element.is_integer() {
-            Elements::Ints(items.map(|item| item.parse().expect("an integer")).collect())
-        } else {
-            Elements::Floats(items.map(|item| item.parse().expect("a number")).collect())
-        }
+        let number = |item: &str| match element.is_integer() {
+            true => Number::Int(item.parse().expect("an integer")),
+            false => Number::Float(item.parse().expect("a number")),
+        };
+        items.map(number).collect::<Vec<_>>()
     });
     Fact {
         element: *element,

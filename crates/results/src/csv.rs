@@ -9,13 +9,11 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use xrsim_model::units::SimTime;
-use xrsim_sim::metrics::DeviceMetrics;
 use xrsim_sim::plan::Plan;
-use xrsim_sim::score::{InferenceScore, Score, Scorecard};
 use xrsim_sim::sweep::{RunResult, Scored};
 
 use super::RunLabel;
-use super::cells::{self, Cells};
+use super::cells::{Cells, Rows, RunTable, add_run};
 use super::rows::{CHECK, RowCheck};
 
 /// Columns at the start of every file.
@@ -30,35 +28,6 @@ const POINT: [&str; 2] = ["point", "id"];
 /// Columns of a sweep after the scores.
 const REASON: [&str; 2] = ["reason", CHECK];
 
-/// Columns of `inferences.csv` between the label and the scores of a request.
-pub const REQUEST: [&str; 11] = [
-    "model",
-    "network",
-    "frame",
-    "arrival_ms",
-    "deadline_ms",
-    "start_ms",
-    "end_ms",
-    "accelerator",
-    "outcome",
-    "reason",
-    "energy_mj",
-];
-
-/// Columns of `inferences.csv` after the scores of a request.
-pub(super) const REST: [&str; 3] = ["cause", "segments", "counted"];
-
-/// Names of the scores, counts and energy of runs, and of the metrics of their hardware.
-fn run_results() -> Vec<&'static str> {
-    let device = DeviceMetrics::COLUMNS.iter().map(|column| column.name);
-    results().into_iter().chain(device).collect()
-}
-
-/// Names of the scores, counts and energy of runs and models.
-fn results() -> Vec<&'static str> {
-    Score::columns().map(|column| column.name).collect()
-}
-
 /// The `keys` that the label of a run does not have.
 pub fn beside_label<'a>(keys: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
     keys.filter(|key| !LABEL.contains(key))
@@ -66,7 +35,7 @@ pub fn beside_label<'a>(keys: impl Iterator<Item = &'a str>) -> impl Iterator<It
 
 /// First line of the file of a sweep, whose rows have columns for `settings` after the label.
 pub fn sweep_header(settings: &[&str]) -> String {
-    [&POINT[..], &LABEL, settings, &run_results(), &REASON].concat().join(",") + "\n"
+    [&POINT[..], &LABEL, settings, &RunTable::Scores.names(), &REASON].concat().join(",") + "\n"
 }
 
 /// Writes the rows of one file; the header is written on creation.
@@ -74,6 +43,7 @@ pub fn sweep_header(settings: &[&str]) -> String {
 /// A row is assembled in one reused buffer: millions of rows cost no allocation.
 pub struct Table<W> {
     out: W,
+    kind: RunTable,
     row: String,
     /// The label columns of the current run, ending with a comma.
     label: String,
@@ -84,46 +54,24 @@ pub struct Table<W> {
 }
 
 impl<W: Write> Table<W> {
-    fn new(mut out: W, settings: &[&str], columns: &[&[&str]]) -> io::Result<Self> {
-        let first = [&LABEL[..], settings].concat();
-        writeln!(out, "{}", [first, columns.concat()].concat().join(","))?;
-        let (row, label, settings) = (String::new(), String::new(), String::new());
-        Ok(Self { out, row, label, settings, check: None })
-    }
-
-    /// `scores.csv`, with columns for `settings` after the label.
+    /// The table of a `kind`, with columns for `settings` after the label.
     ///
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn scores(out: W, settings: &[&str]) -> io::Result<Self> {
-        Self::new(out, settings, &[&run_results()])
-    }
-
-    /// `models.csv`, with columns for `settings` after the label.
-    ///
-    /// # Errors
-    ///
-    /// The error of the writer.
-    pub fn models(out: W, settings: &[&str]) -> io::Result<Self> {
-        Self::new(out, settings, &[&["model", "network"], &results()])
-    }
-
-    /// `inferences.csv`, with columns for `settings` after the label.
-    ///
-    /// # Errors
-    ///
-    /// The error of the writer.
-    pub fn inferences(out: W, settings: &[&str]) -> io::Result<Self> {
-        let scores: Vec<_> = InferenceScore::SCORES.iter().map(|column| column.name).collect();
-        Self::new(out, settings, &[&REQUEST, &scores, &REST])
+    pub fn new(mut out: W, kind: RunTable, settings: &[&str]) -> io::Result<Self> {
+        writeln!(out, "{}", [&LABEL, settings, &kind.names()].concat().join(","))?;
+        Ok(Self::below_header(out, kind, None))
     }
 
     /// Rows of a sweep, whose `header` is in the file already.
     pub fn sweep_rows(out: W, header: &str) -> Self {
-        let check = Some(RowCheck::below(header.as_bytes()));
+        Self::below_header(out, RunTable::Scores, Some(RowCheck::below(header.as_bytes())))
+    }
+
+    fn below_header(out: W, kind: RunTable, check: Option<RowCheck>) -> Self {
         let (row, label, settings) = (String::new(), String::new(), String::new());
-        Self { out, row, label, settings, check }
+        Self { out, kind, row, label, settings, check }
     }
 
     /// Sets the values of the columns of settings, in their order, for the rows that follow.
@@ -154,12 +102,11 @@ impl<W: Write> Table<W> {
         settings.for_each(|value| self.text(value));
         match result {
             Ok(Scored { scorecard, device }) => {
-                cells::of_score(self, &scorecard.total);
-                cells::of_device(self, device);
+                add_run(self, &scorecard.total, device);
                 self.row.push(',');
             }
             Err(reason) => {
-                self.row.extend(run_results().iter().map(|_| ','));
+                self.row.extend(RunTable::Scores.names().iter().map(|_| ','));
                 self.text(reason);
             }
         }
@@ -191,54 +138,19 @@ impl<W: Write> Table<W> {
         Ok(self.out)
     }
 
-    /// Writes the row of one run of `scores.csv`.
+    /// Writes the rows of one run.
     ///
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn scores_row(
-        &mut self,
-        label: &RunLabel<'_>,
-        scorecard: &Scorecard,
-        device: &DeviceMetrics,
-    ) -> io::Result<()> {
+    pub fn add(&mut self, label: &RunLabel<'_>, plan: &Plan, result: &RunResult) -> io::Result<()> {
         self.start_run(label);
-        cells::of_run(self, scorecard, device)
-    }
-
-    /// Writes the rows of one run of `models.csv`, in the order of the scenario.
-    ///
-    /// # Errors
-    ///
-    /// The error of the writer.
-    pub fn models_rows(
-        &mut self,
-        plan: &Plan,
-        label: &RunLabel<'_>,
-        scorecard: &Scorecard,
-    ) -> io::Result<()> {
-        self.start_run(label);
-        cells::of_models(self, plan, scorecard)
-    }
-
-    /// Writes the rows of one run of `inferences.csv`, in order of arrival.
-    ///
-    /// # Errors
-    ///
-    /// The error of the writer.
-    pub fn inferences_rows(
-        &mut self,
-        plan: &Plan,
-        label: &RunLabel<'_>,
-        result: &RunResult,
-    ) -> io::Result<()> {
-        self.start_run(label);
-        cells::of_requests(self, plan, result)
+        self.kind.add(self, plan, result)
     }
 
     fn start_run(&mut self, label: &RunLabel<'_>) {
         self.row.clear();
-        cells::of_label(self, label);
+        RunLabel::COLUMNS.iter().for_each(|column| column.add(label, self));
         self.row.push_str(&self.settings);
         std::mem::swap(&mut self.label, &mut self.row);
     }
@@ -248,7 +160,7 @@ impl<W: Write> Table<W> {
     }
 }
 
-impl<W: Write> Cells for Table<W> {
+impl<W: Write> Rows for Table<W> {
     fn start_row(&mut self) {
         self.row.clear();
         self.row.push_str(&self.label);
@@ -259,7 +171,9 @@ impl<W: Write> Cells for Table<W> {
         self.row.push('\n');
         self.out.write_all(self.row.as_bytes())
     }
+}
 
+impl<W: Write> Cells for Table<W> {
     fn whole(&mut self, value: u64) {
         self.display(value);
     }

@@ -97,6 +97,10 @@ fn every_shipped_file_says_where_it_is_from_and_fits_the_page() {
     for path in shipped() {
         let source = source(&path);
         assert!(source.text().starts_with("# "), "{} has no comment", source.name());
+        // Their digests stand in records of earlier runs: longer lines stay as they are.
+        if ["searches", "technologies"].iter().any(|folder| source.name().contains(folder)) {
+            continue;
+        }
         for (index, line) in source.text().lines().enumerate() {
             assert!(line.chars().count() <= 110, "{}:{} is too long", source.name(), index + 1);
         }
@@ -108,7 +112,7 @@ fn the_examples_of_the_descriptions_load() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("example.yaml");
     let mut n_examples = 0;
-    for name in FOLDERS {
+    for name in FOLDERS.into_iter().chain(["scenarios/mlperf", "scenarios/sweeps"]) {
         let text = std::fs::read_to_string(root().join(name).join("README.md")).unwrap();
         // The name of a file may follow: "```yaml file=mine.yaml".
         let blocks = text.split("```yaml").skip(1).filter_map(|rest| rest.split_once('\n'));

@@ -18,7 +18,8 @@ use xrsim_report::limit::Limit;
 use xrsim_report::overview::overview;
 use xrsim_report::score_rows::{ScoreRow, ScoreRows};
 use xrsim_report::scores;
-use xrsim_results::csv::{RunTables, Table};
+use xrsim_results::cells::RunTable;
+use xrsim_results::csv::Table;
 use xrsim_results::idle::{IdleEnergies, idle_energy_of};
 use xrsim_results::{RunLabel, json};
 use xrsim_sim::plan::Plan;
@@ -83,7 +84,10 @@ pub(super) struct Results<'p> {
 }
 
 /// Names of the tables of `--out DIR`.
-pub(super) const TABLES: [&str; 3] = RunTables::<OutputFile>::NAMES;
+pub(super) const TABLES: [&str; 3] = {
+    let [(scores, _), (models, _), (inferences, _)] = RunTable::FILES;
+    [scores, models, inferences]
+};
 
 /// Record of the tables.
 pub(super) const RECORD: &str = "run.json";
@@ -96,15 +100,16 @@ pub(super) fn files() -> impl Iterator<Item = &'static str> {
 /// The files of `--out DIR`. They appear when all are complete.
 struct Folder {
     set: OutputSet,
-    tables: RunTables<OutputFile>,
+    tables: Vec<(&'static str, Table<OutputFile>)>,
 }
 
 impl Folder {
     fn create(path: &Path) -> Result<Self, Failure> {
         let set = OutputSet::create(path)?;
-        let [scores, models, inferences] = TABLES.map(|name| set.file(name));
-        let tables = RunTables::new([scores?, models?, inferences?], &[]);
-        let tables = tables.map_err(|error| Failure::writing(&path.display(), &error))?;
+        let failure = |error| Failure::writing(&path.display(), &error);
+        let table =
+            |(name, kind)| Ok((name, Table::new(set.file(name)?, kind, &[]).map_err(failure)?));
+        let tables = RunTable::FILES.into_iter().map(table).collect::<Result<_, Failure>>()?;
         Ok(Self { set, tables })
     }
 
@@ -114,16 +119,16 @@ impl Folder {
         label: &RunLabel<'_>,
         result: &RunResult,
     ) -> Result<(), Failure> {
-        let taken = self.tables.add(plan, label, std::iter::empty(), result);
+        let taken =
+            self.tables.iter_mut().try_for_each(|(_, table)| table.add(label, plan, result));
         taken.map_err(|error| Failure::writing(&self.set.folder().display(), &error))
     }
 
     fn finish(self, record: Map<String, Value>) -> Result<(), Failure> {
         let Self { mut set, tables } = self;
         let folder = set.folder().display().to_string();
-        let written = tables.finish().map_err(|error| Failure::writing(&folder, &error))?;
-        for (name, file) in TABLES.into_iter().zip(written) {
-            set.add(name, file)?;
+        for (name, table) in tables {
+            set.add(name, table.finish().map_err(|error| Failure::writing(&folder, &error))?)?;
         }
         let names: Vec<_> = files().collect();
         set.commit_and_say(RECORD, record, format_args!("{}", names.join(", ")))
@@ -144,7 +149,8 @@ impl<'p> Results<'p> {
         let folder = args.out.as_deref().map(Folder::create).transpose()?;
         let stdout_csv = match args.format {
             Format::Csv => {
-                Some(Table::scores(BufWriter::new(Stream::Out), &[]).map_err(stdout_failure)?)
+                let out = BufWriter::new(Stream::Out);
+                Some(Table::new(out, RunTable::Scores, &[]).map_err(stdout_failure)?)
             }
             Format::Table | Format::Json => None,
         };
@@ -189,7 +195,7 @@ impl<'p> Results<'p> {
             Err(error) => {
                 self.infeasible.push(infeasible(&label, &error));
                 self.n_failed += usize::from(error.is_failure());
-                self.rows.refuse(plan, &label, &error);
+                self.rows.refuse(plan, &label);
                 Ok(())
             }
         };
@@ -208,8 +214,7 @@ impl<'p> Results<'p> {
             folder.take(plan, label, result)?;
         }
         if let Some(csv) = &mut self.stdout_csv {
-            let device = result.device(plan);
-            match csv.scores_row(label, &result.scorecard, &device).map_err(stdout_failure) {
+            match csv.add(label, plan, result).map_err(stdout_failure) {
                 // The files are written even if nobody reads standard output.
                 Err(Failure::BrokenPipe) if self.has_files => self.stdout_csv = None,
                 printed => printed?,
@@ -341,7 +346,7 @@ impl<'p> Results<'p> {
     /// Prints few rows with every column, many as the best systems of every scenario. A single draw
     /// names no best, so that its scores are printed as a matrix.
     fn print_table(&self) -> Result<(), Failure> {
-        let rows: Vec<ScoreRow> = self.rows.rows().collect();
+        let rows = self.rows.rows();
         let style = table_style();
         let systems: BTreeSet<_> = rows.iter().map(|row| &*row.system).collect();
         let is_small = rows.len() <= MOST_DETAIL_ROWS && systems.len() <= MOST_DETAIL_SYSTEMS;
@@ -351,16 +356,16 @@ impl<'p> Results<'p> {
             output::print_text(&[table, assumed(self.prepared), notes].concat())
         };
         if self.detail || is_small && !self.matrix {
-            return print(scores::detail(&rows, self.seed, style));
+            return print(scores::detail(rows, self.seed, style));
         }
         if self.matrix || is_once {
-            return print(scores::matrix(&rows, self.seed, style));
+            return print(scores::matrix(rows, self.seed, style));
         }
         let cost_model = &*self.prepared.cost_model().model;
         let limit = |network: &Network, accelerator: &Accelerator| {
             Limit::of(cost_model, network, accelerator)
         };
-        print(overview(&rows, self.seed, style, limit))?;
+        print(overview(rows, self.seed, style, limit))?;
         let seconds = self.started.elapsed().as_secs_f64();
         say(format_args!("{} in {seconds:.1} s", counted(self.n_runs, "run")));
         Ok(())

@@ -9,8 +9,9 @@ use xrsim_figures::{self as figures, Caption, Format, Timeline};
 use xrsim_model::trace::Trace;
 use xrsim_report::timeline::timeline;
 use xrsim_results::RunLabel;
+use xrsim_results::cells::RunTable;
 use xrsim_results::columns::{Columns, ColumnsOfRuns};
-use xrsim_results::csv::{RunTables, beside_label};
+use xrsim_results::csv::{Table, beside_label};
 use xrsim_sim::plan::Plan;
 use xrsim_sim::score::Scorecard;
 use xrsim_sim::sweep::{RunError, RunResult};
@@ -118,37 +119,34 @@ impl Runs {
 
     /// The table of `scores.csv` in columns: a row per run.
     pub fn scores(&self) -> Columns {
-        self.columns(ColumnsOfRuns::scores, ColumnsOfRuns::run)
+        self.columns(RunTable::Scores)
     }
 
     /// The table of `models.csv` in columns: a row per model of a run.
     pub fn models(&self) -> Columns {
-        self.columns(ColumnsOfRuns::models, ColumnsOfRuns::models_of)
+        self.columns(RunTable::Models)
     }
 
     /// The table of `inferences.csv` in columns: a row per request, without `cause` and `segments`, which
     /// [`Runs::inference_texts`] has.
     pub fn inferences(&self) -> Columns {
-        self.columns(ColumnsOfRuns::inferences, ColumnsOfRuns::requests_of)
+        self.columns(RunTable::InferenceFacts)
     }
 
     /// The columns `cause` and `segments` of `inferences.csv`: a row per request. They take about five times as long as
     /// all others.
     pub fn inference_texts(&self) -> Columns {
-        self.columns(ColumnsOfRuns::inference_texts, ColumnsOfRuns::requests_of)
+        self.columns(RunTable::InferenceTexts)
     }
 
-    fn columns(
-        &self,
-        new: fn(&[&str]) -> ColumnsOfRuns,
-        add: fn(&mut ColumnsOfRuns, &Plan, &RunResult) -> io::Result<()>,
-    ) -> Columns {
+    fn columns(&self, table: RunTable) -> Columns {
         let keys = self.keys();
-        let mut columns = new(&keys);
+        let mut columns = ColumnsOfRuns::new(table, &keys);
         for run in &self.0 {
             let Ok(result) = &run.result else { continue };
-            columns.start_run(&run.label(), keys.iter().filter_map(|key| run.varied(key)));
-            add(&mut columns, &run.plan, result).expect("memory takes every row");
+            let values = keys.iter().filter_map(|key| run.varied(key));
+            let added = columns.add(&run.label(), values, &run.plan, result);
+            added.expect("memory takes every row");
         }
         columns.finish()
     }
@@ -161,16 +159,18 @@ impl Runs {
 
     fn write(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
-        let file = |name| File::create(folder.join(name)).map(BufWriter::new);
-        let [scores, models, inferences] = RunTables::<File>::NAMES.map(file);
+        let file = |name: &str| File::create(folder.join(name)).map(BufWriter::new);
         let keys = self.keys();
-        let mut tables = RunTables::new([scores?, models?, inferences?], &keys)?;
-        for run in &self.0 {
-            let Ok(result) = &run.result else { continue };
-            let values = keys.iter().filter_map(|key| run.varied(key));
-            tables.add(&run.plan, &run.label(), values, result)?;
+        for (name, table) in RunTable::FILES {
+            let mut table = Table::new(file(name)?, table, &keys)?;
+            for run in &self.0 {
+                let Ok(result) = &run.result else { continue };
+                table.set_settings(keys.iter().filter_map(|key| run.varied(key)));
+                table.add(&run.label(), &run.plan, result)?;
+            }
+            table.finish()?;
         }
-        tables.finish().map(drop)
+        Ok(())
     }
 }
 

@@ -7,64 +7,51 @@ use serde_json::{Value, json};
 
 use xrsim_model::cost::Quantity;
 use xrsim_model::hardware::technology::{AcceleratorArea, PeakPower};
-use xrsim_model::hardware::{Accelerator, LocalBuffers, System, Technology};
+use xrsim_model::hardware::{Accelerator, LocalBuffers, Memory, System, Technology};
 use xrsim_model::units::Bytes;
 
 use super::area_terms::{LargeTerms, Sizes};
-use super::cost::{object, write_csv};
-use super::table::{Style, new_table, render};
+use super::cost::{count, object, text, write_csv};
+use super::table::{Columns, Style};
+
+/// A column: its name, its heading in the table for people, which leaves it out if that is empty, and its cell.
+type Column = (&'static str, &'static str, fn(&Row<'_>) -> Quantity);
 
 /// Columns: technology; system and accelerator, or `all` for the sum over the accelerators with what is fixed; sizes, of
 /// cluster buffers one for each level, outermost first; terms of the area, that of the cluster buffers also by
 /// level; leakage and peak power.
-const COLUMNS: [&str; 18] = [
-    "technology",
-    "system",
-    "accelerator",
-    "pes",
-    "idle_pes",
-    "scratchpad_bytes",
-    "cluster_bytes",
-    "shared_memory_bytes",
-    "overhead_mm2",
-    "pes_mm2",
-    "scratchpads_mm2",
-    "clusters_mm2",
-    "cluster_levels_mm2",
-    "shared_memory_mm2",
-    "network_mm2",
-    "area_mm2",
-    "leakage_mw",
-    "peak_mw",
+const COLUMNS: [Column; 18] = [
+    ("technology", "", |it| text(it.technology.name())),
+    ("system", "system", |it| text(&it.system)),
+    ("accelerator", "accelerator", |it| text(it.accelerator)),
+    ("pes", "PEs", |it| count(it.pes)),
+    ("idle_pes", "idle", |it| count(it.idle_pes)),
+    ("scratchpad_bytes", "", |it| it.size(|memory| count(memory.scratchpad.get()))),
+    ("cluster_bytes", "", |it| it.size(|memory| it.levels(|at| cluster_bytes(memory, at)))),
+    ("shared_memory_bytes", "", |it| it.size(|memory| count(memory.shared.get()))),
+    ("overhead_mm2", "overhead", |it| it.term(|area| area.overhead)),
+    ("pes_mm2", "PEs mm2", |it| it.term(|area| area.pes)),
+    ("scratchpads_mm2", "scratchpads", |it| it.term(|area| area.scratchpads)),
+    ("clusters_mm2", "clusters", |it| it.term(|area| area.clusters.iter().sum())),
+    ("cluster_levels_mm2", "", |it| {
+        it.size(|_| it.levels(|at| it.areas[0].clusters[at].to_string()))
+    }),
+    ("shared_memory_mm2", "shared", |it| it.term(|area| area.shared_memory)),
+    ("network_mm2", "NoC", |it| it.term(|area| area.network)),
+    ("area_mm2", "mm2", |it| Quantity::Real(it.area_mm2)),
+    ("leakage_mw", "leakage mW", |it| it.leakage_mw.map_or(text(""), Quantity::Real)),
+    ("peak_mw", "peak mW", |it| Quantity::Real(it.peak_mw)),
 ];
 
-/// Headers of the table for people, in the order of [`COLUMNS`]; columns without one are left out.
-const HEADER: [&str; COLUMNS.len()] = [
-    "",
-    "system",
-    "accelerator",
-    "PEs",
-    "idle",
-    "",
-    "",
-    "",
-    "overhead",
-    "PEs mm2",
-    "scratchpads",
-    "clusters",
-    "",
-    "shared",
-    "NoC",
-    "mm2",
-    "leakage mW",
-    "peak mW",
-];
-
-type Row = [Quantity; COLUMNS.len()];
+/// Names of the columns.
+fn names() -> [&'static str; COLUMNS.len()] {
+    COLUMNS.map(|(name, ..)| name)
+}
 
 /// Area and power of systems.
 pub struct AreaReport {
-    rows: Vec<Row>,
+    /// Cells of [`COLUMNS`].
+    rows: Vec<[Quantity; COLUMNS.len()]>,
     /// Technologies of the systems, and sizes of the memories of their accelerators, in words.
     lines: Vec<String>,
     systems: Vec<String>,
@@ -111,27 +98,25 @@ impl AreaReport {
 
     /// Tables of the terms and of the totals under all technologies.
     pub fn to_table(&self, style: Style) -> String {
-        let shown = |at: &usize| !HEADER[*at].is_empty();
-        let columns: Vec<usize> = (0..COLUMNS.len()).filter(shown).collect();
-        let header: Vec<_> = columns.iter().map(|&at| HEADER[at]).collect();
-        let mut table = new_table(style, &header, 2);
-        for row in &self.rows {
-            table.add_row(columns.iter().map(|&at| cell(COLUMNS[at], &row[at])));
+        let mut columns = Columns::new();
+        for (at, (name, heading, _)) in COLUMNS.into_iter().enumerate() {
+            let cell = move |row: &&[Quantity; COLUMNS.len()]| cell(name, &row[at]);
+            columns = match heading {
+                "" => columns,
+                "system" | "accelerator" => columns.text(heading, cell),
+                _ => columns.number(heading, cell),
+            };
         }
-        let lines = self.lines.concat();
-        [&render(&table), PEAK, &lines, &self.large_terms, "\n", &self.totals(style)].concat()
+        let (table, lines) = (columns.of(&self.rows).text(style), self.lines.concat());
+        [&table, PEAK, &lines, &self.large_terms, "\n", &self.totals(style)].concat()
     }
 
     fn totals(&self, style: Style) -> String {
-        let names = self.shipped.iter().map(|it| format!("mm2 in {it}"));
-        let header: Vec<String> = std::iter::once("system".to_string()).chain(names).collect();
-        let header: Vec<_> = header.iter().map(String::as_str).collect();
-        let mut table = new_table(style, &header, 1);
-        for (system, totals) in self.systems.iter().zip(&self.totals) {
-            let totals = totals.iter().map(|total| format!("{total:.3}"));
-            table.add_row(std::iter::once(system.clone()).chain(totals));
-        }
-        render(&table)
+        let systems = Columns::<(&String, &Vec<f64>)>::new().text("system", |it| it.0.clone());
+        let technologies = self.shipped.iter().enumerate().fold(systems, |columns, (at, name)| {
+            columns.number(format!("mm2 in {name}"), move |it| format!("{:.3}", it.1[at]))
+        });
+        technologies.of(self.systems.iter().zip(&self.totals)).text(style)
     }
 
     /// One row per accelerator, and one per system.
@@ -140,12 +125,12 @@ impl AreaReport {
     ///
     /// The error of the writer, if writing fails.
     pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        write_csv(out, &COLUMNS, self.rows.iter())
+        write_csv(out, &names(), self.rows.iter())
     }
 
     /// Object with the rows and with the totals under all technologies.
     pub fn to_json(&self) -> Value {
-        let rows = self.rows.iter().map(|row| object(&COLUMNS, row.to_vec()));
+        let rows = self.rows.iter().map(|row| object(&names(), row.to_vec()));
         let totals = self.systems.iter().zip(&self.totals).map(|(system, totals)| {
             let totals = self.shipped.iter().zip(totals);
             let totals = totals.map(|(name, total)| (name.clone(), json!(total)));
@@ -187,87 +172,85 @@ fn cell(column: &str, value: &Quantity) -> String {
     }
 }
 
+/// An accelerator, or a system.
+struct Row<'a> {
+    technology: &'a Technology,
+    system: String,
+    accelerator: &'a str,
+    pes: u64,
+    idle_pes: u64,
+    /// Sizes of the memories; `None` for a system.
+    memory: Option<&'a Memory>,
+    /// Areas of the accelerator, or of all of the system.
+    areas: Vec<AcceleratorArea>,
+    area_mm2: f64,
+    leakage_mw: Option<f64>,
+    peak_mw: f64,
+}
+
 /// A row of every accelerator, and one of the system if it has several or if an area is fixed.
-fn rows(system: &System, technology: &Technology) -> Vec<Row> {
-    let name = name(system);
-    let mut rows: Vec<Row> =
-        system.accelerators().iter().map(|it| row(&name, it, technology)).collect();
+fn rows(system: &System, technology: &Technology) -> Vec<[Quantity; COLUMNS.len()]> {
+    let mut rows: Vec<_> =
+        system.accelerators().iter().map(|it| Row::of(system, it, technology)).collect();
     if rows.len() > 1 || technology.fixed_mm2() > 0.0 {
-        rows.push(sum(&name, system, technology));
+        rows.push(Row::sum(system, technology));
     }
-    rows
+    rows.iter().map(|row| COLUMNS.map(|(.., cell)| cell(row))).collect()
 }
 
-fn row(system: &str, accelerator: &Accelerator, technology: &Technology) -> Row {
-    let area = technology.area(accelerator);
-    let levels = used_levels(&area.clusters);
-    let list = |of: &dyn Fn(usize) -> String| (0..levels).map(of).collect::<Vec<_>>().join(";");
-    let size = |level| accelerator.memory.cluster(level).map_or(0, Bytes::get).to_string();
-    [
-        Quantity::Text(technology.name().into()),
-        Quantity::Text(system.into()),
-        Quantity::Text(accelerator.name.to_string()),
-        count(accelerator.pes.into()),
-        count(accelerator.idle_pes().into()),
-        count(accelerator.memory.scratchpad.get()),
-        Quantity::Text(list(&size)),
-        count(accelerator.memory.shared.get()),
-        Quantity::Real(area.overhead),
-        Quantity::Real(area.pes),
-        Quantity::Real(area.scratchpads),
-        Quantity::Real(area.clusters.iter().sum()),
-        Quantity::Text(list(&|level| area.clusters[level].to_string())),
-        Quantity::Real(area.shared_memory),
-        Quantity::Real(area.network),
-        Quantity::Real(area.total()),
-        optional(technology.leakage_mw(accelerator)),
-        Quantity::Real(PeakPower::of(accelerator).total()),
-    ]
+impl<'a> Row<'a> {
+    fn of(system: &System, accelerator: &'a Accelerator, technology: &'a Technology) -> Self {
+        let area = technology.area(accelerator);
+        Self {
+            technology,
+            system: name(system),
+            accelerator: &accelerator.name,
+            pes: accelerator.pes.into(),
+            idle_pes: accelerator.idle_pes().into(),
+            memory: Some(&accelerator.memory),
+            area_mm2: area.total(),
+            areas: vec![area],
+            leakage_mw: technology.leakage_mw(accelerator),
+            peak_mw: PeakPower::of(accelerator).total(),
+        }
+    }
+
+    /// Sums over the accelerators; sizes have none.
+    fn sum(system: &'a System, technology: &'a Technology) -> Self {
+        let accelerators = system.accelerators();
+        let areas = technology.system_area(system);
+        Self {
+            technology,
+            system: name(system),
+            accelerator: "all",
+            pes: system.pes(),
+            idle_pes: accelerators.iter().map(|it| u64::from(it.idle_pes())).sum(),
+            memory: None,
+            area_mm2: areas.total(),
+            areas: areas.accelerators,
+            leakage_mw: technology.system_leakage_mw(system),
+            peak_mw: accelerators.iter().map(|it| PeakPower::of(it).total()).sum(),
+        }
+    }
+
+    fn term(&self, term: fn(&AcceleratorArea) -> f64) -> Quantity {
+        Quantity::Real(self.areas.iter().map(term).sum())
+    }
+
+    fn size(&self, size: impl Fn(&Memory) -> Quantity) -> Quantity {
+        self.memory.map_or(text(""), size)
+    }
+
+    /// A text for each level of cluster buffers, up to the innermost one with an area.
+    fn levels(&self, of: impl Fn(usize) -> String) -> Quantity {
+        let clusters = &self.areas[0].clusters;
+        let n_levels = clusters.iter().rposition(|&area| area > 0.0).map_or(0, |last| last + 1);
+        text(&(0..n_levels).map(of).collect::<Vec<_>>().join(";"))
+    }
 }
 
-/// Sums over the accelerators; sizes have none.
-fn sum(system: &str, of: &System, technology: &Technology) -> Row {
-    let accelerators = of.accelerators();
-    let areas = technology.system_area(of);
-    let term = |term: fn(&AcceleratorArea) -> f64| {
-        Quantity::Real(areas.accelerators.iter().map(term).sum())
-    };
-    let none = || Quantity::Text(String::new());
-    let idle = accelerators.iter().map(|it| u64::from(it.idle_pes())).sum();
-    let peak = accelerators.iter().map(|it| PeakPower::of(it).total()).sum();
-    [
-        Quantity::Text(technology.name().into()),
-        Quantity::Text(system.into()),
-        Quantity::Text("all".into()),
-        count(of.pes()),
-        count(idle),
-        none(),
-        none(),
-        none(),
-        term(|it| it.overhead),
-        term(|it| it.pes),
-        term(|it| it.scratchpads),
-        term(|it| it.clusters.iter().sum()),
-        none(),
-        term(|it| it.shared_memory),
-        term(|it| it.network),
-        Quantity::Real(areas.total()),
-        optional(technology.system_leakage_mw(of)),
-        Quantity::Real(peak),
-    ]
-}
-
-fn count(count: u64) -> Quantity {
-    Quantity::Count(i64::try_from(count).unwrap_or(i64::MAX))
-}
-
-fn optional(value: Option<f64>) -> Quantity {
-    value.map_or_else(|| Quantity::Text(String::new()), Quantity::Real)
-}
-
-/// Number of levels up to the innermost one with an area.
-fn used_levels(areas: &[f64]) -> usize {
-    areas.iter().rposition(|&area| area > 0.0).map_or(0, |last| last + 1)
+fn cluster_bytes(memory: &Memory, level: usize) -> String {
+    memory.cluster(level).map_or(0, Bytes::get).to_string()
 }
 
 /// Line with the sizes of the memories of an accelerator.

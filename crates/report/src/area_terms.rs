@@ -6,6 +6,8 @@ use xrsim_model::hardware::{Accelerator, LocalBuffers, System};
 use xrsim_model::text::counted;
 use xrsim_model::units::Bytes;
 
+use xrsim_results::span::Span;
+
 /// Origin of the sizes of scratchpads and cluster buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sizes {
@@ -54,7 +56,7 @@ impl LargeTerms {
         let Some((term, share)) = area.and_then(|it| it.large_term()) else { return };
         let at = self.terms.iter().position(|known| known.term == term);
         let at = at.unwrap_or_else(|| {
-            let (shares, sizes, needed) = (Span::EMPTY, Span::EMPTY, Span::EMPTY);
+            let (shares, sizes, needed) = Default::default();
             self.terms.push(LargeTerm { term, systems: Vec::new(), shares, sizes, needed });
             self.terms.len() - 1
         });
@@ -121,32 +123,5 @@ impl LargeTerm {
             }
         };
         format!("{head}{tail}\n")
-    }
-}
-
-/// The least and the largest of some numbers.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Span<T>(Option<[T; 2]>);
-
-impl<T: PartialOrd + Copy> Span<T> {
-    const EMPTY: Self = Self(None);
-
-    fn is_empty(&self) -> bool {
-        self.0.is_none()
-    }
-
-    fn hold(&mut self, number: T) {
-        let [least, largest] = self.0.unwrap_or([number; 2]);
-        let least = if number < least { number } else { least };
-        let largest = if number > largest { number } else { largest };
-        self.0 = Some([least, largest]);
-    }
-
-    /// One number, or two that are printed in different ways with `to` between them.
-    fn words(&self, text: impl Fn(&T) -> String) -> String {
-        let Some([least, largest]) = self.0.map(|it| it.each_ref().map(text)) else {
-            return String::new();
-        };
-        if least == largest { least } else { format!("{least} to {largest}") }
     }
 }

@@ -7,6 +7,7 @@ use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::RunResult;
 
 use xrsim_results::model_names;
+use xrsim_results::span::Span;
 
 /// Smallest share of the time of an accelerator that a named layer takes at the rate of its model.
 const LEAST_LOAD: f64 = 0.25;
@@ -23,17 +24,17 @@ pub struct DominantLayers {
 }
 
 /// One layer, over all systems.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Found {
     scenarios: Vec<String>,
     model: String,
     network: String,
     layer: String,
     systems: Vec<String>,
-    /// Smallest and largest share of the network's time.
-    share: [f64; 2],
-    /// Smallest and largest number of passes through DRAM.
-    passes: [f64; 2],
+    /// Shares of the network's time [%].
+    share: Span<f64>,
+    /// Numbers of passes through DRAM.
+    passes: Span<f64>,
     /// Largest share of the time of an accelerator.
     load: f64,
 }
@@ -70,28 +71,22 @@ impl DominantLayers {
             return;
         }
         let layer = &*network.layers()[layer].name;
-        let scenario = plan.scenario.name();
-        let same = |it: &&mut Found| it.model == name && it.layer == layer;
-        let system = plan.system.name();
-        match self.found.iter_mut().find(same) {
-            Some(found) => {
-                remember(&mut found.scenarios, scenario);
-                remember(&mut found.systems, system);
-                found.share = wider(found.share, share);
-                found.passes = wider(found.passes, passes);
-                found.load = found.load.max(load);
-            }
-            None => self.found.push(Found {
-                scenarios: vec![scenario.into()],
+        let same = |it: &Found| it.model == name && it.layer == layer;
+        let at = self.found.iter().position(same).unwrap_or_else(|| {
+            self.found.push(Found {
                 model: name.into(),
                 network: active.unit.task.to_string(),
                 layer: layer.into(),
-                systems: vec![system.into()],
-                share: [share; 2],
-                passes: [passes; 2],
-                load,
-            }),
-        }
+                ..Found::default()
+            });
+            self.found.len() - 1
+        });
+        let found = &mut self.found[at];
+        remember(&mut found.scenarios, plan.scenario.name());
+        remember(&mut found.systems, plan.system.name());
+        found.share.hold(100.0 * share);
+        found.passes.hold(passes);
+        found.load = found.load.max(load);
     }
 
     /// A line for each of the most dominant layers, the worst first; empty without any.
@@ -112,13 +107,13 @@ impl DominantLayers {
 impl Found {
     fn line(&self, options: &str) -> String {
         let Self { model, network, layer, .. } = self;
-        let share = range(self.share.map(|share| 100.0 * share));
-        let passes = match self.passes[1] >= 2.0 {
-            true => format!(
-                " and moves {} times the bytes of its tensors through DRAM",
-                range(self.passes)
-            ),
-            false => String::new(),
+        let share = self.share.words(|it| format!("{it:.0}"));
+        let passes = self.passes.words(|it| format!("{it:.0}"));
+        let passes = match self.passes.largest() {
+            Some(2.0..) => {
+                format!(" and moves {passes} times the bytes of its tensors through DRAM")
+            }
+            _ => String::new(),
         };
         format!(
             "note: {}: layer {layer} of {model} takes {share} % of its time on {}{passes}: the \
@@ -127,16 +122,6 @@ impl Found {
             listed(&self.systems, "systems")
         )
     }
-}
-
-fn wider([low, high]: [f64; 2], value: f64) -> [f64; 2] {
-    [low.min(value), high.max(value)]
-}
-
-/// `12`, or `12 to 15`.
-fn range([low, high]: [f64; 2]) -> String {
-    let [low, high] = [low, high].map(|value| format!("{value:.0}"));
-    if low == high { low } else { format!("{low} to {high}") }
 }
 
 /// Adds `name` unless it is known.

@@ -1,14 +1,6 @@
 //! LaTeX tables: `tabular` environments that need the package booktabs and nothing else.
 
-/// A table as text: a header, columns of text first, and rows.
-pub(crate) struct Grid {
-    /// Names of the columns.
-    pub header: Vec<String>,
-    /// Number of columns of text, which come first and are left-aligned.
-    pub text_columns: usize,
-    /// Rows of as many cells.
-    pub rows: Vec<Vec<String>>,
-}
+use super::table::Grid;
 
 /// The table, with `notes` as comments above it. A line separates rows that differ in the first column, if it has
 /// equal cells in a row.
@@ -19,9 +11,7 @@ pub(crate) fn tabular(grid: &Grid, notes: &[String]) -> String {
         text.push_str(&format!("% {}\n", note.replace(char::is_control, " ")));
     }
     text.push_str("% needs \\usepackage{booktabs}\n");
-    let n_columns = grid.header.len();
-    let alignment = "l".repeat(grid.text_columns.min(n_columns))
-        + &"r".repeat(n_columns.saturating_sub(grid.text_columns));
+    let alignment: String = grid.is_text.iter().map(|is| if *is { 'l' } else { 'r' }).collect();
     text.push_str(&format!("\\begin{{tabular}}{{{alignment}}}\n\\toprule\n"));
     text.push_str(&line(&grid.header));
     text.push_str("\\midrule\n");
@@ -106,7 +96,7 @@ mod tests {
         let text = |cells: &[&str]| cells.iter().map(|it| (*it).to_string()).collect::<Vec<_>>();
         let grid = Grid {
             header: text(&["scenario", "scheduler", "score"]),
-            text_columns: 2,
+            is_text: vec![true, true, false],
             rows: vec![text(&["a", "x", "1"]), text(&["a", "y", "2"]), text(&["b", "x", "3"])],
         };
         let expected = "% note\n% needs \\usepackage{booktabs}\n\\begin{tabular}{llr}\n\\toprule\n\

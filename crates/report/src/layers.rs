@@ -74,42 +74,34 @@ pub fn write_csv<'a>(rows: impl Iterator<Item = LayerRow<'a>>, out: impl Write) 
 }
 
 /// Cells from `n` to `instances`; what an operator does not have is empty.
-fn extents(row: &LayerRow<'_>) -> [String; EXTENTS] {
+fn extents(row: &LayerRow<'_>) -> Vec<String> {
     let Padding { top, bottom, left, right } = row.padding;
-    let padding = format!("{top} {bottom} {left} {right}");
+    let cells = |before: [u32; 9], after: [u32; 4]| {
+        let padding = [format!("{top} {bottom} {left} {right}")];
+        [&texts(before)[..], &padding, &texts(after)].concat()
+    };
     match &row.layer.operator {
         Operator::Conv(shape) => {
             let &ConvShape { n, c, r, s, stride_y, stride_x, .. } = shape;
             let &ConvShape { dilation_y, dilation_x, .. } = shape;
             let (k, y, x) = (shape.output_channels(), shape.stored_rows(), shape.stored_columns());
             let before = [n, k, c, y, x, r, s, stride_y, stride_x];
-            let after = [dilation_y, dilation_x, shape.n_groups(), 1];
-            cells(before, padding, after)
+            cells(before, [dilation_y, dilation_x, shape.n_groups(), 1])
         }
         Operator::Matmul(shape) => {
             let &MatmulShape { instances, rows, k, c, .. } = shape;
-            cells([1, k, c, rows, 1, 1, 1, 1, 1], padding, [1, 1, 1, instances])
+            cells([1, k, c, rows, 1, 1, 1, 1, 1], [1, 1, 1, instances])
         }
         Operator::Vector(_) => {
-            let [n, k, y, x] = row.layer.form.map_or([const { String::new() }; 4], |form| {
-                form.read().extents().map(|extent| extent.to_string())
-            });
-            let empty = String::new;
-            let mut cells = [const { String::new() }; EXTENTS];
-            cells[..5].clone_from_slice(&[n, k, empty(), y, x]);
+            let form = row.layer.form.map(|form| form.read().extents());
+            let [n, k, y, x] = form.map_or_else(Default::default, texts);
+            let mut cells = vec![n, k, String::new(), y, x];
+            cells.resize(EXTENTS, String::new());
             cells
         }
     }
 }
 
-fn cells(before: [u32; 9], padding: String, after: [u32; 4]) -> [String; EXTENTS] {
-    let mut cells = [const { String::new() }; EXTENTS];
-    for (cell, extent) in cells.iter_mut().zip(before) {
-        *cell = extent.to_string();
-    }
-    cells[9] = padding;
-    for (cell, extent) in cells[10..].iter_mut().zip(after) {
-        *cell = extent.to_string();
-    }
-    cells
+fn texts<const N: usize>(extents: [u32; N]) -> [String; N] {
+    extents.map(|extent| extent.to_string())
 }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use xrsim_model::mapper::{MappedLayer, MappedNetwork, Objective, Status, Value, Violation};
 
 use super::network::grouped;
-use super::table::{Style, new_table, render};
+use super::table::{Columns, Style, or_dash, percent};
 
 /// Mappings of networks, and what they were searched for.
 pub struct MappingReport {
@@ -36,45 +36,32 @@ impl MappingReport {
             _ => "uJ",
         };
         let texts = self.networks.iter().map(|network| {
-            let found = format!("found {unit}");
-            let mut header =
-                vec!["layer", &listed, &found, "better", "lower bound", "gap", "energy uJ"];
-            header.extend(["status", "mapping"]);
-            let mut table = new_table(style, &header, 1);
-            for index in [7, 8] {
-                if let Some(column) = table.column_mut(index) {
-                    column.set_cell_alignment(comfy_table::CellAlignment::Left);
-                }
-            }
-            for layer in &network.layers {
-                table.add_row(self.row(layer));
-            }
+            let table = Columns::<&MappedLayer>::new()
+                .text("layer", |it| it.layer.to_string())
+                .number(&*listed, |it| or_dash(it.listed.as_ref(), |it| self.listed(it)))
+                .number(format!("found {unit}"), |it| self.number(&it.value))
+                .number("better", |it| or_dash(self.better(it), percent))
+                .number("lower bound", |it| self.number(&it.bound))
+                .number("gap", |it| or_dash(self.gap(it), percent))
+                .number("energy uJ", |it| format!("{:.1}", it.value.energy_pj / 1e6))
+                .text("status", |it| self.status(it))
+                .text("mapping", |it| match &self.file {
+                    Some(file) => format!("{file}#{}", it.layer),
+                    None => it.mappings.join("; "),
+                })
+                .of(&network.layers);
             let heading = match self.networks.len() {
                 1 => String::new(),
                 _ => format!("{}\n", network.network),
             };
-            heading + &render(&table)
+            heading + &table.text(style)
         });
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    fn row(&self, layer: &MappedLayer) -> [String; 9] {
-        let listed = layer.listed.as_ref();
-        let mapping = match &self.file {
-            Some(file) => format!("{file}#{}", layer.layer),
-            None => layer.mappings.join("; "),
-        };
-        [
-            layer.layer.to_string(),
-            listed.map_or("-".into(), |(name, value)| format!("{} ({name})", self.number(value))),
-            self.number(&layer.value),
-            self.better(layer).map_or("-".into(), percent),
-            self.number(&layer.bound),
-            self.gap_percent(layer),
-            format!("{:.1}", layer.value.energy_pj / 1e6),
-            self.status(layer),
-            mapping,
-        ]
+    /// Value and name of the best dataflow.
+    fn listed(&self, (name, value): &(Box<str>, Value)) -> String {
+        format!("{} ({name})", self.number(value))
     }
 
     fn number(&self, value: &Value) -> String {
@@ -101,10 +88,6 @@ impl MappingReport {
         })
     }
 
-    fn gap_percent(&self, layer: &MappedLayer) -> String {
-        self.gap(layer).map_or_else(|| "-".into(), percent)
-    }
-
     /// Number of layers without a legal mapping.
     pub fn n_illegal(&self) -> usize {
         self.layers().filter(|(_, layer)| layer.status == Status::NoLegalMapping).count()
@@ -118,7 +101,7 @@ impl MappingReport {
                 Some(violation) => format!("no legal mapping: {}", in_words(&violation)),
                 None => "no legal mapping".into(),
             },
-            _ => format!("gap {}", self.gap_percent(layer)),
+            _ => format!("gap {}", or_dash(self.gap(layer), percent)),
         }
     }
 
@@ -128,31 +111,26 @@ impl MappingReport {
     ///
     /// The error of the writer, if writing fails.
     pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut table = csv::Writer::from_writer(out);
-        table.write_record(COLUMNS)?;
-        for (network, layer) in self.layers() {
-            let listed = layer.listed.as_ref();
-            let of_listed =
-                |get: fn(&Value) -> String| listed.map_or(String::new(), |it| get(&it.1));
-            table.write_record([
-                network.to_string(),
-                layer.layer.to_string(),
-                listed.map_or(String::new(), |(name, _)| name.to_string()),
-                of_listed(|value| value.cycles.to_string()),
-                of_listed(|value| value.energy_pj.to_string()),
-                layer.value.cycles.to_string(),
-                layer.value.energy_pj.to_string(),
-                layer.bound.cycles.to_string(),
-                layer.bound.energy_pj.to_string(),
-                self.gap(layer).map_or(String::new(), |gap| gap.to_string()),
-                self.status(layer),
-                layer.counts.evaluated.to_string(),
-                layer.counts.infeasible.to_string(),
-                layer.counts.excluded.to_string(),
-                layer.mappings.join("; "),
-            ])?;
-        }
-        table.flush()
+        let listed = |it: &MappedLayer, get: fn(&Value) -> String| {
+            it.listed.as_ref().map_or(String::new(), |(_, value)| get(value))
+        };
+        let table = Columns::<(&str, &MappedLayer)>::new()
+            .text("network", |it| it.0.to_string())
+            .text("layer", |it| it.1.layer.to_string())
+            .text("listed", |it| it.1.listed.as_ref().map_or("".into(), |(name, _)| name.clone()))
+            .number("listed_cycles", |it| listed(it.1, |value| value.cycles.to_string()))
+            .number("listed_energy_pJ", |it| listed(it.1, |value| value.energy_pj.to_string()))
+            .number("cycles", |it| it.1.value.cycles)
+            .number("energy_pJ", |it| it.1.value.energy_pj)
+            .number("bound_cycles", |it| it.1.bound.cycles)
+            .number("bound_energy_pJ", |it| it.1.bound.energy_pj)
+            .number("gap", |it| self.gap(it.1).map_or(String::new(), |gap| gap.to_string()))
+            .text("status", |it| self.status(it.1))
+            .number("evaluated", |it| it.1.counts.evaluated)
+            .number("infeasible", |it| it.1.counts.infeasible)
+            .number("excluded", |it| it.1.counts.excluded)
+            .text("mapping", |it| it.1.mappings.join("; "));
+        table.of(self.layers()).write_csv(out)
     }
 
     /// One JSON object.
@@ -183,29 +161,6 @@ impl MappingReport {
             .iter()
             .flat_map(|network| network.layers.iter().map(move |layer| (&*network.network, layer)))
     }
-}
-
-/// Columns of the CSV.
-const COLUMNS: [&str; 15] = [
-    "network",
-    "layer",
-    "listed",
-    "listed_cycles",
-    "listed_energy_pJ",
-    "cycles",
-    "energy_pJ",
-    "bound_cycles",
-    "bound_energy_pJ",
-    "gap",
-    "status",
-    "evaluated",
-    "infeasible",
-    "excluded",
-    "mapping",
-];
-
-fn percent(fraction: f64) -> String {
-    format!("{:.1} %", 100.0 * fraction)
 }
 
 fn in_words(violation: &Violation) -> String {

@@ -1,6 +1,6 @@
 //! The best systems of every scenario: the first screen of a run of many scenarios and systems.
 
-use comfy_table::{Cell, CellAlignment};
+use comfy_table::Cell;
 
 use xrsim_model::hardware::Accelerator;
 use xrsim_model::hardware::technology::AreaTerm;
@@ -12,7 +12,8 @@ use super::model_parts::ModelParts;
 use super::ranking::{Draws, Matrix, Standing, SystemKey};
 use super::score_rows::ScoreRow;
 use super::scores::uncertainty;
-use super::table::{Style, emphasised, leave_out_lines, new_table, render, with_half_width};
+use super::table::{Columns, Style, emphasised, leave_out_lines, or_dash, render, with_half_width};
+use xrsim_results::span::Span;
 
 /// Most systems that a cell names.
 const MOST_NAMES: usize = 3;
@@ -22,23 +23,6 @@ const ALL: &str = "XRBench score";
 
 /// Distance to the best mean score up to which systems count as alike.
 const ALIKE: f64 = 0.01;
-
-const HEADER: [&str; 11] = [
-    "scenario",
-    "PEs",
-    "best",
-    "score",
-    "next best",
-    "alike",
-    "most lost",
-    "busiest",
-    "limited by",
-    "mJ",
-    "mm2",
-];
-
-/// Columns of numbers; the others are text.
-const NUMBERS: [&str; 5] = ["PEs", "score", "alike", "mJ", "mm2"];
 
 const LEGEND: &str = "\
     score: the primary metric, which `compare` ranks by too (Definition 15)\n\
@@ -66,27 +50,22 @@ pub fn overview(
 ) -> String {
     let matrix = Matrix::new(rows);
     let groups = groups(&matrix.systems);
-    let mut table = new_table(style, &HEADER, HEADER.len());
-    for (column, name) in table.column_iter_mut().zip(HEADER) {
-        if NUMBERS.contains(&name) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    let columns = columns(style, &limit);
+    let mut table = columns.header().table(style);
     let mut is_open = false;
     let mut terms = Vec::new();
     let n_scenarios = matrix.scenarios.len();
     // The mean of one scenario is that scenario.
     for column in (0..n_scenarios).chain((n_scenarios > 1).then_some(n_scenarios)) {
         for (index, group) in groups.iter().enumerate() {
-            let row = Row::of(&matrix, column, group);
+            let name = matrix.scenarios.get(column).copied().unwrap_or(ALL);
+            let name = if index == 0 || style == Style::Plain { name } else { "" };
+            let row = Row::of(&matrix, name, column, group);
             let with_area = row.best.iter().find(|row| row.area_mm2.is_some());
             terms.extend(with_area.map(|row| row.large_term));
             is_open |= row.standing.as_ref().is_some_and(|it| !it.open.is_empty());
-            let name = matrix.scenarios.get(column).copied().unwrap_or(ALL);
-            let name = if index == 0 || style == Style::Plain { name } else { "" };
-            let cells = [name.to_string()].into_iter().chain(row.cells(style, &limit));
             let is_last = column == n_scenarios;
-            table.add_row(cells.map(|text| match is_last {
+            table.add_row(columns.row(&row).into_iter().map(|text| match is_last {
                 true => emphasised(&text, style),
                 false => Cell::new(text),
             }));
@@ -98,17 +77,44 @@ pub fn overview(
     [&render(&table), &legend, open, MORE, &uncertainty(rows, seed)].concat()
 }
 
+fn columns<'c>(
+    style: Style,
+    limit: &'c impl Fn(&Network, &Accelerator) -> Option<Limit>,
+) -> Columns<'c, Row<'c>> {
+    Columns::<Row<'_>>::new()
+        .text("scenario", |it| it.scenario.to_string())
+        .number("PEs", |it| it.pes(it.standing.as_ref().map_or(0, |it| it.best[0])))
+        .text("best", |it| or_dash(it.standing.as_ref(), |standing| it.names(standing)))
+        .number("score", move |it| or_dash(it.scores(), |scores| score(&scores, style)))
+        .text("next best", |it| or_dash(it.standing.as_ref(), |standing| it.next(standing)))
+        .number("alike", |it| or_dash(it.standing.as_ref(), |standing| it.alike(standing.best[0])))
+        .text("most lost", |it| {
+            let loss = ModelParts::largest_loss(&it.parts());
+            or_dash(loss, |it| format!("{} {} {:.3}", it.model, it.cause.name(), it.lost))
+        })
+        .text("busiest", |it| {
+            let busiest = ModelParts::busiest(&it.parts());
+            or_dash(busiest, |it| format!("{} {}", it.model, percent(it.share)))
+        })
+        .text("limited by", move |it| {
+            let busiest = ModelParts::busiest(&it.parts());
+            let limit = busiest.and_then(|it| limit(it.network, it.accelerator));
+            or_dash(limit, |it| format!("{} {}", it.resource, percent(it.share)))
+        })
+        .number("mJ", Row::energy_per_frame)
+        .number("mm2", Row::area)
+}
+
 /// Continuation of a line on areas: the one term that takes more than half of each, with its shares.
 fn large_terms(terms: &[Option<(AreaTerm, f64)>]) -> String {
     let is_first = |it: &Option<(AreaTerm, f64)>| it.map(|it| it.0) == terms[0].map(|it| it.0);
     let Some(&Some((first, _))) = terms.first().filter(|_| terms.iter().all(is_first)) else {
         return String::new();
     };
-    let shares = terms.iter().flatten().map(|(_, share)| *share);
-    let (least, most) = shares.fold((1.0_f64, 0.0_f64), |(a, b), it| (a.min(it), b.max(it)));
-    let (least, most) = (format!("{:.0}", 100.0 * least), percent(most));
-    let range = if most == format!("{least} %") { most } else { format!("{least} to {most}") };
-    format!(", of which {} take {range} (xrsim area)", first.name())
+    let mut shares = Span::default();
+    terms.iter().flatten().for_each(|(_, share)| shares.hold(100.0 * share));
+    let range = shares.words(|it| format!("{it:.0}"));
+    format!(", of which {} take {range} % (xrsim area)", first.name())
 }
 
 /// Systems of one size together; all together if no two have one size.
@@ -119,6 +125,8 @@ fn groups<'s, 'a>(systems: &'s [SystemKey<'a>]) -> Vec<&'s [SystemKey<'a>]> {
 
 /// Systems of one group in one scenario, or in all.
 struct Row<'a> {
+    /// Name of the scenario, or of all.
+    scenario: &'a str,
     group: &'a [SystemKey<'a>],
     draws: Vec<Option<Draws>>,
     /// `None` if no system has two draws, or a score above 0.
@@ -128,43 +136,26 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn of(matrix: &Matrix<'a>, column: usize, group: &'a [SystemKey<'a>]) -> Self {
+    fn of(
+        matrix: &Matrix<'a>,
+        scenario: &'a str,
+        column: usize,
+        group: &'a [SystemKey<'a>],
+    ) -> Self {
         let draws: Vec<_> = group.iter().map(|&system| matrix.draws(column, system)).collect();
         let standing = Standing::of(&draws, matrix.random(column));
         let best = standing.as_ref().map(|it| matrix.cell(column, group[it.best[0]]));
-        Self { group, draws, standing, best: best.unwrap_or_default() }
+        Self { scenario, group, draws, standing, best: best.unwrap_or_default() }
     }
 
-    /// Cells after the name of the scenario.
-    fn cells(
-        &self,
-        style: Style,
-        limit: &impl Fn(&Network, &Accelerator) -> Option<Limit>,
-    ) -> Vec<String> {
-        let Some(standing) = &self.standing else {
-            let mut cells = vec!["-".to_string(); HEADER.len() - 1];
-            cells[0] = self.pes(0);
-            return cells;
-        };
-        let best = standing.best[0];
-        let scores = self.draws[best].iter().flatten().flatten().copied();
-        let parts: Vec<&ModelParts> = self.best.iter().map(|row| &row.models).collect();
-        let loss = ModelParts::largest_loss(&parts);
-        let busiest = ModelParts::busiest(&parts);
-        let limit = busiest.as_ref().and_then(|it| limit(it.network, it.accelerator));
-        let dash = || "-".to_string();
-        vec![
-            self.pes(best),
-            self.names(standing),
-            score(&Summary::of(scores), style),
-            self.next(standing),
-            self.alike(best),
-            loss.map_or_else(dash, |it| format!("{} {} {:.3}", it.model, it.cause.name(), it.lost)),
-            busiest.map_or_else(dash, |it| format!("{} {}", it.model, percent(it.share))),
-            limit.map_or_else(dash, |it| format!("{} {}", it.resource, percent(it.share))),
-            self.energy_per_frame(),
-            self.area(),
-        ]
+    /// Scores of the best system.
+    fn scores(&self) -> Option<Summary> {
+        let best = self.standing.as_ref()?.best[0];
+        Some(Summary::of(self.draws[best].iter().flatten().flatten().copied()))
+    }
+
+    fn parts(&self) -> Vec<&'a ModelParts> {
+        self.best.iter().map(|row| &row.models).collect()
     }
 
     /// PEs of a system.
@@ -194,10 +185,9 @@ impl<'a> Row<'a> {
 
     /// The first system that is told apart from the best, with its distance.
     fn next(&self, standing: &Standing) -> String {
-        standing.others.first().map_or_else(
-            || "-".into(),
-            |(index, it)| format!("{} {}", self.name(*index), distance(it.difference.mean)),
-        )
+        or_dash(standing.others.first(), |(index, it)| {
+            format!("{} {}", self.name(*index), distance(it.difference.mean))
+        })
     }
 
     /// Number of systems whose mean score is close to that of `best`, the best system included.
@@ -215,17 +205,14 @@ impl<'a> Row<'a> {
     /// Area of the best system \[mm2\].
     fn area(&self) -> String {
         let area = self.best.iter().find_map(|row| row.area_mm2);
-        area.map_or_else(|| "-".into(), |area| format!("{area:.0}"))
+        or_dash(area, |area| format!("{area:.0}"))
     }
 
     /// Energy of the best system for each executed frame \[mJ\], over all its runs.
     fn energy_per_frame(&self) -> String {
         let sum = |name: &str| self.best.iter().map(|row| row.mean(name)).sum::<f64>();
         let executed = sum("executed");
-        match executed > 0.0 {
-            true => format!("{:.1}", sum("energy_mj") / executed),
-            false => "-".into(),
-        }
+        or_dash((executed > 0.0).then(|| sum("energy_mj") / executed), |mj| format!("{mj:.1}"))
     }
 }
 

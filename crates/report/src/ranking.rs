@@ -68,7 +68,7 @@ impl<'a> Matrix<'a> {
             Some(_) => !rows.is_empty(),
             None => rows.len() == self.scenarios.len(),
         };
-        if !complete || rows.iter().any(|row| row.infeasible.is_some()) {
+        if !complete || rows.iter().any(|row| row.is_infeasible()) {
             return None;
         }
         let n_of = |row: &&ScoreRow| row.draws.len();

@@ -4,13 +4,13 @@ use xrsim_model::hardware::technology::{AreaTerm, SystemArea};
 use xrsim_sim::load::Drawn;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::score::Score;
-use xrsim_sim::sweep::{RunError, RunResult};
+use xrsim_sim::sweep::RunResult;
 
 use super::model_parts::ModelParts;
 use xrsim_results::RunLabel;
 
-/// One score of a table of runs, already averaged over replications.
-#[derive(Debug, Clone)]
+/// Scores of one scenario on one system, over the replications.
+#[derive(Debug)]
 pub struct ScoreRow {
     /// Scenario.
     pub scenario: String,
@@ -24,14 +24,12 @@ pub struct ScoreRow {
     pub large_term: Option<(AreaTerm, f64)>,
     /// Random parts of the run.
     pub drawn: Drawn,
-    /// Means over the replications, in the order of [`Score::columns`].
-    pub means: Vec<f64>,
+    /// Sums over the replications, in the order of [`Score::columns`].
+    sums: Vec<f64>,
     /// Score of every replication, in their order; `None` where it failed.
     pub draws: Vec<Option<f64>>,
     /// Losses and busy times of the models.
     pub models: ModelParts,
-    /// Reason why there is no score.
-    pub infeasible: Option<String>,
 }
 
 impl ScoreRow {
@@ -49,74 +47,34 @@ impl ScoreRow {
         }
     }
 
+    /// Whether no replication has a score.
+    pub(super) fn is_infeasible(&self) -> bool {
+        self.draws.iter().all(Option::is_none)
+    }
+
+    /// Mean of a column by its place in [`Score::columns`].
+    pub(super) fn mean_at(&self, at: usize) -> f64 {
+        self.sums[at] / self.draws.iter().flatten().count().max(1) as f64
+    }
+
     /// Mean of the column called `name`; 0 if there is none.
     pub(super) fn mean(&self, name: &str) -> f64 {
         let at = Score::columns().position(|column| column.name == name);
-        at.map_or(0.0, |at| self.means[at])
-    }
-}
-
-/// Rows of runs that are added in order, the replications of a run one after the other.
-#[derive(Debug, Default)]
-pub struct ScoreRows(Vec<Average>);
-
-impl ScoreRows {
-    /// Adds the scores of a run.
-    pub fn add(&mut self, plan: &Plan, label: &RunLabel<'_>, result: &RunResult) {
-        let row = self.of(plan, label);
-        row.add(&result.scorecard.total);
-        row.models.add(plan, result);
+        at.map_or(0.0, |at| self.mean_at(at))
     }
 
-    /// Adds a run that has no scores.
-    pub fn refuse(&mut self, plan: &Plan, label: &RunLabel<'_>, error: &RunError) {
-        self.of(plan, label).refuse(error);
-    }
-
-    /// The rows, in the order of the runs.
-    pub fn rows(&self) -> impl Iterator<Item = ScoreRow> {
-        self.0.iter().map(Average::row)
-    }
-
-    /// The row of a run, which may be one more replication of the run before it.
-    fn of(&mut self, plan: &Plan, label: &RunLabel<'_>) -> &mut Average {
-        let is_same = self.0.last().is_some_and(|row| row.is_of(label));
-        if !is_same {
-            self.0.push(Average::new(plan, label));
-        }
-        self.0.last_mut().expect("a row was just made sure of")
-    }
-}
-
-/// Means over the replications of one scenario on one system.
-#[derive(Debug)]
-struct Average {
-    scenario: String,
-    system: String,
-    pes: u64,
-    area: Option<SystemArea>,
-    drawn: Drawn,
-    /// Sums over the replications, in the order of [`Score::columns`].
-    sums: Vec<f64>,
-    /// Score of every replication, in their order; `None` where it has none.
-    draws: Vec<Option<f64>>,
-    models: ModelParts,
-    /// Reason for the first replication without a score.
-    infeasible: Option<String>,
-}
-
-impl Average {
     fn new(plan: &Plan, label: &RunLabel<'_>) -> Self {
+        let area = plan.system.technology().map(|it| it.system_area(&plan.system));
         Self {
             scenario: label.scenario.into(),
             system: label.system.into(),
             pes: label.pes,
-            area: plan.system.technology().map(|it| it.system_area(&plan.system)),
+            area_mm2: area.as_ref().map(SystemArea::total),
+            large_term: area.as_ref().and_then(SystemArea::large_term),
             drawn: plan.drawn(),
             sums: Score::columns().map(|_| 0.0).collect(),
             draws: Vec::new(),
             models: ModelParts::new(plan),
-            infeasible: None,
         }
     }
 
@@ -126,32 +84,40 @@ impl Average {
             && self.system == label.system
             && self.pes == label.pes
     }
+}
 
-    fn add(&mut self, total: &Score) {
-        self.draws.push(Score::primary().of(total));
-        for (sum, column) in self.sums.iter_mut().zip(Score::columns()) {
+/// Rows of runs that are added in order, the replications of a run one after the other.
+#[derive(Debug, Default)]
+pub struct ScoreRows(Vec<ScoreRow>);
+
+impl ScoreRows {
+    /// Adds the scores of a run.
+    pub fn add(&mut self, plan: &Plan, label: &RunLabel<'_>, result: &RunResult) {
+        let row = self.of(plan, label);
+        let total = &result.scorecard.total;
+        row.draws.push(Score::primary().of(total));
+        for (sum, column) in row.sums.iter_mut().zip(Score::columns()) {
             *sum += column.of(total).unwrap_or(0.0);
         }
+        row.models.add(plan, result);
     }
 
-    fn refuse(&mut self, error: &RunError) {
-        self.draws.push(None);
-        self.infeasible.get_or_insert_with(|| error.to_string());
+    /// Adds a run that has no scores.
+    pub fn refuse(&mut self, plan: &Plan, label: &RunLabel<'_>) {
+        self.of(plan, label).draws.push(None);
     }
 
-    fn row(&self) -> ScoreRow {
-        let n_scores = self.draws.iter().flatten().count();
-        ScoreRow {
-            scenario: self.scenario.clone(),
-            system: self.system.clone(),
-            pes: self.pes,
-            area_mm2: self.area.as_ref().map(SystemArea::total),
-            large_term: self.area.as_ref().and_then(SystemArea::large_term),
-            drawn: self.drawn,
-            means: self.sums.iter().map(|sum| sum / n_scores.max(1) as f64).collect(),
-            draws: self.draws.clone(),
-            models: self.models.clone(),
-            infeasible: self.infeasible.clone().filter(|_| n_scores == 0),
+    /// The rows, in the order of the runs.
+    pub fn rows(&self) -> &[ScoreRow] {
+        &self.0
+    }
+
+    /// The row of a run, which may be one more replication of the run before it.
+    fn of(&mut self, plan: &Plan, label: &RunLabel<'_>) -> &mut ScoreRow {
+        let is_same = self.0.last().is_some_and(|row| row.is_of(label));
+        if !is_same {
+            self.0.push(ScoreRow::new(plan, label));
         }
+        self.0.last_mut().expect("a row was just made sure of")
     }
 }

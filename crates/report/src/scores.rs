@@ -11,7 +11,7 @@ use xrsim_sim::score::Score;
 
 use super::ranking::{Draws, Matrix, Standing, SystemKey};
 use super::score_rows::ScoreRow;
-use super::table::{Style, emphasised, new_table, render, with_half_width};
+use super::table::{Columns, Style, emphasised, new_table, or_dash, render, with_half_width};
 
 /// Mark of a score of a single random draw.
 const ONCE: char = '~';
@@ -30,31 +30,27 @@ fn marked(name: &str, once: bool) -> String {
 /// Columns that the table leaves out because of its width.
 const LEFT_OUT: [&str; 2] = ["dropped", "not_triggered"];
 
-/// Columns of the table, with their places in [`ScoreRow::means`].
-fn shown() -> impl Iterator<Item = (usize, &'static Column<Score>)> {
-    Score::columns().enumerate().filter(|(_, column)| !LEFT_OUT.contains(&column.name))
-}
-
 /// Scores of one run each, with their breakdown; `-` where there is none.
 pub fn detail(rows: &[ScoreRow], seed: u64, style: Style) -> String {
-    let mut header = vec!["scenario", "system", "PEs", "mm2"];
-    header.extend(shown().map(|(_, column)| column.heading));
-    let mut table = new_table(style, &header, 2);
-    for row in rows {
-        let area = row.area_mm2.map_or_else(|| "-".into(), |it| format!("{it:.0}"));
-        let mut cells = vec![row.marked_scenario(), row.system.clone(), row.pes.to_string(), area];
-        match &row.infeasible {
-            Some(_) => cells.resize(header.len(), "-".into()),
-            None => cells.extend(shown().map(|(at, column)| row.cell(at, column, style))),
+    let mut columns = Columns::<&ScoreRow>::new()
+        .text("scenario", |it| it.marked_scenario())
+        .text("system", |it| it.system.clone())
+        .number("PEs", |it| it.pes)
+        .number("mm2", |it| or_dash(it.area_mm2, |it| format!("{it:.0}")));
+    for (at, column) in Score::columns().enumerate() {
+        if !LEFT_OUT.contains(&column.name) {
+            columns = columns.number(column.heading, move |it| match it.is_infeasible() {
+                true => "-".into(),
+                false => it.cell(at, column, style),
+            });
         }
-        table.add_row(cells);
     }
-    render(&table) + &uncertainty(rows, seed)
+    columns.of(rows).text(style) + &uncertainty(rows, seed)
 }
 
 impl ScoreRow {
     fn cell(&self, at: usize, column: &Column<Score>, style: Style) -> String {
-        let mean = self.means[at];
+        let mean = self.mean_at(at);
         match column.kind {
             Kind::Overall => {
                 with_half_width(&Summary::of(self.draws.iter().flatten().copied()), 3, style)

@@ -1,12 +1,14 @@
 //! Tables for people: box-drawn in a terminal, aligned plain text when piped.
 
+use std::io::{self, Write};
+
 use comfy_table::{
     Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, Width,
     presets,
 };
 
 use xrsim_model::statistics::{Fraction, Summary};
-use xrsim_model::text::shown_styled;
+use xrsim_model::text::{cell, shown_styled};
 
 /// Appearance of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +19,137 @@ pub enum Style {
     Lines,
     /// Spaces only; every character is ASCII if the data are.
     Plain,
+}
+
+/// A table as text: a header, and rows of as many cells.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Grid {
+    /// Names of the columns.
+    pub header: Vec<String>,
+    /// Whether a column is of text, which is left-aligned; numbers are right-aligned.
+    pub is_text: Vec<bool>,
+    /// Rows.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Grid {
+    /// The table for a terminal.
+    pub fn text(&self, style: Style) -> String {
+        render(&self.table(style))
+    }
+
+    /// The table for a terminal, without lines between rows if they fit.
+    pub fn dense_text(&self, style: Style) -> String {
+        let mut table = self.table(style);
+        leave_out_lines(&mut table);
+        render(&table)
+    }
+
+    /// Writes the table as CSV.
+    ///
+    /// # Errors
+    ///
+    /// The error of the writer.
+    pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(out);
+        writer.write_record(&self.header)?;
+        self.rows.iter().try_for_each(|row| writer.write_record(row))?;
+        writer.flush()
+    }
+
+    /// Header and rows.
+    pub fn into_rows(self) -> Rows {
+        (self.header, self.rows)
+    }
+
+    /// The table for a terminal, which takes further rows.
+    pub(super) fn table(&self, style: Style) -> Table {
+        let header: Vec<&str> = self.header.iter().map(String::as_str).collect();
+        let mut table = new_table(style, &header, 0);
+        for (column, is_text) in table.column_iter_mut().zip(&self.is_text) {
+            if *is_text {
+                column.set_cell_alignment(CellAlignment::Left);
+            }
+        }
+        table.add_rows(&self.rows);
+        table
+    }
+}
+
+/// Header and rows of a file.
+pub type Rows = (Vec<String>, Vec<Vec<String>>);
+
+/// Columns of a table, each with the cell of a row of type `T`.
+pub struct Columns<'c, T> {
+    names: Vec<String>,
+    is_text: Vec<bool>,
+    cells: Vec<Cell<'c, T>>,
+}
+
+/// The text of a cell of a row.
+type Cell<'c, T> = Box<dyn Fn(&T) -> String + 'c>;
+
+impl<T> Default for Columns<'_, T> {
+    fn default() -> Self {
+        Self { names: Vec::new(), is_text: Vec::new(), cells: Vec::new() }
+    }
+}
+
+impl<'c, T> Columns<'c, T> {
+    /// No columns yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a column of text.
+    #[must_use]
+    pub fn text<C: ToString>(self, name: impl Into<String>, cell: impl Fn(&T) -> C + 'c) -> Self {
+        self.column(name.into(), true, move |row| cell(row).to_string())
+    }
+
+    /// Adds a column of numbers.
+    #[must_use]
+    pub fn number<C: ToString>(self, name: impl Into<String>, cell: impl Fn(&T) -> C + 'c) -> Self {
+        self.column(name.into(), false, move |row| cell(row).to_string())
+    }
+
+    fn column(mut self, name: String, is_text: bool, cell: impl Fn(&T) -> String + 'c) -> Self {
+        self.names.push(name);
+        self.is_text.push(is_text);
+        self.cells.push(Box::new(cell));
+        self
+    }
+
+    /// The table of `rows`.
+    pub fn of(&self, rows: impl IntoIterator<Item = T>) -> Grid {
+        let rows = rows.into_iter().map(|row| self.row(&row)).collect();
+        Grid { rows, ..self.header() }
+    }
+
+    /// The table without rows.
+    pub fn header(&self) -> Grid {
+        Grid { header: self.names.clone(), is_text: self.is_text.clone(), rows: Vec::new() }
+    }
+
+    /// The cells of a row.
+    pub fn row(&self, row: &T) -> Vec<String> {
+        self.cells.iter().map(|cell| cell(row)).collect()
+    }
+}
+
+/// The number for a file, or an empty cell.
+pub fn cell_if_any(value: Option<f64>) -> String {
+    value.map(cell).unwrap_or_default()
+}
+
+/// A share in percent with one decimal.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// The text of a value; `-` without one.
+pub fn or_dash<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "-".into(), text)
 }
 
 /// An empty table in `style` with a header. The first `text_columns` are left-aligned, the others
@@ -132,7 +265,7 @@ fn longest_word(text: &str) -> u16 {
 
 /// A mean with half the width of its 95 % interval, `0.389 +- 0.073`; `+-` means this in every table.
 /// If all values are equal the text is `0.389 no spread`. For fewer than two values it is the mean.
-pub(crate) fn with_half_width(summary: &Summary, decimals: usize, style: Style) -> String {
+pub fn with_half_width(summary: &Summary, decimals: usize, style: Style) -> String {
     let mean = format!("{:.decimals$}", summary.mean);
     let Some(half) = summary.half_width(Fraction::P95) else {
         return mean;

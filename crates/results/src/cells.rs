@@ -1,39 +1,124 @@
-//! Rows of results as cells, for CSV files and for tables in memory.
+//! Tables of the results of runs: their columns with the cells of a row, for CSV files, for tables in memory and for
+//! readers.
 
 use std::io;
 
+use xrsim_model::column::{Column, Kind};
 use xrsim_model::ids::{AccelId, RequestId};
 use xrsim_model::trace::{Attempt, Outcome, Record, Segment};
 use xrsim_model::units::SimTime;
 use xrsim_sim::metrics::DeviceMetrics;
 use xrsim_sim::plan::Plan;
-use xrsim_sim::score::{Counted, InferenceScore, Score, Scorecard};
+use xrsim_sim::score::{Counted, InferenceScore, Score};
 use xrsim_sim::sweep::RunResult;
 
 use super::why::Why;
-use super::{LabelValue, RunLabel, model_names};
+use super::{RunLabel, model_names};
 
-/// Cells of a row of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    /// Names, times, outcome and scores.
-    Facts,
-    /// Cause of a miss, and segments: long texts, of which nearly every one is different.
-    Texts,
+/// A column of rows of type `R`, with the value of a row.
+#[derive(Debug, Clone, Copy)]
+pub struct Field<R> {
+    /// Name in CSV and JSON.
+    pub name: &'static str,
+    /// Heading in pages.
+    pub label: &'static str,
+    /// Whether files of earlier versions may lack it.
+    is_later: bool,
+    value: Value<R>,
 }
 
-/// Destination of rows, cell by cell.
+/// Reads the value of a row.
+#[derive(Debug, Clone, Copy)]
+pub enum Value<R> {
+    /// A text.
+    Text(fn(&R) -> &str),
+    /// A whole number.
+    Whole(fn(&R) -> u64),
+    /// A number, or nothing.
+    Number(fn(&R) -> Option<f64>),
+    /// A time in milliseconds, or nothing.
+    Time(fn(&R) -> Option<SimTime>),
+}
+
+impl<R> Field<R> {
+    pub(super) const fn new(name: &'static str, value: Value<R>) -> Self {
+        Self { name, label: name, is_later: false, value }
+    }
+
+    /// The same column with a heading.
+    pub(super) const fn headed(self, label: &'static str) -> Self {
+        Self { label, ..self }
+    }
+
+    /// The same column, which files of earlier versions may lack.
+    const fn later(self) -> Self {
+        Self { is_later: true, ..self }
+    }
+
+    /// Adds the cell of `row`.
+    pub(super) fn add(&self, row: &R, cells: &mut impl Cells) {
+        match self.value {
+            Value::Text(of) => cells.text(of(row)),
+            Value::Whole(of) => cells.whole(of(row)),
+            Value::Number(of) => cells.number(of(row)),
+            Value::Time(of) => cells.time(of(row)),
+        }
+    }
+
+    /// The value of `row` in JSON.
+    pub(super) fn json(&self, row: &R) -> serde_json::Value {
+        match self.value {
+            Value::Text(of) => of(row).into(),
+            Value::Whole(of) => of(row).into(),
+            Value::Number(of) => of(row).into(),
+            Value::Time(of) => of(row).map(SimTime::as_ms).into(),
+        }
+    }
+
+    fn heading(&self) -> Heading {
+        let nature = match self.value {
+            Value::Text(_) => Nature::Text,
+            Value::Whole(_) => Nature::Whole,
+            Value::Number(_) | Value::Time(_) => Nature::Number,
+        };
+        Heading { name: self.name, nature, is_later: self.is_later }
+    }
+}
+
+/// A column of a table, apart from its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Heading {
+    /// Name.
+    pub name: &'static str,
+    /// Nature of its values.
+    pub nature: Nature,
+    /// Whether files of earlier versions may lack it.
+    pub is_later: bool,
+}
+
+/// Nature of the values of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nature {
+    /// Texts.
+    Text,
+    /// Numbers.
+    Number,
+    /// Whole numbers.
+    Whole,
+}
+
+impl Heading {
+    fn of<T>(column: &Column<T>) -> Self {
+        let nature = match column.kind {
+            Kind::Count => Nature::Whole,
+            Kind::Overall | Kind::Score | Kind::Quantity => Nature::Number,
+        };
+        Self { name: column.name, nature, is_later: false }
+    }
+}
+
+/// Destination of cells.
 pub(super) trait Cells {
-    /// Begins a row of the current run with the label of the run.
-    fn start_row(&mut self);
-
-    /// Ends a row.
-    ///
-    /// # Errors
-    ///
-    /// The error of a writer.
-    fn end_row(&mut self) -> io::Result<()>;
-
     /// Adds a whole number.
     fn whole(&mut self, value: u64);
 
@@ -45,154 +130,253 @@ pub(super) trait Cells {
 
     /// Adds a text.
     fn text(&mut self, text: &str);
-
-    /// Whether rows of requests have these cells.
-    fn has(&self, _: Part) -> bool {
-        true
-    }
 }
 
-/// Cells of the label of a run.
-pub(super) fn of_label(cells: &mut impl Cells, label: &RunLabel<'_>) {
-    for column in RunLabel::COLUMNS {
-        match column.of(label) {
-            LabelValue::Text(text) => cells.text(text),
-            LabelValue::Number(number) => cells.whole(number),
+/// Destination of rows, cell by cell.
+pub(super) trait Rows: Cells {
+    /// Begins a row of the current run with the label of the run.
+    fn start_row(&mut self);
+
+    /// Ends a row.
+    ///
+    /// # Errors
+    ///
+    /// The error of a writer.
+    fn end_row(&mut self) -> io::Result<()>;
+}
+
+/// A table of the results of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunTable {
+    /// `scores.csv`: a row for each run.
+    Scores,
+    /// `models.csv`: a row for each model of a run, in the order of the scenario.
+    Models,
+    /// `inferences.csv`: a row for each request of a run, in order of arrival.
+    Inferences,
+    /// The same without [`RunTable::InferenceTexts`].
+    InferenceFacts,
+    /// Causes of misses, and segments: long texts, of which nearly every one is different. The rows have no label.
+    InferenceTexts,
+}
+
+impl RunTable {
+    /// The tables of a folder of results, with their files.
+    pub const FILES: [(&str, Self); 3] = [
+        ("scores.csv", Self::Scores),
+        ("models.csv", Self::Models),
+        ("inferences.csv", Self::Inferences),
+    ];
+
+    /// Columns of the label of a run, with which the rows begin.
+    pub fn label() -> impl Iterator<Item = Heading> {
+        RunLabel::COLUMNS.into_iter().map(|column| column.heading())
+    }
+
+    /// Columns after the label.
+    pub fn columns(self) -> Vec<Heading> {
+        let scores = Score::columns().map(Heading::of);
+        let facts = RequestRow::FACTS.iter().map(Field::heading);
+        let facts = facts.chain(InferenceScore::SCORES.iter().map(Heading::of));
+        let texts = RequestRow::TEXTS.iter().map(Field::heading);
+        let counted = [RequestRow::COUNTED.heading()];
+        match self {
+            Self::Scores => {
+                let device = DeviceMetrics::COLUMNS.iter().map(Heading::of);
+                scores.chain(device.map(|it| Heading { is_later: true, ..it })).collect()
+            }
+            Self::Models => ModelRow::NAMES.iter().map(Field::heading).chain(scores).collect(),
+            Self::Inferences => facts.chain(texts).chain(counted).collect(),
+            Self::InferenceFacts => facts.chain(counted).collect(),
+            Self::InferenceTexts => texts.collect(),
         }
     }
-}
 
-/// The row of a run.
-///
-/// # Errors
-///
-/// The error of a writer.
-pub(super) fn of_run(
-    cells: &mut impl Cells,
-    scorecard: &Scorecard,
-    device: &DeviceMetrics,
-) -> io::Result<()> {
-    cells.start_row();
-    of_score(cells, &scorecard.total);
-    of_device(cells, device);
-    cells.end_row()
-}
-
-/// A row for each model of a run, in the order of the scenario.
-///
-/// # Errors
-///
-/// The error of a writer.
-pub(super) fn of_models(
-    cells: &mut impl Cells,
-    plan: &Plan,
-    scorecard: &Scorecard,
-) -> io::Result<()> {
-    let names = model_names(&plan.scenario);
-    for ((active, name), model) in plan.scenario.models().iter().zip(names).zip(&scorecard.models) {
-        cells.start_row();
-        cells.text(name);
-        cells.text(active.unit.network.name());
-        of_score(cells, model);
-        cells.end_row()?;
+    /// Names of the columns after the label.
+    pub fn names(self) -> Vec<&'static str> {
+        self.columns().iter().map(|column| column.name).collect()
     }
-    Ok(())
-}
 
-/// A row for each request of a run, in order of arrival.
-///
-/// # Errors
-///
-/// The error of a writer.
-pub(super) fn of_requests(
-    cells: &mut impl Cells,
-    plan: &Plan,
-    result: &RunResult,
-) -> io::Result<()> {
-    let names = model_names(&plan.scenario);
-    let why = cells.has(Part::Texts).then(|| Why::new(plan, result));
-    let counted = Counted::new(&plan.scenario, plan.warm_up());
-    let requests = result.trace.records().iter().zip(&result.inferences);
-    for (index, (record, score)) in requests.enumerate() {
-        let active = plan.scenario.model(record.model);
-        cells.start_row();
-        if cells.has(Part::Facts) {
-            cells.text(names[record.model.index()]);
-            cells.text(active.unit.network.name());
-            cells.whole(record.frame.index() as u64);
-            cells.time(Some(record.arrival));
-            cells.time(Some(record.deadline));
-            of_outcome(cells, plan, record);
-            for column in InferenceScore::SCORES {
-                cells.number(score.as_ref().and_then(|score| column.of(score)));
+    /// Adds the rows of a run.
+    ///
+    /// # Errors
+    ///
+    /// The error of a writer.
+    pub(super) fn add(
+        self,
+        rows: &mut impl Rows,
+        plan: &Plan,
+        result: &RunResult,
+    ) -> io::Result<()> {
+        match self {
+            Self::Scores => {
+                rows.start_row();
+                add_run(rows, &result.scorecard.total, &result.device(plan));
+                rows.end_row()
+            }
+            Self::Models => add_models(rows, plan, result),
+            Self::Inferences | Self::InferenceFacts | Self::InferenceTexts => {
+                self.add_requests(rows, plan, result)
             }
         }
-        if let Some(why) = &why {
-            let id = RequestId::new(index);
-            cells.text(&why.short(id).unwrap_or_default());
-            cells.text(&segments(plan, result.trace.segments_of(id)));
-        }
-        if cells.has(Part::Facts) {
-            cells.text(if counted.counts(record) { "yes" } else { "no" });
-        }
-        cells.end_row()?;
     }
-    Ok(())
+
+    fn add_requests(self, rows: &mut impl Rows, plan: &Plan, result: &RunResult) -> io::Result<()> {
+        let names = model_names(&plan.scenario);
+        let (has_facts, has_texts) = (self != Self::InferenceTexts, self != Self::InferenceFacts);
+        let why = has_texts.then(|| Why::new(plan, result));
+        let counted = Counted::new(&plan.scenario, plan.warm_up());
+        let requests = result.trace.records().iter().zip(&result.inferences);
+        for (index, (record, score)) in requests.enumerate() {
+            let id = RequestId::new(index);
+            let segments = |_: &Why<'_>| segments(plan, result.trace.segments_of(id));
+            let row = RequestRow {
+                model: names[record.model.index()],
+                network: plan.scenario.model(record.model).unit.network.name(),
+                record,
+                ending: Ending::of(plan, record),
+                cause: why.as_ref().and_then(|why| why.short(id)).unwrap_or_default(),
+                segments: why.as_ref().map(segments).unwrap_or_default(),
+                is_counted: counted.counts(record),
+            };
+            rows.start_row();
+            if has_facts {
+                RequestRow::FACTS.iter().for_each(|column| column.add(&row, rows));
+                for column in InferenceScore::SCORES {
+                    rows.number(score.as_ref().and_then(|score| column.of(score)));
+                }
+            }
+            if has_texts {
+                RequestRow::TEXTS.iter().for_each(|column| column.add(&row, rows));
+            }
+            if has_facts {
+                RequestRow::COUNTED.add(&row, rows);
+            }
+            rows.end_row()?;
+        }
+        Ok(())
+    }
 }
 
-/// Scores, counts and energy of a run or a model.
-pub(super) fn of_score(cells: &mut impl Cells, score: &Score) {
-    Score::columns().for_each(|column| cells.number(column.of(score)));
-}
-
-/// Metrics of the hardware of a run.
-pub(super) fn of_device(cells: &mut impl Cells, device: &DeviceMetrics) {
+/// Adds the scores, counts and energy of a run, and the metrics of its hardware.
+pub(super) fn add_run(cells: &mut impl Cells, score: &Score, device: &DeviceMetrics) {
+    add_score(cells, score);
     DeviceMetrics::COLUMNS.iter().for_each(|column| cells.number(column.of(device)));
 }
 
-/// Start, end, accelerator, outcome, reason and energy.
-fn of_outcome(cells: &mut impl Cells, plan: &Plan, record: &Record) {
-    match record.outcome {
-        Outcome::Executed { accelerator, start, end, energy } => {
-            cells.time(Some(start));
-            cells.time(Some(end));
-            cells.text(name_of(plan, accelerator));
-            cells.text("executed");
-            cells.text(if end > record.deadline { "late" } else { "" });
-            cells.number(Some(energy.get()));
-        }
-        Outcome::Dropped { at, reason, energy, attempt } => {
-            cells.time(attempt.map(|attempt| attempt.start));
-            cells.time(Some(at));
-            of_place(cells, plan, attempt);
-            cells.text("dropped");
-            cells.text(reason.name());
-            cells.number(Some(energy.get()));
-        }
-        Outcome::NotTriggered => {
-            cells.time(None);
-            cells.time(None);
-            cells.text("");
-            cells.text("not_triggered");
-            cells.text("");
-            cells.number(Some(0.0));
-        }
-        Outcome::Lost { attempt } => {
-            cells.time(attempt.map(|attempt| attempt.start));
-            cells.time(None);
-            of_place(cells, plan, attempt);
-            cells.text("lost");
-            let running = attempt.is_some();
-            cells.text(if running { "running at the end" } else { "waiting at the end" });
-            cells.number(Some(0.0));
-        }
-    }
+fn add_score(cells: &mut impl Cells, score: &Score) {
+    Score::columns().for_each(|column| cells.number(column.of(score)));
 }
 
-/// Accelerator of an attempt; empty without an attempt.
-fn of_place(cells: &mut impl Cells, plan: &Plan, attempt: Option<Attempt>) {
-    let name = attempt.map(|attempt| name_of(plan, attempt.accelerator));
-    cells.text(name.unwrap_or_default());
+fn add_models(rows: &mut impl Rows, plan: &Plan, result: &RunResult) -> io::Result<()> {
+    let names = model_names(&plan.scenario).into_iter().zip(plan.scenario.models());
+    for ((name, active), score) in names.zip(&result.scorecard.models) {
+        let row = ModelRow { name, network: active.unit.network.name() };
+        rows.start_row();
+        ModelRow::NAMES.iter().for_each(|column| column.add(&row, rows));
+        add_score(rows, score);
+        rows.end_row()?;
+    }
+    Ok(())
+}
+
+/// Row of a model, before its scores.
+struct ModelRow<'r> {
+    name: &'r str,
+    network: &'r str,
+}
+
+impl ModelRow<'_> {
+    const NAMES: [Field<Self>; 2] = [
+        Field::new("model", Value::Text(|it| it.name)),
+        Field::new("network", Value::Text(|it| it.network)),
+    ];
+}
+
+/// Row of a request, apart from its scores.
+struct RequestRow<'r> {
+    model: &'r str,
+    network: &'r str,
+    record: &'r Record,
+    ending: Ending<'r>,
+    /// Cause of a miss.
+    cause: String,
+    segments: String,
+    is_counted: bool,
+}
+
+impl RequestRow<'_> {
+    /// Columns before the scores.
+    const FACTS: [Field<Self>; 11] = [
+        Field::new("model", Value::Text(|it| it.model)),
+        Field::new("network", Value::Text(|it| it.network)),
+        Field::new("frame", Value::Whole(|it| it.record.frame.index() as u64)),
+        Field::new("arrival_ms", Value::Time(|it| Some(it.record.arrival))),
+        Field::new("deadline_ms", Value::Time(|it| Some(it.record.deadline))),
+        Field::new("start_ms", Value::Time(|it| it.ending.start)),
+        Field::new("end_ms", Value::Time(|it| it.ending.end)),
+        Field::new("accelerator", Value::Text(|it| it.ending.accelerator)),
+        Field::new("outcome", Value::Text(|it| it.ending.outcome)),
+        Field::new("reason", Value::Text(|it| it.ending.reason)),
+        Field::new("energy_mj", Value::Number(|it| Some(it.ending.energy_mj))),
+    ];
+
+    /// Long texts after the scores.
+    const TEXTS: [Field<Self>; 2] = [
+        Field::new("cause", Value::Text(|it| &it.cause)),
+        Field::<Self>::new("segments", Value::Text(|it| &it.segments)).later(),
+    ];
+
+    /// The last column.
+    const COUNTED: Field<Self> =
+        Field::<Self>::new("counted", Value::Text(|it| if it.is_counted { "yes" } else { "no" }))
+            .later();
+}
+
+/// End of a request.
+#[derive(Default)]
+struct Ending<'r> {
+    start: Option<SimTime>,
+    end: Option<SimTime>,
+    /// Name of the accelerator; empty if it never ran.
+    accelerator: &'r str,
+    outcome: &'static str,
+    /// Reason of a missed deadline; empty without one.
+    reason: &'static str,
+    energy_mj: f64,
+}
+
+impl<'r> Ending<'r> {
+    fn of(plan: &'r Plan, record: &Record) -> Self {
+        let attempted = |attempt: Option<Attempt>| Self {
+            start: attempt.map(|it| it.start),
+            accelerator: attempt.map(|it| name_of(plan, it.accelerator)).unwrap_or_default(),
+            ..Self::default()
+        };
+        match record.outcome {
+            Outcome::Executed { accelerator, start, end, energy } => Self {
+                start: Some(start),
+                end: Some(end),
+                accelerator: name_of(plan, accelerator),
+                outcome: "executed",
+                reason: if end > record.deadline { "late" } else { "" },
+                energy_mj: energy.get(),
+            },
+            Outcome::Dropped { at, reason, energy, attempt } => Self {
+                end: Some(at),
+                outcome: "dropped",
+                reason: reason.name(),
+                energy_mj: energy.get(),
+                ..attempted(attempt)
+            },
+            Outcome::NotTriggered => Self { outcome: "not_triggered", ..Self::default() },
+            Outcome::Lost { attempt } => Self {
+                outcome: "lost",
+                reason: if attempt.is_some() { "running at the end" } else { "waiting at the end" },
+                ..attempted(attempt)
+            },
+        }
+    }
 }
 
 /// Start, end and accelerator of the segments of a request: `0.000000-1.500000 WS-0; 2.000000-2.250000 OS-1`, in ms.

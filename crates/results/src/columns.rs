@@ -13,9 +13,9 @@ use std::hash::BuildHasher as _;
 use ::csv::ReaderBuilder;
 use thiserror::Error;
 
-use xrsim_model::column::Kind;
+use xrsim_model::units::SimTime;
 
-use super::csv::{LABEL, REQUEST, REST};
+use super::cells::{Cells, Nature, RunTable};
 
 pub use runs::ColumnsOfRuns;
 
@@ -192,40 +192,14 @@ impl Columns {
     }
 }
 
-/// Kind of a column while it is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Nature {
-    Text,
-    Number,
-    Whole,
-}
-
-impl Nature {
-    fn of(kind: Kind) -> Self {
-        match kind {
-            Kind::Count => Self::Whole,
-            Kind::Overall | Kind::Score | Kind::Quantity => Self::Number,
-        }
-    }
-}
-
-/// Nature of a column of a label or a request that is not a score.
-fn nature_of(name: &str) -> Nature {
-    match name {
-        "pes" | "seed" | "replication" | "frame" => Nature::Whole,
-        _ if name.ends_with("_ms") || name.ends_with("_mj") => Nature::Number,
-        _ => Nature::Text,
-    }
-}
-
 /// Nature of a column of this name in a file of results, if the tables of the library know it.
 fn known_nature(name: &str) -> Option<Nature> {
-    let is_named = LABEL.iter().chain(&REQUEST).chain(&REST).any(|it| *it == name);
-    if is_named || ["id", "check", "task", "layer"].contains(&name) {
-        return Some(nature_of(name));
+    if ["id", "check", "task", "layer"].contains(&name) {
+        return Some(Nature::Text);
     }
-    let mut scores = runs::results().chain(runs::devices()).chain(runs::request_scores());
-    scores.find(|(known, _)| *known == name).map(|(_, nature)| nature)
+    let tables = [RunTable::Inferences, RunTable::Scores].map(RunTable::columns).into_iter();
+    let mut known = RunTable::label().chain(tables.flatten());
+    known.find(|column| column.name == name).map(|column| column.nature)
 }
 
 /// Words of a column by their hash, while rows are added.
@@ -355,50 +329,11 @@ impl Builder {
         Self { name: name.into(), values, validity: Vec::new(), n_absent: 0, n_rows: 0 }
     }
 
-    fn number(&mut self, value: Option<f64>) {
-        match &mut self.values {
-            Growing::Number(values) => values.push(value.unwrap_or(f64::NAN)),
-            Growing::Whole(values) => values.push(value.unwrap_or(0.0) as i64),
-            Growing::Text(dictionary) => {
-                dictionary.push(&value.map(|value| value.to_string()).unwrap_or_default());
-            }
-        }
-        self.note(value.is_some());
-    }
-
     fn signed(&mut self, value: Option<i64>) {
         if let Growing::Whole(values) = &mut self.values {
             values.push(value.unwrap_or(0));
         }
         self.note(value.is_some());
-    }
-
-    fn whole(&mut self, value: u64) {
-        match &mut self.values {
-            Growing::Whole(values) => match i64::try_from(value) {
-                Ok(value) => {
-                    values.push(value);
-                    self.note(true);
-                }
-                // A seed may be as large. The column becomes text.
-                Err(_) => {
-                    let texts = values.iter().map(i64::to_string).collect::<Vec<_>>();
-                    let mut dictionary = Dictionary::default();
-                    texts.iter().for_each(|text| dictionary.push(text));
-                    self.values = Growing::Text(Box::new(dictionary));
-                    self.text(&value.to_string());
-                }
-            },
-            Growing::Text(_) => self.text(&value.to_string()),
-            Growing::Number(_) => self.number(Some(value as f64)),
-        }
-    }
-
-    fn text(&mut self, text: &str) {
-        if let Growing::Text(dictionary) = &mut self.values {
-            dictionary.push(text);
-        }
-        self.n_rows += 1;
     }
 
     /// Adds the last value, which is there, `n` times.
@@ -440,6 +375,52 @@ impl Builder {
         };
         let validity = (self.n_absent > 0).then_some(self.validity);
         Column { name: self.name, values, validity, n_absent: self.n_absent }
+    }
+}
+
+impl Cells for Builder {
+    fn whole(&mut self, value: u64) {
+        match &mut self.values {
+            Growing::Whole(values) => match i64::try_from(value) {
+                Ok(value) => {
+                    values.push(value);
+                    self.note(true);
+                }
+                // A seed may be as large. The column becomes text.
+                Err(_) => {
+                    let texts = values.iter().map(i64::to_string).collect::<Vec<_>>();
+                    let mut dictionary = Dictionary::default();
+                    texts.iter().for_each(|text| dictionary.push(text));
+                    self.values = Growing::Text(Box::new(dictionary));
+                    self.text(&value.to_string());
+                }
+            },
+            Growing::Text(_) => self.text(&value.to_string()),
+            Growing::Number(_) => self.number(Some(value as f64)),
+        }
+    }
+
+    fn number(&mut self, value: Option<f64>) {
+        match &mut self.values {
+            Growing::Number(values) => values.push(value.unwrap_or(f64::NAN)),
+            Growing::Whole(values) => values.push(value.unwrap_or(0.0) as i64),
+            Growing::Text(dictionary) => {
+                dictionary.push(&value.map(|value| value.to_string()).unwrap_or_default());
+            }
+        }
+        self.note(value.is_some());
+    }
+
+    fn time(&mut self, time: Option<SimTime>) {
+        // The value of the text with six decimals.
+        self.number(time.map(|time| time.ns() as f64 / 1e6));
+    }
+
+    fn text(&mut self, text: &str) {
+        if let Growing::Text(dictionary) = &mut self.values {
+            dictionary.push(text);
+        }
+        self.n_rows += 1;
     }
 }
 

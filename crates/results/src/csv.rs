@@ -9,13 +9,11 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use xrsim_model::units::SimTime;
-use xrsim_sim::metrics::DeviceMetrics;
 use xrsim_sim::plan::Plan;
-use xrsim_sim::score::{InferenceScore, Score, Scorecard};
 use xrsim_sim::sweep::{RunResult, Scored};
 
 use super::RunLabel;
-use super::cells::{self, Cells};
+use super::cells::{Cells, Rows, RunTable, add_run};
 use super::rows::{CHECK, RowCheck};
 
 /// Columns at the start of every file.
@@ -30,35 +28,6 @@ const POINT: [&str; 2] = ["point", "id"];
 /// Columns of a sweep after the scores.
 const REASON: [&str; 2] = ["reason", CHECK];
 
-/// Columns of `inferences.csv` between the label and the scores of a request.
-pub const REQUEST: [&str; 11] = [
-    "model",
-    "network",
-    "frame",
-    "arrival_ms",
-    "deadline_ms",
-    "start_ms",
-    "end_ms",
-    "accelerator",
-    "outcome",
-    "reason",
-    "energy_mj",
-];
-
-/// Columns of `inferences.csv` after the scores of a request.
-pub(super) const REST: [&str; 3] = ["cause", "segments", "counted"];
-
-/// Names of the scores, counts and energy of runs, and of the metrics of their hardware.
-fn run_results() -> Vec<&'static str> {
-    let device = DeviceMetrics::COLUMNS.iter().map(|column| column.name);
-    results().into_iter().chain(device).collect()
-}
-
-/// Names of the scores, counts and energy of runs and models.
-fn results() -> Vec<&'static str> {
-    Score::columns().map(|column| column.name).collect()
-}
-
 /// The `keys` that the label of a run does not have.
 pub fn beside_label<'a>(keys: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
     keys.filter(|key| !LABEL.contains(key))
@@ -66,62 +35,7 @@ pub fn beside_label<'a>(keys: impl Iterator<Item = &'a str>) -> impl Iterator<It
 
 /// First line of the file of a sweep, whose rows have columns for `settings` after the label.
 pub fn sweep_header(settings: &[&str]) -> String {
-    [&POINT[..], &LABEL, settings, &run_results(), &REASON].concat().join(",") + "\n"
-}
-
-/// The three files of a set of runs.
-pub struct RunTables<W>([Table<W>; 3]);
-
-impl<W: Write> RunTables<W> {
-    /// Names of the files.
-    pub const NAMES: [&str; 3] = ["scores.csv", "models.csv", "inferences.csv"];
-
-    /// The tables in the files of [`RunTables::NAMES`], with columns for `settings` after the label.
-    ///
-    /// # Errors
-    ///
-    /// The error of a writer.
-    pub fn new([scores, models, inferences]: [W; 3], settings: &[&str]) -> io::Result<Self> {
-        let of_request: Vec<_> = InferenceScore::SCORES.iter().map(|column| column.name).collect();
-        Ok(Self([
-            Table::scores(scores, settings)?,
-            Table::new(models, settings, &[&["model", "network"], &results()])?,
-            Table::new(inferences, settings, &[&REQUEST, &of_request, &REST])?,
-        ]))
-    }
-
-    /// Writes the rows of a run: its models in the order of the scenario, its requests in order of arrival. `values`
-    /// are those of the columns of settings, in their order.
-    ///
-    /// # Errors
-    ///
-    /// The error of a writer.
-    pub fn add<'a>(
-        &mut self,
-        plan: &Plan,
-        label: &RunLabel<'_>,
-        values: impl Iterator<Item = &'a str> + Clone,
-        result: &RunResult,
-    ) -> io::Result<()> {
-        for table in &mut self.0 {
-            table.set_settings(values.clone());
-            table.start_run(label);
-        }
-        let [scores, models, inferences] = &mut self.0;
-        cells::of_run(scores, &result.scorecard, &result.device(plan))?;
-        cells::of_models(models, plan, &result.scorecard)?;
-        cells::of_requests(inferences, plan, result)
-    }
-
-    /// Returns the writers, flushed.
-    ///
-    /// # Errors
-    ///
-    /// The error of a writer.
-    pub fn finish(self) -> io::Result<[W; 3]> {
-        let [scores, models, inferences] = self.0;
-        Ok([scores.finish()?, models.finish()?, inferences.finish()?])
-    }
+    [&POINT[..], &LABEL, settings, &RunTable::Scores.names(), &REASON].concat().join(",") + "\n"
 }
 
 /// Writes the rows of one file; the header is written on creation.
@@ -129,6 +43,7 @@ impl<W: Write> RunTables<W> {
 /// A row is assembled in one reused buffer: millions of rows cost no allocation.
 pub struct Table<W> {
     out: W,
+    kind: RunTable,
     row: String,
     /// The label columns of the current run, ending with a comma.
     label: String,
@@ -139,31 +54,28 @@ pub struct Table<W> {
 }
 
 impl<W: Write> Table<W> {
-    fn new(mut out: W, settings: &[&str], columns: &[&[&str]]) -> io::Result<Self> {
-        let first = [&LABEL[..], settings].concat();
-        writeln!(out, "{}", [first, columns.concat()].concat().join(","))?;
-        let (row, label, settings) = (String::new(), String::new(), String::new());
-        Ok(Self { out, row, label, settings, check: None })
-    }
-
-    /// `scores.csv`, with columns for `settings` after the label.
+    /// The table of a `kind`, with columns for `settings` after the label.
     ///
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn scores(out: W, settings: &[&str]) -> io::Result<Self> {
-        Self::new(out, settings, &[&run_results()])
+    pub fn new(mut out: W, kind: RunTable, settings: &[&str]) -> io::Result<Self> {
+        writeln!(out, "{}", [&LABEL, settings, &kind.names()].concat().join(","))?;
+        Ok(Self::below_header(out, kind, None))
     }
 
     /// Rows of a sweep, whose `header` is in the file already.
     pub fn sweep_rows(out: W, header: &str) -> Self {
-        let check = Some(RowCheck::below(header.as_bytes()));
+        Self::below_header(out, RunTable::Scores, Some(RowCheck::below(header.as_bytes())))
+    }
+
+    fn below_header(out: W, kind: RunTable, check: Option<RowCheck>) -> Self {
         let (row, label, settings) = (String::new(), String::new(), String::new());
-        Self { out, row, label, settings, check }
+        Self { out, kind, row, label, settings, check }
     }
 
     /// Sets the values of the columns of settings, in their order, for the rows that follow.
-    fn set_settings<'a>(&mut self, values: impl Iterator<Item = &'a str>) {
+    pub fn set_settings<'a>(&mut self, values: impl Iterator<Item = &'a str>) {
         self.row.clear();
         values.for_each(|value| self.text(value));
         std::mem::swap(&mut self.settings, &mut self.row);
@@ -190,12 +102,11 @@ impl<W: Write> Table<W> {
         settings.for_each(|value| self.text(value));
         match result {
             Ok(Scored { scorecard, device }) => {
-                cells::of_score(self, &scorecard.total);
-                cells::of_device(self, device);
+                add_run(self, &scorecard.total, device);
                 self.row.push(',');
             }
             Err(reason) => {
-                self.row.extend(run_results().iter().map(|_| ','));
+                self.row.extend(RunTable::Scores.names().iter().map(|_| ','));
                 self.text(reason);
             }
         }
@@ -227,24 +138,19 @@ impl<W: Write> Table<W> {
         Ok(self.out)
     }
 
-    /// Writes the row of one run of `scores.csv`.
+    /// Writes the rows of one run.
     ///
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn scores_row(
-        &mut self,
-        label: &RunLabel<'_>,
-        scorecard: &Scorecard,
-        device: &DeviceMetrics,
-    ) -> io::Result<()> {
+    pub fn add(&mut self, label: &RunLabel<'_>, plan: &Plan, result: &RunResult) -> io::Result<()> {
         self.start_run(label);
-        cells::of_run(self, scorecard, device)
+        self.kind.add(self, plan, result)
     }
 
     fn start_run(&mut self, label: &RunLabel<'_>) {
         self.row.clear();
-        cells::of_label(self, label);
+        RunLabel::COLUMNS.iter().for_each(|column| column.add(label, self));
         self.row.push_str(&self.settings);
         std::mem::swap(&mut self.label, &mut self.row);
     }
@@ -254,7 +160,7 @@ impl<W: Write> Table<W> {
     }
 }
 
-impl<W: Write> Cells for Table<W> {
+impl<W: Write> Rows for Table<W> {
     fn start_row(&mut self) {
         self.row.clear();
         self.row.push_str(&self.label);
@@ -265,7 +171,9 @@ impl<W: Write> Cells for Table<W> {
         self.row.push('\n');
         self.out.write_all(self.row.as_bytes())
     }
+}
 
+impl<W: Write> Cells for Table<W> {
     fn whole(&mut self, value: u64) {
         self.display(value);
     }

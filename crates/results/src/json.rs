@@ -7,7 +7,7 @@ use xrsim_sim::metrics::DeviceMetrics;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::score::{Score, Scorecard};
 
-use super::{LabelColumn, LabelValue, RunLabel, model_names};
+use super::{RunLabel, model_names};
 
 /// One run as a JSON object: label, scores and counts of the run and of every model, metrics of the hardware.
 pub fn run(
@@ -35,11 +35,7 @@ pub fn run(
 
 /// The label of a run as a JSON object.
 pub fn label(label: &RunLabel<'_>) -> Map<String, Value> {
-    let value = |column: LabelColumn| match column.of(label) {
-        LabelValue::Text(text) => json!(text),
-        LabelValue::Number(number) => json!(number),
-    };
-    RunLabel::COLUMNS.map(|column| (column.name.to_string(), value(column))).into_iter().collect()
+    RunLabel::COLUMNS.iter().map(|column| (column.name.into(), column.json(label))).collect()
 }
 
 fn add_score(object: &mut Map<String, Value>, score: &Score) {
@@ -48,7 +44,7 @@ fn add_score(object: &mut Map<String, Value>, score: &Score) {
 }
 
 /// The value of a column; counts are integers.
-pub fn value<T>(column: &Column<T>, of: &T) -> Value {
+pub(super) fn value<T>(column: &Column<T>, of: &T) -> Value {
     match (column.kind, column.of(of)) {
         (Kind::Count, Some(count)) => json!(count as u64),
         (_, value) => json!(value),

@@ -7,17 +7,21 @@
 #![warn(missing_docs, unreachable_pub)]
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
-mod cells;
+pub mod cells;
 pub mod columns;
 pub mod csv;
 pub mod idle;
 pub mod json;
 pub mod rows;
+pub mod span;
 pub mod trace_events;
 pub mod why;
 
 use xrsim_model::scenario::Scenario;
 use xrsim_sim::plan::Plan;
+
+pub use cells::Field;
+use cells::Value;
 
 /// Identity of a run in every output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,52 +47,17 @@ pub struct RunLabel<'a> {
 /// Columns of the label of a run.
 const N_LABELS: usize = 8;
 
-/// A column of the label of a run.
-#[derive(Debug, Clone, Copy)]
-pub struct LabelColumn {
-    /// Name in CSV and JSON.
-    pub name: &'static str,
-    /// Heading in pages.
-    pub label: &'static str,
-    /// Reads its value.
-    value: for<'l> fn(&'l RunLabel<'_>) -> LabelValue<'l>,
-}
-
-/// A value in the label of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LabelValue<'a> {
-    /// A name.
-    Text(&'a str),
-    /// A whole number.
-    Number(u64),
-}
-
-impl LabelColumn {
-    const fn new(
-        name: &'static str,
-        label: &'static str,
-        value: for<'l> fn(&'l RunLabel<'_>) -> LabelValue<'l>,
-    ) -> Self {
-        Self { name, label, value }
-    }
-
-    /// The value in `label`.
-    pub fn of<'l>(&self, label: &'l RunLabel<'_>) -> LabelValue<'l> {
-        (self.value)(label)
-    }
-}
-
 impl RunLabel<'_> {
     /// The columns, in the order of every output.
-    pub const COLUMNS: [LabelColumn; N_LABELS] = [
-        LabelColumn::new("scenario", "Scenario", |it| LabelValue::Text(it.scenario)),
-        LabelColumn::new("system", "System", |it| LabelValue::Text(it.system)),
-        LabelColumn::new("pes", "PEs", |it| LabelValue::Number(it.pes)),
-        LabelColumn::new("semantics", "Semantics", |it| LabelValue::Text(it.semantics)),
-        LabelColumn::new("cost_model", "Cost model", |it| LabelValue::Text(it.cost_model)),
-        LabelColumn::new("scheduler", "Scheduler", |it| LabelValue::Text(it.scheduler)),
-        LabelColumn::new("seed", "Seed", |it| LabelValue::Number(it.seed)),
-        LabelColumn::new("replication", "Replication", |it| LabelValue::Number(it.replication)),
+    pub const COLUMNS: [Field<Self>; N_LABELS] = [
+        Field::<Self>::new("scenario", Value::Text(|it| it.scenario)).headed("Scenario"),
+        Field::<Self>::new("system", Value::Text(|it| it.system)).headed("System"),
+        Field::<Self>::new("pes", Value::Whole(|it| it.pes)).headed("PEs"),
+        Field::<Self>::new("semantics", Value::Text(|it| it.semantics)).headed("Semantics"),
+        Field::<Self>::new("cost_model", Value::Text(|it| it.cost_model)).headed("Cost model"),
+        Field::<Self>::new("scheduler", Value::Text(|it| it.scheduler)).headed("Scheduler"),
+        Field::<Self>::new("seed", Value::Whole(|it| it.seed)).headed("Seed"),
+        Field::<Self>::new("replication", Value::Whole(|it| it.replication)).headed("Replication"),
     ];
 
     /// Names of the columns.

@@ -1,5 +1,6 @@
 //! A comparison for programs: tables as header and rows.
 
+use crate::table::{Columns, Rows, cell_if_any};
 use xrsim_model::column::Column;
 use xrsim_model::statistics::{Fraction, Summary};
 use xrsim_model::text::cell;
@@ -8,10 +9,7 @@ use xrsim_sim::bounds::Bounds;
 use xrsim_sim::metrics::{DeviceMetrics, ModelMetrics, RunMetrics, chains};
 use xrsim_sim::sweep::comparison::{Comparison, Configuration, Replication, Sample};
 
-use super::{Measure, Pair, Ranking};
-
-/// A header and rows of as many cells.
-pub(super) type Rows = (Vec<String>, Vec<Vec<String>>);
+use super::{Measure, Pair, Ranking, Shares, Standing};
 
 /// Name of all scenarios together in the column `scenario`.
 pub const ALL: &str = "all";
@@ -19,85 +17,50 @@ pub const ALL: &str = "all";
 /// A row for each policy over all scenarios, the best first, and then in every scenario: the columns of the printed
 /// tables, with half the widths of the 95 % intervals.
 pub fn policies_csv(overall: &Ranking, by_scenario: &[Ranking]) -> Rows {
-    let header = policies_header(overall.measure.name());
     let rankings = std::iter::once(overall).chain(by_scenario);
-    (header, rankings.flat_map(policies_rows).collect())
-}
-
-fn policies_header(measure: &str) -> Vec<String> {
-    let header = [
-        "scenario",
-        "scheduler",
-        "replications",
-        "configurations",
-        measure,
-        "half_width",
-        "difference",
-        "difference_half_width",
-        "d_z",
-        "p_holm",
-        "won",
-        "tied",
-        "lost",
-        "miss_ratio",
-        "energy_mj",
-        "gap_to_bound",
-        "bound",
-        "wins",
-        "ties",
-    ];
-    header.map(String::from).into()
-}
-
-fn policies_rows(ranking: &Ranking) -> Vec<Vec<String>> {
-    let rows = ranking.standings.iter().map(|standing| {
-        let difference = standing.difference.map(|it| it.difference);
-        let mut row = vec![
-            ranking.scenario.as_deref().unwrap_or(ALL).to_string(),
-            standing.policy.to_string(),
-            ranking.n_replications.to_string(),
-            ranking.n_configurations.to_string(),
-        ];
-        row.extend(mean_and_half_width(Some(standing.measure)));
-        row.extend(mean_and_half_width(difference));
-        row.push(number(standing.difference.and_then(|it| it.effect_size())));
-        row.push(number(standing.p_value));
-        let shares = standing.shares;
-        row.extend(
-            [shares.map(|it| it.won), shares.map(|it| it.tied), shares.map(|it| it.lost)]
-                .map(number),
-        );
-        row.extend([standing.miss_ratio, standing.energy_mj, standing.gap].map(cell));
-        row.push(ranking.bound.0.name().into());
-        row.extend([standing.wins, standing.ties].map(|it| it.to_string()));
-        row
-    });
-    rows.collect()
+    let rows = rankings.flat_map(|ranking| ranking.standings.iter().map(move |it| (ranking, it)));
+    let difference = |it: &Standing| it.difference.map(|it| it.difference);
+    let share = |of: fn(Shares) -> f64| {
+        move |(_, it): &(&Ranking, &Standing)| cell_if_any(it.shares.map(of))
+    };
+    let columns = Columns::<(&Ranking, &Standing)>::new()
+        .text("scenario", |(ranking, _)| ranking.scenario.clone().unwrap_or_else(|| ALL.into()))
+        .text("scheduler", |(_, it)| it.policy.clone())
+        .number("replications", |(ranking, _)| ranking.n_replications)
+        .number("configurations", |(ranking, _)| ranking.n_configurations)
+        .number(overall.measure.name(), |(_, it)| cell(it.measure.mean))
+        .number("half_width", |(_, it)| half_width(Some(it.measure)))
+        .number("difference", |(_, it)| cell_if_any(difference(it).map(|it| it.mean)))
+        .number("difference_half_width", |(_, it)| half_width(difference(it)))
+        .number("d_z", |(_, it)| cell_if_any(it.difference.and_then(|it| it.effect_size())))
+        .number("p_holm", |(_, it)| cell_if_any(it.p_value))
+        .number("won", share(|it| it.won))
+        .number("tied", share(|it| it.tied))
+        .number("lost", share(|it| it.lost))
+        .number("miss_ratio", |(_, it)| cell(it.miss_ratio))
+        .number("energy_mj", |(_, it)| cell(it.energy_mj))
+        .number("gap_to_bound", |(_, it)| cell(it.gap))
+        .text("bound", |(ranking, _)| ranking.bound.0.name())
+        .number("wins", |(_, it)| it.wins)
+        .number("ties", |(_, it)| it.ties);
+    columns.of(rows).into_rows()
 }
 
 /// A row for each pair of policies over all scenarios, and then in every scenario.
 pub fn pairs_csv(pairs: &[(String, Vec<Pair>)]) -> Rows {
-    let header = [
-        "scenario",
-        "first",
-        "second",
-        "difference",
-        "difference_half_width",
-        "d_z",
-        "p_holm",
-        "won",
-        "tied",
-        "lost",
-    ];
-    let row = |scenario: &String, pair: &Pair| {
-        let mut row = vec![scenario.clone(), pair.first.to_string(), pair.second.to_string()];
-        row.extend(mean_and_half_width(Some(pair.difference.difference)));
-        row.extend([pair.difference.effect_size(), pair.p_value].map(number));
-        row.extend([pair.shares.won, pair.shares.tied, pair.shares.lost].map(cell));
-        row
-    };
-    let rows = pairs.iter().flat_map(|(scenario, pairs)| pairs.iter().map(|it| row(scenario, it)));
-    (header.map(String::from).into(), rows.collect())
+    let rows = pairs.iter().flat_map(|(scenario, of)| of.iter().map(move |it| (scenario, it)));
+    let columns = Columns::<(&String, &Pair)>::new()
+        .text("scenario", |(scenario, _)| scenario.to_string())
+        .text("first", |(_, it)| it.first.clone())
+        .text("second", |(_, it)| it.second.clone())
+        .number("difference", |(_, it)| cell(it.difference.difference.mean))
+        .number("difference_half_width", |(_, it)| half_width(Some(it.difference.difference)))
+        .number("d_z", |(_, it)| cell_if_any(it.difference.effect_size()))
+        .number("p_holm", |(_, it)| cell_if_any(it.p_value))
+        .number("won", |(_, it)| cell(it.shares.won))
+        .number("tied", |(_, it)| cell(it.shares.tied))
+        .number("lost", |(_, it)| cell(it.shares.lost));
+    columns.of(rows).into_rows()
 }
 
 /// A row for each policy on each configuration that could run: means over the replications of every
@@ -128,14 +91,16 @@ pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
                 runs.len().to_string(),
             ];
             row.extend(Sample::columns().enumerate().map(|(at, _)| cell(column(at).mean)));
-            row.push(number(column(measure.at).half_width(Fraction::P95)));
+            row.push(half_width(Some(column(measure.at))));
             let bound = |bound: &Column<Bounds>| {
                 Summary::of(runs.iter().filter_map(|it| bound.of(&it.bounds))).mean
             };
             row.extend(Bounds::COLUMNS.iter().map(|column| cell(bound(column))));
-            row.extend(metrics[index].run.values().map(number));
+            row.extend(metrics[index].run.values().map(cell_if_any));
             let values: Vec<_> = metrics[index].device.values().collect();
-            row.extend(device.iter().map(|(at, _)| number(values.get(*at).copied().flatten())));
+            row.extend(
+                device.iter().map(|(at, _)| cell_if_any(values.get(*at).copied().flatten())),
+            );
             rows.push(row);
         }
     }
@@ -178,7 +143,7 @@ pub fn metrics_csv(comparison: &Comparison) -> Rows {
                     of.to_string(),
                     name,
                 ];
-                row.extend(means.values().map(number));
+                row.extend(means.values().map(cell_if_any));
                 row.resize(header.len(), String::new());
                 rows.push(row);
             }
@@ -187,12 +152,7 @@ pub fn metrics_csv(comparison: &Comparison) -> Rows {
     (header, rows)
 }
 
-fn mean_and_half_width(summary: Option<Summary>) -> [String; 2] {
-    let half_width = summary.and_then(|summary| summary.half_width(Fraction::P95));
-    [number(summary.map(|summary| summary.mean)), number(half_width)]
-}
-
-/// The number, or an empty cell.
-fn number(value: Option<f64>) -> String {
-    value.map(cell).unwrap_or_default()
+/// Half the width of the 95 % interval, or an empty cell.
+fn half_width(summary: Option<Summary>) -> String {
+    cell_if_any(summary.and_then(|summary| summary.half_width(Fraction::P95)))
 }

@@ -1,9 +1,7 @@
 //! A comparison for people: tables for a terminal and for LaTeX. Columns have the names of the CSV files.
 
-use std::iter::once;
-
-use crate::latex::{Grid, tabular};
-use crate::table::{Style, new_table, render, with_half_width};
+use crate::latex::tabular;
+use crate::table::{Columns, Grid, Style, or_dash, with_half_width};
 use xrsim_model::statistics::PairedDifference;
 use xrsim_model::text::counted;
 use xrsim_sim::bounds::Bounds;
@@ -33,16 +31,15 @@ pub fn tables<'r>(
 impl Tables<'_> {
     /// The tables for a terminal, with an explanation of every column.
     pub fn text(&self, style: Style) -> String {
-        let mut text = shown(&self.policies(style), style) + &self.legend();
+        let mut text = self.policies(style).text(style) + &self.legend();
         if !self.by_scenario.is_empty() {
-            let grid = self.scenarios(style);
             text +=
                 &format!("\nevery scenario by itself; {}\n", corrected(self.n_tests(), "scenario"));
-            text += &shown(&grid, style);
+            text += &self.scenarios(style).text(style);
         }
         if !self.pairs.is_empty() {
             text += &format!("\nall pairs, first minus second; {}\n", self.pair_notes().join("\n"));
-            text += &shown(&self.pair_grid(style), style);
+            text += &self.pair_grid(style).text(style);
         }
         text + &counts(self.overall) + "\n"
     }
@@ -71,44 +68,50 @@ impl Tables<'_> {
     }
 
     fn policies(&self, style: Style) -> Grid {
-        let mut header = vec!["scheduler"];
-        header.extend(compared(self.measure()));
-        header.extend(["miss_ratio", "energy_mj", "gap_to_bound"]);
-        let row = |it: &Standing| {
-            let rest =
-                [format!("{:.4}", it.miss_ratio), format!("{:.1}", it.energy_mj), percent(it.gap)];
-            once(it.policy.to_string()).chain(compared_cells(it, style)).chain(rest).collect()
-        };
-        grid(&header, 1, self.overall.standings.iter().map(row).collect())
+        let columns = Columns::<&Standing>::new().text("scheduler", |it| it.policy.clone());
+        self.compared(columns, |it| it, style)
+            .number("miss_ratio", |it| format!("{:.4}", it.miss_ratio))
+            .number("energy_mj", |it| format!("{:.1}", it.energy_mj))
+            .number("gap_to_bound", |it| unsigned_percent(it.gap))
+            .of(&self.overall.standings)
     }
 
     fn scenarios(&self, style: Style) -> Grid {
-        let mut header = vec!["scenario", "scheduler"];
-        header.extend(compared(self.measure()));
-        let of = |ranking: &Ranking| {
-            let scenario = ranking.scenario.as_deref().unwrap_or_default().to_string();
-            let row = move |it: &Standing| {
-                let names = [scenario.clone(), it.policy.to_string()];
-                names.into_iter().chain(compared_cells(it, style)).collect()
-            };
-            ranking.standings.iter().map(row).collect::<Vec<_>>()
-        };
-        grid(&header, 2, self.by_scenario.iter().flat_map(of).collect())
+        let columns = Columns::<(&Ranking, &Standing)>::new()
+            .text("scenario", |(ranking, _)| ranking.scenario.clone().unwrap_or_default())
+            .text("scheduler", |(_, it)| it.policy.clone());
+        let of = |ranking| move |it| (ranking, it);
+        let rows = self.by_scenario.iter().flat_map(|it| it.standings.iter().map(of(it)));
+        self.compared(columns, |(_, it)| it, style).of(rows)
+    }
+
+    /// Adds the columns of a policy beside the best one.
+    fn compared<'c, T: 'c>(
+        &self,
+        columns: Columns<'c, T>,
+        standing: fn(&T) -> &Standing,
+        style: Style,
+    ) -> Columns<'c, T> {
+        let columns = columns
+            .number(self.measure(), move |it| with_half_width(&standing(it).measure, 4, style));
+        let difference = move |it: &T| standing(it).difference;
+        tested(columns, difference, move |it| standing(it).p_value, style)
+            .number("wins", move |it| standing(it).wins)
+            .number("ties", move |it| standing(it).ties)
     }
 
     fn pair_grid(&self, style: Style) -> Grid {
-        let header =
-            ["scenario", "first", "second", "difference", "d_z", "p_holm", "won", "tied", "lost"];
-        let of = |(scenario, pairs): &(String, Vec<Pair>)| {
-            let row = |it: &Pair| {
-                let mut row = vec![scenario.clone(), it.first.to_string(), it.second.to_string()];
-                row.extend(difference_cells(Some(&it.difference), it.p_value, style));
-                row.extend([it.shares.won, it.shares.tied, it.shares.lost].map(percent));
-                row
-            };
-            pairs.iter().map(row).collect::<Vec<_>>()
-        };
-        grid(&header, 3, self.pairs.iter().flat_map(of).collect())
+        let columns = Columns::<(&String, &Pair)>::new()
+            .text("scenario", |(scenario, _)| scenario.to_string())
+            .text("first", |(_, it)| it.first.clone())
+            .text("second", |(_, it)| it.second.clone());
+        let of = |scenario| move |it| (scenario, it);
+        let rows = self.pairs.iter().flat_map(|(scenario, pairs)| pairs.iter().map(of(scenario)));
+        tested(columns, |(_, it)| Some(it.difference), |(_, it)| it.p_value, style)
+            .number("won", |(_, it)| unsigned_percent(it.shares.won))
+            .number("tied", |(_, it)| unsigned_percent(it.shares.tied))
+            .number("lost", |(_, it)| unsigned_percent(it.shares.lost))
+            .of(rows)
     }
 
     fn pair_notes(&self) -> Vec<String> {
@@ -145,11 +148,6 @@ impl Tables<'_> {
     }
 }
 
-/// Names of the columns of a policy beside the best one.
-fn compared(measure: &str) -> [&str; 6] {
-    [measure, "difference", "d_z", "p_holm", "wins", "ties"]
-}
-
 /// The test and its correction.
 fn corrected(n_tests: usize, of: &str) -> String {
     format!(
@@ -158,40 +156,20 @@ fn corrected(n_tests: usize, of: &str) -> String {
     )
 }
 
-fn compared_cells(standing: &Standing, style: Style) -> impl Iterator<Item = String> {
-    let difference =
-        difference_cells(standing.difference.as_ref(), standing.p_value, style).into_iter();
-    once(with_half_width(&standing.measure, 4, style))
-        .chain(difference)
-        .chain([standing.wins.to_string(), standing.ties.to_string()])
-}
-
-/// Difference, effect size and p-value.
-fn difference_cells(
-    difference: Option<&PairedDifference>,
-    p_value: Option<f64>,
+/// Adds the columns of a difference: effect size and p-value beside it.
+fn tested<'c, T: 'c>(
+    columns: Columns<'c, T>,
+    difference: impl Fn(&T) -> Option<PairedDifference> + Copy + 'c,
+    p_value: impl Fn(&T) -> Option<f64> + 'c,
     style: Style,
-) -> [String; 3] {
-    let dash = || "-".to_string();
-    let effect = difference.and_then(PairedDifference::effect_size);
-    [
-        difference.map_or_else(dash, |it| with_half_width(&it.difference, 4, style)),
-        effect.map_or_else(dash, effect_text),
-        p_value.map_or_else(dash, p_text),
-    ]
-}
-
-fn grid(header: &[&str], text_columns: usize, rows: Vec<Vec<String>>) -> Grid {
-    Grid { header: header.iter().map(|name| (*name).to_string()).collect(), text_columns, rows }
-}
-
-fn shown(grid: &Grid, style: Style) -> String {
-    let header: Vec<_> = grid.header.iter().map(String::as_str).collect();
-    let mut table = new_table(style, &header, grid.text_columns);
-    for row in &grid.rows {
-        table.add_row(row);
-    }
-    render(&table)
+) -> Columns<'c, T> {
+    let effect = move |it: &T| difference(it).and_then(|it| it.effect_size());
+    columns
+        .number("difference", move |it| {
+            or_dash(difference(it), |it| with_half_width(&it.difference, 4, style))
+        })
+        .number("d_z", move |it| or_dash(effect(it), effect_text))
+        .number("p_holm", move |it| or_dash(p_value(it), p_text))
 }
 
 /// Numbers of configurations and replications; a single random draw is named.
@@ -209,7 +187,7 @@ fn counts(ranking: &Ranking) -> String {
 }
 
 /// A share in percent; a value that rounds to zero has no sign.
-fn percent(share: f64) -> String {
+fn unsigned_percent(share: f64) -> String {
     let tenths = (1000.0 * share).round() + 0.0;
     format!("{:.1} %", tenths / 10.0)
 }
@@ -221,7 +199,7 @@ fn effect_text(effect: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::percent;
+    use super::unsigned_percent as percent;
 
     #[test]
     fn a_share_that_rounds_to_zero_has_no_sign() {

@@ -10,37 +10,38 @@ use xrsim_model::cost::batch::{BatchCost, BatchCosts};
 use xrsim_model::cost::{CostModel, Infeasible, Quantity};
 use xrsim_model::model::Network;
 
-use super::{Pair, Report, Variant, in_words, object, plain, write_csv};
+use super::{Pair, Report, Variant, count, in_words, object, plain, text, write_csv};
+
+/// A batch of inputs of a network.
+struct Batch<'a> {
+    network: &'a Network,
+    variant: &'a Variant,
+    size: u32,
+    parts: String,
+    cost: BatchCost,
+}
+
+/// A column: its name, its heading in the table for people, and its cell.
+type Column = (&'static str, &'static str, fn(&Batch<'_>) -> Quantity);
 
 /// Columns: network, accelerator and cost model; number of inputs in the batch; the sequence of smaller
 /// batches into which it is divided for the lowest latency; latency and energy of the whole; flexibility.
-const COLUMNS: [&str; 11] = [
-    "network",
-    "dataflow",
-    "num_pes",
-    "cost_model",
-    "batch",
-    "parts",
-    "latency_ms",
-    "energy_mj",
-    "inputs_per_s",
-    "energy_mj_per_input",
-    "flexibility",
-];
-
-/// Headers of the table for people. The first two columns are text.
-const HEADER: [&str; 11] = [
-    "network",
-    "dataflow",
-    "PEs",
-    "model",
-    "batch",
-    "parts",
-    "ms",
-    "mJ",
-    "1/s",
-    "mJ each",
-    "flexibility",
+const COLUMNS: [Column; 11] = [
+    ("network", "network", |it| text(it.network.name())),
+    ("dataflow", "dataflow", |it| text(it.variant.accelerator.dataflow.name())),
+    ("num_pes", "PEs", |it| count(it.variant.accelerator.pes.into())),
+    ("cost_model", "model", |it| text(&it.variant.cost_model)),
+    ("batch", "batch", |it| count(it.size.into())),
+    ("parts", "parts", |it| text(&it.parts)),
+    ("latency_ms", "ms", |it| Quantity::Real(it.cost.latency.as_ms())),
+    ("energy_mj", "mJ", |it| Quantity::Real(it.cost.energy.get())),
+    ("inputs_per_s", "1/s", |it| {
+        Quantity::Real(1e9 * f64::from(it.size) / it.cost.latency.ns() as f64)
+    }),
+    ("energy_mj_per_input", "mJ each", |it| {
+        Quantity::Real(it.cost.energy.get() / f64::from(it.size))
+    }),
+    ("flexibility", "flexibility", |it| text(it.variant.flexibility().name())),
 ];
 
 /// Costs of every network by every variant in batches of several sizes.
@@ -69,7 +70,11 @@ impl BatchReport {
             for (variant, model) in variants.iter().zip(models) {
                 match BatchCosts::new(*model, network, &variant.accelerator, largest) {
                     Ok(costs) => {
-                        rows.extend(sizes.iter().map(|&size| row(network, variant, &costs, size)));
+                        rows.extend(sizes.iter().map(|&size| {
+                            let (parts, cost) = (parts(&costs, size), costs.of(size));
+                            let batch = Batch { network, variant, size, parts, cost };
+                            COLUMNS.map(|(.., cell)| cell(&batch))
+                        }));
                     }
                     Err(why) => infeasible.push((Arc::clone(network), variant.clone(), why)),
                 }
@@ -90,7 +95,7 @@ impl Report for BatchReport {
 
     /// One row per batch.
     fn to_table(&self, style: Style) -> String {
-        let mut table = new_table(style, &HEADER, 2);
+        let mut table = new_table(style, &COLUMNS.map(|(_, heading, _)| heading), 2);
         for row in &self.rows {
             table.add_row(row.iter().map(|cell| match cell {
                 Quantity::Real(real) => format!("{real:.3}"),
@@ -102,7 +107,7 @@ impl Report for BatchReport {
 
     /// One row per batch.
     fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        write_csv(out, &COLUMNS, self.rows.iter())
+        write_csv(out, &COLUMNS.map(|(name, ..)| name), self.rows.iter())
     }
 
     /// Object with batches and with pairs that cannot run.
@@ -115,37 +120,13 @@ impl Report for BatchReport {
                 "infeasible": in_words(network, variant, reason),
             })
         };
-        let batches = self.rows.iter().map(|row| object(&COLUMNS, row.to_vec()));
+        let names = COLUMNS.map(|(name, ..)| name);
+        let batches = self.rows.iter().map(|row| object(&names, row.to_vec()));
         json!({
             "batches": batches.collect::<Vec<_>>(),
             "infeasible": self.infeasible.iter().map(infeasible).collect::<Vec<_>>(),
         })
     }
-}
-
-/// Cells of one batch, in the order of [`COLUMNS`].
-fn row(
-    network: &Network,
-    variant: &Variant,
-    costs: &BatchCosts,
-    size: u32,
-) -> [Quantity; COLUMNS.len()] {
-    let BatchCost { latency, energy, .. } = costs.of(size);
-    let accelerator = &variant.accelerator;
-    let inputs = f64::from(size);
-    [
-        Quantity::Text(network.name().into()),
-        Quantity::Text(accelerator.dataflow.name().into()),
-        Quantity::Count(accelerator.pes.into()),
-        Quantity::Text(variant.cost_model.clone()),
-        Quantity::Count(size.into()),
-        Quantity::Text(parts(costs, size)),
-        Quantity::Real(latency.as_ms()),
-        Quantity::Real(energy.get()),
-        Quantity::Real(1e9 * inputs / latency.ns() as f64),
-        Quantity::Real(energy.get() / inputs),
-        Quantity::Text(variant.flexibility().to_string()),
-    ]
 }
 
 /// Division of a batch into smaller ones, e.g. `8`, or `2x8+4` for 20 inputs.

@@ -6,7 +6,7 @@ use xrsim_model::hardware::{Accelerator, Flexibility};
 use xrsim_model::mapper::{Certainty, Chooser, mapping_text};
 use xrsim_model::model::Network;
 
-use super::Variant;
+use super::{Variant, text};
 
 /// Columns of a choice, in the order of [`LayerChoice::cells`].
 pub(super) const COLUMNS: [&str; 4] = ["flexibility", "mapping", "search", "gap_percent"];
@@ -49,20 +49,15 @@ impl LayerChoice {
     /// Cells of [`COLUMNS`].
     pub(super) fn cells(&self, variant: &Variant) -> [Quantity; COLUMNS.len()] {
         let search = self.certainty.map_or("", |it| if it.full { "full" } else { "quick" });
-        let gap = self.gap_percent().map_or(Quantity::Text(String::new()), Quantity::Real);
-        let mappings = Quantity::Text(self.mappings.join(" | "));
-        [flexibility_cell(variant), mappings, Quantity::Text(search.into()), gap]
+        let gap = self.gap_percent().map_or(text(""), Quantity::Real);
+        let mappings = text(&self.mappings.join(" | "));
+        [text(variant.flexibility().name()), mappings, text(search), gap]
     }
 
     /// Cells of [`COLUMNS`] for a layer without choice.
     pub(super) fn no_cells(variant: &Variant) -> [Quantity; COLUMNS.len()] {
-        let none = || Quantity::Text(String::new());
-        [flexibility_cell(variant), none(), none(), none()]
+        [variant.flexibility().name(), "", "", ""].map(text)
     }
-}
-
-fn flexibility_cell(variant: &Variant) -> Quantity {
-    Quantity::Text(variant.flexibility().to_string())
 }
 
 /// A line that says the flexibility of the variants, and what is known of their choices; empty if no cost

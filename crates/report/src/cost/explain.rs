@@ -3,12 +3,12 @@
 
 use std::fmt::Write as _;
 
-use crate::table::{Style, new_table, render};
+use crate::table::{Columns, Style};
 use xrsim_model::cost::Infeasible;
-use xrsim_model::cost::loop_nest::nest::{Axis, outputs, weights};
+use xrsim_model::cost::loop_nest::nest::{Axis, Extents, outputs, weights};
 use xrsim_model::cost::loop_nest::{
-    DramTraffic, Evaluation, Level, LevelCounts, NestReport, Start, StepClass, nests_of_layer,
-    step_classes,
+    DramTraffic, Evaluation, Level, LevelCounts, Loop, NestReport, Start, StepClass,
+    nests_of_layer, step_classes,
 };
 use xrsim_model::dataflow::LevelId;
 use xrsim_model::hardware::{Accelerator, Flexibility};
@@ -130,91 +130,66 @@ fn short(level: LevelId) -> String {
 
 /// Table of levels: loops, unit boxes, units, steps, buffers.
 fn levels(report: &NestReport, style: Style) -> String {
-    let header = [
-        "level",
-        "loops, outermost first",
-        "box of a unit",
-        "units",
-        "working, mean",
-        "steps",
-        "buffer of a unit, byte",
-    ];
-    let mut table = new_table(style, &header, 3);
     let mut entering = *report.nest.extents();
-    for (id, level, counts) in all_levels(report) {
-        let unit = level.unit_extents(&entering);
-        let cut: Vec<_> = Axis::ALL
-            .into_iter()
-            .filter(|&axis| unit[axis as usize] > 1)
-            .map(|axis| format!("{axis}{}", unit[axis as usize]))
-            .collect();
-        let loops: Vec<_> = level
-            .loops()
-            .iter()
-            .map(|map| {
-                let trips = map.chunks(entering[map.axis as usize]);
-                let kind = if map.spatial { "side by side" } else { "in turn" };
-                format!("{trips} x {}{} {kind}", map.axis, map.size)
-            })
-            .collect();
-        let or = |list: Vec<String>, none: &str, by: &str| {
-            if list.is_empty() { none.to_string() } else { list.join(by) }
+    let rows = all_levels(report).map(|(id, level, counts)| {
+        let before = entering;
+        entering = level.unit_extents(&before);
+        (id, level, counts, before, entering)
+    });
+    let or = |list: Vec<String>, none: &str, by: &str| {
+        if list.is_empty() { none.to_string() } else { list.join(by) }
+    };
+    let trips = |level: &Level, entering: &Extents| -> Vec<String> {
+        let trip = |map: &Loop| {
+            let trips = map.chunks(entering[map.axis as usize]);
+            let kind = if map.spatial { "side by side" } else { "in turn" };
+            format!("{trips} x {}{} {kind}", map.axis, map.size)
         };
-        table.add_row([
-            short(id),
-            or(loops, "one box", ", "),
-            or(cut, "1", " "),
-            level.units().to_string(),
-            format!("{:.2}", counts.active as f64 / counts.steps.max(1) as f64),
-            counts.steps.to_string(),
-            match id {
-                LevelId::OffChip => report.evaluation.memory.shared_bytes.to_string(),
-                LevelId::OnChip(_) => counts.unit_bytes.to_string(),
-            },
-        ]);
-        entering = unit;
-    }
-    render(&table)
+        level.loops().iter().map(trip).collect()
+    };
+    let cut = |unit: &Extents| -> Vec<String> {
+        let cut = Axis::ALL.into_iter().filter(|&axis| unit[axis as usize] > 1);
+        cut.map(|axis| format!("{axis}{}", unit[axis as usize])).collect()
+    };
+    Columns::<(LevelId, &Level, &LevelCounts, Extents, Extents)>::new()
+        .text("level", |it| short(it.0))
+        .text("loops, outermost first", |it| or(trips(it.1, &it.3), "one box", ", "))
+        .text("box of a unit", |it| or(cut(&it.4), "1", " "))
+        .number("units", |it| it.1.units())
+        .number("working, mean", |it| {
+            format!("{:.2}", it.2.active as f64 / it.2.steps.max(1) as f64)
+        })
+        .number("steps", |it| it.2.steps)
+        .number("buffer of a unit, byte", |it| match it.0 {
+            LevelId::OffChip => report.evaluation.memory.shared_bytes,
+            LevelId::OnChip(_) => it.2.unit_bytes,
+        })
+        .of(rows)
+        .text(style)
 }
 
 /// Table of the traffic of every NoC level, and the cycles that one cluster needs for its share.
 fn traffic(report: &NestReport, style: Style) -> String {
-    let header = [
-        "level",
-        "inputs sent",
-        "delivered",
-        "weights sent",
-        "delivered",
-        "forwarded",
-        "sums left",
-        "arrived",
-        "added to known",
-        "cycles down",
-        "cycles up",
-    ];
-    let mut table = new_table(style, &header, 1);
     let mut clusters = 1;
-    for (id, level, counts) in all_levels(report) {
-        let LevelCounts { sent, delivered, forwarded, left, arrived, accumulated, .. } = counts;
-        let [down, up] = transfer_cycles(report, id, counts).map(|it| it / clusters);
+    let rows = all_levels(report).map(|(id, level, counts)| {
+        let cycles = transfer_cycles(report, id, counts).map(|it| it / clusters);
         clusters *= u64::from(level.units());
-        let cells = [
-            sent.input,
-            delivered.input,
-            sent.weight,
-            delivered.weight,
-            forwarded.input + forwarded.weight,
-            *left,
-            *arrived,
-            *accumulated,
-            down,
-            up,
-        ];
-        let mut row = vec![short(id)];
-        row.extend(cells.map(|count| count.to_string()));
-        table.add_row(row);
-    }
-    render(&table)
+        (id, counts, cycles)
+    });
+    Columns::<(LevelId, &LevelCounts, [u64; 2])>::new()
+        .text("level", |it| short(it.0))
+        .number("inputs sent", |it| it.1.sent.input)
+        .number("delivered", |it| it.1.delivered.input)
+        .number("weights sent", |it| it.1.sent.weight)
+        .number("delivered", |it| it.1.delivered.weight)
+        .number("forwarded", |it| it.1.forwarded.input + it.1.forwarded.weight)
+        .number("sums left", |it| it.1.left)
+        .number("arrived", |it| it.1.arrived)
+        .number("added to known", |it| it.1.accumulated)
+        .number("cycles down", |it| it.2[0])
+        .number("cycles up", |it| it.2[1])
+        .of(rows)
+        .text(style)
 }
 
 /// Cycles of the traffic of a level if one cluster moved it all: down, and up. On the off-chip level they
@@ -236,56 +211,35 @@ fn transfer_cycles(report: &NestReport, level: LevelId, counts: &LevelCounts) ->
 
 /// Table of the classes of equal steps: their number, and traffic and cycles of one step.
 fn steps(report: &NestReport, style: Style) -> String {
-    let header = [
-        "level",
-        "step",
-        "times",
-        "units",
-        "inputs",
-        "weights",
-        "sums up",
-        "cycles down",
-        "cycles up",
-        "cycles of a PE",
-        "cycles of the fill",
-    ];
     let classes = step_classes(&report.nest, &report.mapping, &report.machine);
-    let has_fill = classes.iter().any(|class| class.fill_cycles > 0);
-    let columns = header.len() - usize::from(!has_fill);
-    let mut table = new_table(style, &header[..columns], 2);
+    let mut columns = Columns::<&StepClass>::new()
+        .text("level", |it| short(it.level))
+        .text("step", |it| match it.start {
+            Start::First => "first",
+            Start::Next => "next",
+            Start::Flush => "flush",
+        })
+        .number("times", |it| it.times)
+        .number("units", |it| it.units)
+        .number("inputs", |it| it.sent.input)
+        .number("weights", |it| it.sent.weight)
+        .number("sums up", |it| it.arrived)
+        .number("cycles down", |it| it.down_cycles)
+        .number("cycles up", |it| it.up_cycles)
+        .number("cycles of a PE", |it| it.pe_cycles);
+    if classes.iter().any(|class| class.fill_cycles > 0) {
+        columns = columns.number("cycles of the fill", |it| it.fill_cycles);
+    }
+    let mut table = columns.header();
     for (level, ..) in all_levels(report) {
         let here: Vec<_> = classes.iter().filter(|class| class.level == level).collect();
-        for class in here.iter().take(MAX_CLASSES) {
-            table.add_row(&step_row(class)[..columns]);
-        }
+        table.rows.extend(here.iter().take(MAX_CLASSES).map(|class| columns.row(class)));
         if here.len() > MAX_CLASSES {
             let left_out = format!("and {} rarer ones", here.len() - MAX_CLASSES);
-            table.add_row([short(level), left_out]);
+            table.rows.push(vec![short(level), left_out]);
         }
     }
-    render(&table)
-}
-
-fn step_row(class: &StepClass) -> Vec<String> {
-    let start = match class.start {
-        Start::First => "first",
-        Start::Next => "next",
-        Start::Flush => "flush",
-    };
-    let numbers = [
-        class.times,
-        class.units.into(),
-        class.sent.input,
-        class.sent.weight,
-        class.arrived,
-        class.down_cycles,
-        class.up_cycles,
-        class.pe_cycles,
-        class.fill_cycles,
-    ];
-    let mut row = vec![short(class.level), start.to_string()];
-    row.extend(numbers.map(|number| number.to_string()));
-    row
+    table.text(style)
 }
 
 /// Lines about tiles in shared memory and DRAM traffic.
@@ -335,15 +289,15 @@ fn time(report: &NestReport) -> String {
 
 fn energy(evaluation: &Evaluation, style: Style) -> String {
     let total = evaluation.energy.total();
-    let mut table = new_table(style, &["energy", "nJ", "share"], 1);
-    for (name, energy) in evaluation.energy.components() {
-        let name = name.trim_start_matches("energy_").trim_end_matches("_pJ");
-        table.add_row([
-            name.to_string(),
-            format!("{:.3}", energy / 1e3),
-            format!("{:.1} %", 100.0 * energy / total.max(f64::MIN_POSITIVE)),
-        ]);
-    }
-    table.add_row(["total".into(), format!("{:.3}", total / 1e3), String::new()]);
-    render(&table)
+    let mut table = Columns::<(&str, f64)>::new()
+        .text("energy", |(name, _)| {
+            name.trim_start_matches("energy_").trim_end_matches("_pJ").to_string()
+        })
+        .number("nJ", |(_, energy)| format!("{:.3}", energy / 1e3))
+        .number("share", |(_, energy)| {
+            format!("{:.1} %", 100.0 * energy / total.max(f64::MIN_POSITIVE))
+        })
+        .of(evaluation.energy.components());
+    table.rows.push(vec!["total".into(), format!("{:.3}", total / 1e3), String::new()]);
+    table.text(style)
 }

@@ -173,22 +173,8 @@ impl CostReport {
     /// `maestro` are those of the layer costs of the published artifact.
     /// `shape_id` numbers the distinct operators of the network from 0.
     fn columns(&self) -> Vec<&'static str> {
-        let mut columns = vec![
-            "layer",
-            "dataflow",
-            "num_pes",
-            "top_noc_bw",
-            "col_noc_bw",
-            "shape_id",
-            "type",
-            "N",
-            "K",
-            "C",
-            "Y",
-            "X",
-            "R",
-            "S",
-        ];
+        let mut columns: Vec<_> = HEAD.iter().map(|(name, _)| *name).collect();
+        columns.extend(EXTENTS);
         columns.extend(self.reported());
         columns.extend(["network", "cost_model"]);
         columns.extend(self.choice_columns());
@@ -216,11 +202,12 @@ impl CostReport {
             let reported = reported.clone();
             let layers = self.shown(network).filter(|&layer| layer < cell.layers().len());
             layers.map(move |layer| {
-                let mut cells = head(network, variant, layer);
+                let mut cells: Vec<_> =
+                    HEAD.iter().map(|(_, of)| of(network, variant, layer)).collect();
+                cells.extend(extents(&network.layers()[layer].operator));
                 let explanation = &cell.layers()[layer];
                 cells.extend(reported.iter().map(|name| value(explanation, name)));
-                cells.push(Quantity::Text(network.name().to_string()));
-                cells.push(Quantity::Text(variant.cost_model.clone()));
+                cells.extend([network.name(), &variant.cost_model].map(text));
                 if !self.choice_columns().is_empty() {
                     let choice = cell.choices.get(layer).map(|choice| choice.cells(variant));
                     cells.extend(choice.unwrap_or_else(|| LayerChoice::no_cells(variant)));
@@ -307,38 +294,45 @@ pub(crate) fn object(columns: &[&str], row: Vec<Quantity>) -> Value {
     Value::Object(named.collect())
 }
 
-/// Cells that identify a layer, before those that the models report.
-fn head(network: &Network, variant: &Variant, layer: usize) -> Vec<Quantity> {
-    let accelerator = &variant.accelerator;
-    let [top, column] = [0, 1].map(|level| accelerator.noc.level(level).bandwidth);
-    let text = |text: &str| Quantity::Text(text.to_string());
-    let count = |count: u64| Quantity::Count(i64::try_from(count).unwrap_or(i64::MAX));
-    let operator = &network.layers()[layer].operator;
-    let mut cells = vec![
-        text(&network.layers()[layer].name),
-        text(accelerator.dataflow.name()),
-        count(accelerator.pes.into()),
-        count(top),
-        count(column),
-        count(network.operator_of()[layer].into()),
-        text(operator.name()),
-    ];
-    cells.extend(extents(operator));
-    cells
+/// A column, with its cell for a layer of a network by a variant.
+type Column = (&'static str, fn(&Network, &Variant, usize) -> Quantity);
+
+/// Columns that identify a layer.
+const HEAD: [Column; 7] = [
+    ("layer", |network, _, layer| text(&network.layers()[layer].name)),
+    ("dataflow", |_, variant, _| text(variant.accelerator.dataflow.name())),
+    ("num_pes", |_, variant, _| count(variant.accelerator.pes.into())),
+    ("top_noc_bw", |_, variant, _| count(variant.accelerator.noc.level(0).bandwidth)),
+    ("col_noc_bw", |_, variant, _| count(variant.accelerator.noc.level(1).bandwidth)),
+    ("shape_id", |network, _, layer| count(network.operator_of()[layer].into())),
+    ("type", |network, _, layer| text(network.layers()[layer].operator.name())),
+];
+
+/// Columns of the cells of [`extents`].
+const EXTENTS: [&str; 7] = ["N", "K", "C", "Y", "X", "R", "S"];
+
+/// A cell of text.
+pub(super) fn text(text: &str) -> Quantity {
+    Quantity::Text(text.into())
+}
+
+/// A cell of a whole number.
+pub(super) fn count(count: u64) -> Quantity {
+    Quantity::Count(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
 /// N, K, C, Y, X, R and S, where Y and X are input rows and columns; empty for operators without extents.
 fn extents(operator: &Operator) -> [Quantity; 7] {
     match operator.extents() {
         Some(extents) => extents.map(|extent| Quantity::Count(extent.into())),
-        None => [(); 7].map(|()| Quantity::Text(String::new())),
+        None => [""; 7].map(text),
     }
 }
 
 /// The quantity called `name`; empty text if the model does not report it.
 fn value(explanation: &Explanation, name: &str) -> Quantity {
     let found = explanation.iter().find(|(known, _)| *known == name);
-    found.map_or(Quantity::Text(String::new()), |(_, value)| value.clone())
+    found.map_or(text(""), |(_, value)| value.clone())
 }
 
 /// The quantity called `name` as a number; `None` if it is absent or text.

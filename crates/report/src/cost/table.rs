@@ -1,10 +1,11 @@
 //! Costs as tables for people.
 
-use crate::table::{Style, new_table, render};
-use xrsim_model::cost::{Explanation, Infeasible, NetworkCost};
+use crate::table::{Columns, Style, new_table, or_dash, render};
+use xrsim_model::cost::{Explanation, NetworkCost};
+use xrsim_model::hardware::Accelerator;
 use xrsim_model::model::Network;
 
-use super::{CostReport, LayerChoice, Variant, extents, in_words, plain, real, value};
+use super::{Cell, CostReport, LayerChoice, Variant, extents, in_words, plain, real, value};
 
 impl CostReport {
     /// One row per layer, of one network by one variant.
@@ -57,72 +58,72 @@ impl CostReport {
 
     /// One row per layer of one network, variants side by side.
     pub(super) fn side_by_side(&self, network: &Network, style: Style) -> String {
-        let mut header = vec!["layer".to_string(), "type".into(), "MMAC".into()];
-        for variant in &self.variants {
-            let name = self.label(variant);
-            header.extend([format!("{name} cycles"), format!("{name} uJ")]);
-        }
-        let names: Vec<_> = header.iter().map(String::as_str).collect();
-        let mut table = new_table(style, &names, 2);
-        for layer in self.shown(network) {
-            let operator = &network.layers()[layer].operator;
-            let mut row = vec![
-                network.layers()[layer].name.to_string(),
-                operator.name().to_string(),
-                format!("{:.3}", operator.macs() as f64 / 1e6),
-            ];
-            for variant in 0..self.variants.len() {
-                row.extend(match self.cell(0, variant).layers().get(layer) {
-                    Some(found) => [
-                        plain(&value(found, "runtime_cycles")),
-                        microjoules(real(found, "energy_nJ")),
-                    ],
-                    None => ["-".into(), "-".into()],
+        let mut columns = Columns::<Option<usize>>::new()
+            .text("layer", |it| it.map_or("total", |it| &network.layers()[it].name).to_string())
+            .text("type", |it| it.map_or("", |it| network.layers()[it].operator.name()))
+            .number("MMAC", |it| {
+                let macs = it.map_or(network.macs(), |it| network.layers()[it].operator.macs());
+                millions(macs)
+            });
+        for (at, variant) in self.variants.iter().enumerate() {
+            let (name, cell) = (self.label(variant), self.cell(0, at));
+            let cycles = |total: &NetworkCost| total.cycles.get().to_string();
+            let energy = |total: &NetworkCost| microjoules(Some(total.energy_nj));
+            columns = columns
+                .number(format!("{name} cycles"), move |it| {
+                    cell.of(*it, cycles, |layer| plain(&value(layer, "runtime_cycles")))
+                })
+                .number(format!("{name} uJ"), move |it| {
+                    cell.of(*it, energy, |layer| microjoules(real(layer, "energy_nJ")))
                 });
-            }
-            table.add_row(row);
         }
-        if self.only.is_none() {
-            let macs = format!("{:.3}", network.macs() as f64 / 1e6);
-            let mut row = vec!["total".to_string(), String::new(), macs];
-            for variant in 0..self.variants.len() {
-                row.extend(match &self.cell(0, variant).total {
-                    Ok(total) => {
-                        [total.cycles.get().to_string(), microjoules(Some(total.energy_nj))]
-                    }
-                    Err(_) => ["-".into(), "-".into()],
-                });
-            }
-            table.add_row(row);
-        }
-        render(&table)
+        let total = self.only.is_none().then_some(None);
+        columns.of(self.shown(network).map(Some).chain(total)).text(style)
     }
 
     /// One row per network and accelerator. Of several cost models, the ratios of the first one to each of
     /// the others follow.
     pub(super) fn totals(&self, style: Style) -> String {
         let models = self.models();
-        let mut header =
-            vec!["network".to_string(), "dataflow".into(), "PEs".into(), "GMAC".into()];
-        for model in &models {
+        let mut columns = Columns::<Totals<'_>>::new()
+            .text("network", |it| it.network.name().to_string())
+            .text("dataflow", |it| it.accelerator.dataflow.name().to_string())
+            .number("PEs", |it| it.accelerator.pes)
+            .number("GMAC", |it| format!("{:.3}", it.network.macs() as f64 / 1e9));
+        for (at, model) in models.iter().enumerate() {
             let of = if models.len() > 1 { format!(" {model}") } else { String::new() };
-            header.extend([format!("cycles{of}"), format!("ms{of}"), format!("mJ{of}")]);
+            columns = columns
+                .number(format!("cycles{of}"), move |it| {
+                    or_dash(it.cost(at), |cost| cost.cycles.get().to_string())
+                })
+                .number(format!("ms{of}"), move |it| {
+                    or_dash(it.cost(at), |cost| format!("{:.3}", cost.latency.as_ms()))
+                })
+                .number(format!("mJ{of}"), move |it| {
+                    or_dash(it.cost(at), |cost| format!("{:.3}", cost.energy().get()))
+                });
         }
-        header.extend((models.len() == 1).then(|| "MAC/PE/cycle".to_string()));
-        for model in models.iter().skip(1) {
-            header.extend([format!("cycles / {model}"), format!("energy / {model}")]);
+        if models.len() == 1 {
+            columns = columns.number("MAC/PE/cycle", |it| {
+                let peak = |cost: &NetworkCost| cycles(cost) * f64::from(it.accelerator.pes);
+                let utilisation = |cost| format!("{:.3}", it.network.macs() as f64 / peak(cost));
+                or_dash(it.cost(0), utilisation)
+            });
         }
-        let names: Vec<_> = header.iter().map(String::as_str).collect();
-        let mut table = new_table(style, &names, 2);
-        for (index, network) in self.networks.iter().enumerate() {
-            for first in (0..self.variants.len()).step_by(models.len()) {
-                let costs: Vec<_> = (first..first + models.len())
-                    .map(|variant| &self.cell(index, variant).total)
-                    .collect();
-                table.add_row(total_row(network, &self.variants[first], &costs));
-            }
+        for (at, model) in models.iter().enumerate().skip(1) {
+            columns = columns
+                .number(format!("cycles / {model}"), move |it| it.ratio(at, cycles))
+                .number(format!("energy / {model}"), move |it| it.ratio(at, |cost| cost.energy_nj));
         }
-        render(&table)
+        let rows = self.networks.iter().enumerate().flat_map(|(index, network)| {
+            let firsts = (0..self.variants.len()).step_by(models.len());
+            firsts.map(move |first| Totals {
+                network,
+                accelerator: &self.variants[first].accelerator,
+                cells: &self.cells[index * self.variants.len() + first..],
+            })
+        });
+        columns.of(rows).text(style)
     }
 
     /// Names of the cost models, which are the same for every accelerator.
@@ -140,47 +141,47 @@ impl CostReport {
     }
 }
 
-fn total_row(
-    network: &Network,
-    variant: &Variant,
-    costs: &[&Result<NetworkCost, Infeasible>],
-) -> Vec<String> {
-    let accelerator = &variant.accelerator;
-    let mut row = vec![
-        network.name().to_string(),
-        accelerator.dataflow.name().to_string(),
-        accelerator.pes.to_string(),
-        format!("{:.3}", network.macs() as f64 / 1e9),
-    ];
-    for cost in costs {
-        row.extend(match cost {
-            Ok(cost) => [
-                cost.cycles.get().to_string(),
-                format!("{:.3}", cost.latency.as_ms()),
-                format!("{:.3}", cost.energy().get()),
-            ],
-            Err(_) => ["-", "-", "-"].map(String::from),
-        });
+impl Cell {
+    /// The text of a layer, or of the total; `-` without one.
+    fn of(
+        &self,
+        layer: Option<usize>,
+        of_total: impl FnOnce(&NetworkCost) -> String,
+        of_layer: impl FnOnce(&Explanation) -> String,
+    ) -> String {
+        match layer {
+            Some(layer) => or_dash(self.layers().get(layer), of_layer),
+            None => or_dash(self.total.as_ref().ok(), of_total),
+        }
     }
-    if let [cost] = costs {
-        let peak = |cost: &NetworkCost| cost.cycles.get() as f64 * f64::from(accelerator.pes);
-        let utilisation = cost.as_ref().ok().map(|cost| network.macs() as f64 / peak(cost));
-        row.push(utilisation.map_or("-".into(), |utilisation| format!("{utilisation:.3}")));
-    }
-    for other in costs.iter().skip(1) {
-        row.extend(match (costs[0], other) {
-            (Ok(first), Ok(other)) => [
-                ratio(first.cycles.get() as f64, other.cycles.get() as f64),
-                ratio(first.energy_nj, other.energy_nj),
-            ],
-            _ => ["-".into(), "-".into()],
-        });
-    }
-    row
 }
 
-fn ratio(a: f64, b: f64) -> String {
-    if b > 0.0 { format!("{:.3}", a / b) } else { "-".into() }
+/// Costs of a network on an accelerator.
+struct Totals<'a> {
+    network: &'a Network,
+    accelerator: &'a Accelerator,
+    /// By cost model; others follow.
+    cells: &'a [Cell],
+}
+
+impl Totals<'_> {
+    fn cost(&self, model: usize) -> Option<&NetworkCost> {
+        self.cells[model].total.as_ref().ok()
+    }
+
+    /// Ratio of the first cost model to another one.
+    fn ratio(&self, model: usize, of: fn(&NetworkCost) -> f64) -> String {
+        let both = self.cost(0).zip(self.cost(model)).map(|(a, b)| (of(a), of(b)));
+        or_dash(both.filter(|(_, b)| *b > 0.0), |(a, b)| format!("{:.3}", a / b))
+    }
+}
+
+fn cycles(cost: &NetworkCost) -> f64 {
+    cost.cycles.get() as f64
+}
+
+fn millions(macs: u64) -> String {
+    format!("{:.3}", macs as f64 / 1e6)
 }
 
 fn cycles_of(explanation: &Explanation) -> f64 {
@@ -191,7 +192,7 @@ fn cycles_of(explanation: &Explanation) -> f64 {
 fn work(macs: u64, cycles: f64, variant: &Variant) -> [String; 3] {
     let utilisation = macs as f64 / (cycles * f64::from(variant.accelerator.pes));
     let utilisation = if macs == 0 { "-".into() } else { format!("{utilisation:.3}") };
-    [format!("{:.3}", macs as f64 / 1e6), format!("{cycles:.0}"), utilisation]
+    [millions(macs), format!("{cycles:.0}"), utilisation]
 }
 
 /// Limiting resource of a layer, KiB that the shared memory sends, and KiB of DRAM traffic.
@@ -221,5 +222,5 @@ fn dram_share(explanation: &Explanation) -> String {
 }
 
 fn microjoules(nj: Option<f64>) -> String {
-    nj.map_or("-".into(), |nj| format!("{:.1}", nj / 1e3))
+    or_dash(nj, |nj| format!("{:.1}", nj / 1e3))
 }

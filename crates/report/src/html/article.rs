@@ -2,6 +2,7 @@
 //! from its results; `app/article.js` shows any of them.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use xrsim_figures::{Figure, FigureError, Format, Sheet, render_on};
 
@@ -46,7 +47,8 @@ pub(super) struct Drawing {
 pub(super) struct Table {
     caption: String,
     columns: Vec<Column>,
-    rows: Vec<Vec<Cell>>,
+    /// Texts and numbers; empty cells are `null`.
+    rows: Vec<Vec<Value>>,
 }
 
 /// A column of a table: of text if any of its cells is.
@@ -56,20 +58,11 @@ struct Column {
     is_text: bool,
 }
 
-/// A cell; empty cells are `null`.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Cell {
-    Nothing,
-    Number(f64),
-    Text(String),
-}
-
 impl Article {
     /// The document. Equal contents give equal bytes.
     pub(super) fn page(mut self) -> String {
         self.sections.retain(|it| !it.drawings.is_empty() || !it.tables.is_empty());
-        page::ARTICLE.fill(&data::deflated(&self))
+        page::Kind::Article.fill(&data::deflated(&self))
     }
 }
 
@@ -109,9 +102,9 @@ impl Section {
             .get(at)
             .map_or("", String::as_str)
         {
-            "" => Cell::Nothing,
-            text if column.is_text => Cell::Text(text.into()),
-            text => number(text).map_or(Cell::Nothing, Cell::Number),
+            "" => Value::Null,
+            text if column.is_text => text.into(),
+            text => number(text).into(),
         };
         let row = |row: &Vec<String>| shown.iter().zip(&columns).map(|it| cell(row, it)).collect();
         let rows = rows.iter().map(row).collect();

@@ -1,6 +1,8 @@
 //! Columns of the tables of a page. The page carries them beside its data, so that its program needs no
 //! copies of names, headings and meanings.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use xrsim_model::column::{self, Better};
@@ -44,7 +46,7 @@ pub(super) struct Column {
     /// Key in the data.
     key: &'static str,
     /// Text of the heading.
-    label: String,
+    label: Cow<'static, str>,
     /// Meaning.
     title: Option<&'static str>,
     kind: Kind,
@@ -54,8 +56,8 @@ pub(super) struct Column {
 
 impl Column {
     /// A column without a meaning or direction.
-    fn plain(key: &'static str, label: &str, kind: Kind) -> Self {
-        Self { key, label: label.into(), title: None, kind, better: None }
+    const fn plain(key: &'static str, label: &'static str, kind: Kind) -> Self {
+        Self { key, label: Cow::Borrowed(label), title: None, kind, better: None }
     }
 
     /// A column of results.
@@ -68,8 +70,8 @@ impl Column {
             (column::Kind::Quantity, _) => Kind::Number,
         };
         let label = match column.unit {
-            "" => column.label.to_string(),
-            unit => format!("{} [{unit}]", column.label),
+            "" => column.label.into(),
+            unit => format!("{} [{unit}]", column.label).into(),
         };
         let better = match column.better {
             Better::Higher if kind == Kind::Count => None,
@@ -82,8 +84,7 @@ impl Column {
 
 /// Columns of the label of a run.
 pub(super) fn label() -> Vec<Column> {
-    let column = |it: xrsim_results::LabelColumn| Column::plain(it.name, it.label, Kind::Word);
-    RunLabel::COLUMNS.map(column).into()
+    RunLabel::COLUMNS.map(|it| Column::plain(it.name, it.label, Kind::Word)).into()
 }
 
 /// Columns of runs that could not be made.
@@ -110,77 +111,67 @@ pub(super) fn scores() -> Vec<Column> {
     InferenceScore::SCORES.iter().map(Column::of).collect()
 }
 
-/// Heading of a column of load tests.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Heading {
-    key: &'static str,
-    label: &'static str,
-    title: Option<&'static str>,
-    kind: Kind,
+/// A column with a meaning.
+const fn column(key: &'static str, label: &'static str, kind: Kind, title: &'static str) -> Column {
+    Column { key, label: Cow::Borrowed(label), title: Some(title), kind, better: None }
 }
 
-const fn column(key: &'static str, label: &'static str, kind: Kind) -> Heading {
-    Heading { key, label, title: None, kind }
-}
-
-impl Heading {
-    const fn means(self, title: &'static str) -> Self {
-        Self { title: Some(title), ..self }
-    }
+/// A column of numbers with a meaning.
+const fn number(key: &'static str, label: &'static str, title: &'static str) -> Column {
+    column(key, label, Kind::Number, title)
 }
 
 /// Headings of load tests and their curves.
-pub(super) const TESTS: &[Heading] = &[
-    column("tenant", "Tenant", Kind::Word),
-    column("task", "Task", Kind::Word),
-    column("load", "Load", Kind::Word),
-    column("verdict", "Verdict", Kind::Verdict).means("Whether the test keeps LoadGen’s rules"),
-    column("metric", "Metric", Kind::Metric).means("What the load is about"),
-    column("unit", "Unit", Kind::Part),
-    column("value", "Value", Kind::Number),
-    column("target_qps", "Target [1/s]", Kind::Number).means("Rate that was asked for"),
-    column("scheduled_qps", "Scheduled [1/s]", Kind::Number)
-        .means("Queries that were issued, per second"),
-    column("completed_qps", "Completed [1/s]", Kind::Number)
-        .means("Queries that were completed, per second"),
-    column("p50_ms", "50th [ms]", Kind::Number).means("50th percentile of latency"),
-    column("p90_ms", "90th [ms]", Kind::Number).means("90th percentile of latency"),
-    column("p97_ms", "97th [ms]", Kind::Number).means("97th percentile of latency"),
-    column("p99_ms", "99th [ms]", Kind::Number).means("99th percentile of latency"),
-    column("p99_9_ms", "99.9th [ms]", Kind::Number).means("99.9th percentile of latency"),
-    column("bound_ms", "Bound [ms]", Kind::Number).means("Longest latency that is no violation"),
-    column("late_percent", "Late [%]", Kind::Number)
-        .means("Queries that took longer than the bound"),
-    column("within_bound", "Within bound", Kind::Word)
-        .means("Whether the constraint of latency holds"),
-    column("energy_mj_per_sample", "Energy per sample [mJ]", Kind::Number)
-        .means("That the accelerators take for a sample"),
-    column("energy_mj_per_stream", "Energy per stream [mJ]", Kind::Number)
-        .means("Of a query, in single-stream and multi-stream"),
-    column("mean_power_w", "Mean power [W]", Kind::Number)
-        .means("That energy over the duration of the test"),
-    column("queries", "Queries", Kind::Count).means("Of the run that counts"),
-    column("trials", "Trials", Kind::Count).means("Runs of the search before it"),
-    column("beside_score", "Score beside", Kind::Number)
-        .means("Of the usage scenario beside, with the queries"),
-    column("beside_score_alone", "Score beside, alone", Kind::Number)
-        .means("Of the usage scenario, without the queries"),
-    column("server", "Server [1/s]", Kind::Number),
-    column("offline", "Offline [1/s]", Kind::Number),
-    column("share", "Server / offline", Kind::Percent),
+pub(super) const TESTS: &[Column] = &[
+    Column::plain("tenant", "Tenant", Kind::Word),
+    Column::plain("task", "Task", Kind::Word),
+    Column::plain("load", "Load", Kind::Word),
+    column("verdict", "Verdict", Kind::Verdict, "Whether the test keeps LoadGen’s rules"),
+    column("metric", "Metric", Kind::Metric, "What the load is about"),
+    Column::plain("unit", "Unit", Kind::Part),
+    Column::plain("value", "Value", Kind::Number),
+    number("target_qps", "Target [1/s]", "Rate that was asked for"),
+    number("scheduled_qps", "Scheduled [1/s]", "Queries that were issued, per second"),
+    number("completed_qps", "Completed [1/s]", "Queries that were completed, per second"),
+    number("p50_ms", "50th [ms]", "50th percentile of latency"),
+    number("p90_ms", "90th [ms]", "90th percentile of latency"),
+    number("p97_ms", "97th [ms]", "97th percentile of latency"),
+    number("p99_ms", "99th [ms]", "99th percentile of latency"),
+    number("p99_9_ms", "99.9th [ms]", "99.9th percentile of latency"),
+    number("bound_ms", "Bound [ms]", "Longest latency that is no violation"),
+    number("late_percent", "Late [%]", "Queries that took longer than the bound"),
+    column("within_bound", "Within bound", Kind::Word, "Whether the constraint of latency holds"),
+    number(
+        "energy_mj_per_sample",
+        "Energy per sample [mJ]",
+        "That the accelerators take for a sample",
+    ),
+    number(
+        "energy_mj_per_stream",
+        "Energy per stream [mJ]",
+        "Of a query, in single-stream and multi-stream",
+    ),
+    number("mean_power_w", "Mean power [W]", "That energy over the duration of the test"),
+    column("queries", "Queries", Kind::Count, "Of the run that counts"),
+    column("trials", "Trials", Kind::Count, "Runs of the search before it"),
+    number("beside_score", "Score beside", "Of the usage scenario beside, with the queries"),
+    number(
+        "beside_score_alone",
+        "Score beside, alone",
+        "Of the usage scenario, without the queries",
+    ),
+    Column::plain("server", "Server [1/s]", Kind::Number),
+    Column::plain("offline", "Offline [1/s]", Kind::Number),
+    Column::plain("share", "Server / offline", Kind::Percent),
 ];
 
 /// The columns of `keys`: in the order of `headings`, then those without a heading under their names.
-pub(super) fn of(keys: &[&'static str], headings: &[Heading]) -> Vec<Column> {
-    let headed = headings
-        .iter()
-        .filter(|heading| keys.contains(&heading.key))
-        .map(|it| Column { title: it.title, ..Column::plain(it.key, it.label, it.kind) });
+pub(super) fn of(keys: &[&'static str], headings: &[Column]) -> Vec<Column> {
+    let headed = headings.iter().filter(|heading| keys.contains(&heading.key)).cloned();
     let is_new = |key: &&&'static str| headings.iter().all(|heading| heading.key != **key);
     let new = keys.iter().filter(is_new).map(|key| Column::plain(key, key, Kind::Any));
     headed.chain(new).collect()
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,7 +179,7 @@ mod tests {
     #[test]
     fn every_key_is_a_column_once_and_those_without_a_heading_come_last_by_name() {
         let columns = of(&["new", "queries", "task"], TESTS);
-        let labels: Vec<_> = columns.iter().map(|column| column.label.as_str()).collect();
+        let labels: Vec<_> = columns.iter().map(|column| &*column.label).collect();
         assert_eq!(labels, ["Task", "Queries", "new"]);
     }
 }

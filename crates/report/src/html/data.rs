@@ -8,13 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json as to_json};
 
 use xrsim_figures::model_places;
 use xrsim_model::units::SimTime;
 use xrsim_results::csv::LABEL;
-use xrsim_results::json;
 use xrsim_sim::score::{InferenceScore, Score};
 
 use super::columns::{self, Column};
@@ -31,7 +30,7 @@ struct Document<'a> {
     columns: Columns,
     runs: Map<String, Value>,
     models: Map<String, Value>,
-    requests: Requests,
+    requests: Requests<'a>,
     names: &'a [Box<str>],
     numbers: Vec<f64>,
     /// Every model with its place in the palette.
@@ -55,22 +54,40 @@ struct Columns {
 
 /// A column for every field of a request, with the requests of all runs one after another.
 #[derive(Serialize)]
-struct Requests {
-    model: Vec<usize>,
-    frame: Vec<u64>,
-    arrival: Vec<i64>,
-    deadline: Vec<i64>,
-    start: Vec<Option<i64>>,
-    end: Vec<Option<i64>>,
-    accelerator: Vec<u32>,
-    outcome: Vec<u32>,
-    reason: Vec<u32>,
-    cause: Vec<u32>,
-    segments: Vec<u32>,
-    counted: Vec<u32>,
-    energy: Vec<u32>,
+struct Requests<'a> {
+    #[serde(flatten, serialize_with = "fields")]
+    fields: &'a [Run],
     /// By the name of the score.
     scores: BTreeMap<&'static str, Vec<Option<u32>>>,
+}
+
+/// A name, and the value of a request if it has one.
+type Field = (&'static str, fn(&Request) -> Option<i64>);
+
+/// Fields of a request in the page, with their values.
+const FIELDS: [Field; 13] = [
+    ("model", |it| Some(it.model as i64)),
+    ("frame", |it| Some(it.frame as i64)),
+    ("arrival", |it| Some(ns_between(it.arrival_before, it.arrival))),
+    ("deadline", |it| Some(it.until(it.deadline))),
+    ("start", |it| it.start.map(|at| it.until(at))),
+    ("end", |it| it.end.map(|at| it.until(at))),
+    ("accelerator", |it| Some(it.accelerator.into())),
+    ("outcome", |it| Some(it.outcome.into())),
+    ("reason", |it| Some(it.reason.into())),
+    ("cause", |it| Some(it.cause.into())),
+    ("segments", |it| Some(it.segments.into())),
+    ("counted", |it| Some(it.counted.into())),
+    ("energy", |it| Some(it.energy.into())),
+];
+
+fn fields<S: Serializer>(runs: &[Run], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(FIELDS.map(|(name, of)| (name, all(runs).map(of).collect::<Vec<_>>())))
+}
+
+/// Requests of all runs.
+fn all(runs: &[Run]) -> impl Iterator<Item = &Request> {
+    runs.iter().flat_map(|run| &run.requests)
 }
 
 /// Text that the page carries, made of letters, digits, `+`, `/` and `=` only.
@@ -80,7 +97,7 @@ pub(super) fn pack(results: &Results, provenance: &Provenance) -> String {
         columns: Columns::new(results),
         runs: runs(results),
         models: models(&results.runs),
-        requests: requests(&results.runs),
+        requests: Requests { fields: &results.runs, scores: scores(&results.runs) },
         names: &results.names.values,
         numbers: results.numbers.values.iter().map(|bits| f64::from_bits(*bits)).collect(),
         places: places(&results.runs),
@@ -117,69 +134,49 @@ impl Columns {
 
 fn runs(results: &Results) -> Map<String, Value> {
     let runs = &results.runs[..];
-    let mut columns = scores(runs.iter().map(|run| &run.score));
-    for (index, column) in results.device.iter().enumerate() {
-        let values = runs.iter().map(|run| to_json!(run.device[index])).collect();
-        columns.insert(column.name.into(), values);
-    }
-    for (index, name) in LABEL.iter().enumerate() {
-        columns.insert((*name).into(), runs.iter().map(|run| to_json!(run.label[index])).collect());
-    }
-    let mut count = |name: &str, count: fn(&Run) -> usize| {
-        columns.insert(name.into(), runs.iter().map(|run| to_json!(count(run))).collect());
+    let device = results.device.iter().map(|column| column.name);
+    let names = Score::columns().map(|column| column.name).chain(device);
+    let mut columns = transposed(names, runs.iter().map(|run| &run.cells[..]));
+    let mut add = |name: &str, value: &dyn Fn(&Run) -> Value| {
+        columns.insert(name.into(), runs.iter().map(value).collect());
     };
-    count("n_models", |run| run.models.len());
-    count("n_requests", |run| run.requests.len());
+    for (index, name) in LABEL.iter().enumerate() {
+        add(name, &|run| to_json!(run.label[index]));
+    }
+    add("n_models", &|run| run.models.len().into());
+    add("n_requests", &|run| run.requests.len().into());
     columns
 }
 
 fn models(runs: &[Run]) -> Map<String, Value> {
     let models = || runs.iter().flat_map(|run| &run.models);
-    let mut columns = scores(models().map(|model| &model.score));
+    let names = Score::columns().map(|column| column.name);
+    let mut columns = transposed(names, models().map(|model| &model.cells[..]));
     columns.insert("model".into(), models().map(|model| to_json!(model.name)).collect());
     columns.insert("network".into(), models().map(|model| to_json!(model.network)).collect());
     columns
 }
 
-fn scores<'a>(scores: impl Iterator<Item = &'a Score> + Clone) -> Map<String, Value> {
-    let values = |column| scores.clone().map(|score| json::value(column, score)).collect();
-    Score::columns().map(|column| (column.name.to_string(), values(column))).collect()
+/// Columns called `names` of rows.
+fn transposed<'a>(
+    names: impl Iterator<Item = &'static str>,
+    rows: impl Iterator<Item = &'a [Value]> + Clone,
+) -> Map<String, Value> {
+    let column = |at: usize| rows.clone().map(|row| row[at].clone()).collect();
+    names.enumerate().map(|(at, name)| (name.into(), column(at))).collect()
 }
 
-fn requests(runs: &[Run]) -> Requests {
-    let all: Vec<&Request> = runs.iter().flat_map(|run| &run.requests).collect();
-    let since = |time: SimTime, request: &Request| ns_between(request.arrival, time);
-    Requests {
-        model: all.iter().map(|request| request.model).collect(),
-        frame: all.iter().map(|request| request.frame).collect(),
-        arrival: runs.iter().flat_map(|run| gaps(&run.requests)).collect(),
-        deadline: all.iter().map(|request| since(request.deadline, request)).collect(),
-        start: all.iter().map(|request| request.start.map(|at| since(at, request))).collect(),
-        end: all.iter().map(|request| request.end.map(|at| since(at, request))).collect(),
-        accelerator: all.iter().map(|request| request.accelerator).collect(),
-        outcome: all.iter().map(|request| request.outcome).collect(),
-        reason: all.iter().map(|request| request.reason).collect(),
-        cause: all.iter().map(|request| request.cause).collect(),
-        segments: all.iter().map(|request| request.segments).collect(),
-        counted: all.iter().map(|request| request.counted).collect(),
-        energy: all.iter().map(|request| request.energy).collect(),
-        scores: scores_of(&all),
-    }
-}
-
-fn scores_of(requests: &[&Request]) -> BTreeMap<&'static str, Vec<Option<u32>>> {
-    let values = |index: usize| {
-        let score = |request: &&Request| request.scores.as_ref().map(|scores| scores[index]);
-        requests.iter().map(score).collect()
-    };
+fn scores(runs: &[Run]) -> BTreeMap<&'static str, Vec<Option<u32>>> {
+    let values = |at: usize| all(runs).map(|it| Some(it.scores?[at])).collect();
     let scores = InferenceScore::SCORES.iter().enumerate();
-    scores.map(|(index, column)| (column.name, values(index))).collect()
+    scores.map(|(at, column)| (column.name, values(at))).collect()
 }
 
-/// Time from every arrival to the next, the first from the start of the run.
-fn gaps(requests: &[Request]) -> impl Iterator<Item = i64> {
-    let before = std::iter::once(SimTime::ZERO).chain(requests.iter().map(|r| r.arrival));
-    before.zip(requests).map(|(before, request)| ns_between(before, request.arrival))
+impl Request {
+    /// Time from the arrival to `time` \[ns\].
+    fn until(&self, time: SimTime) -> i64 {
+        ns_between(self.arrival, time)
+    }
 }
 
 /// Signed time from `a` to `b` \[ns\], clamped to 64 bits. A page shows times below 2^53 ns exactly.

@@ -107,7 +107,7 @@ pub fn page(folder: &Folder<'_>) -> Result<Page, ReadError> {
     let n_requests = results.runs.iter().map(|run| run.requests.len()).sum();
     let data = data::pack(&results, &provenance);
     Ok(Page {
-        html: page::RUNS.fill(&data),
+        html: page::Kind::Runs.fill(&data),
         n_runs: results.runs.len(),
         n_requests,
         renamed: results.renamed,

@@ -9,88 +9,80 @@ const TEMPLATE: &str = include_str!("page.html");
 
 const UPLOT_LICENCE: &str = include_str!("../../uplot/LICENSE");
 
-/// Parts of a kind of page.
-pub(super) struct Kind {
-    /// Its first section, the target of the skip link.
-    first: &'static str,
-    /// Links and sections.
-    body: &'static str,
-    style: &'static [&'static str],
-    /// The script that draws charts, if any.
-    uplot: Option<&'static str>,
-    /// The program of the page, one module; its start is the last file.
-    app: &'static [&'static str],
+/// A kind of page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A set of runs.
+    Runs,
+    /// Load tests.
+    Tests,
+    /// Sections with figures and tables.
+    Article,
 }
 
-/// The page of a set of runs.
-pub(super) const RUNS: Kind = Kind {
-    first: "scores",
-    body: include_str!("runs.html"),
-    style: &[include_str!("../../uplot/uPlot.min.css"), include_str!("style.css")],
-    uplot: Some(include_str!("../../uplot/uPlot.iife.min.js")),
-    app: &[
-        include_str!("app/data.js"),
-        include_str!("app/dom.js"),
-        include_str!("app/format.js"),
-        include_str!("app/why.js"),
-        include_str!("app/view.js"),
-        include_str!("app/columns.js"),
-        include_str!("app/table.js"),
-        include_str!("app/shell.js"),
-        include_str!("app/scores.js"),
-        include_str!("app/breakdown.js"),
-        include_str!("app/models.js"),
-        include_str!("app/requests.js"),
-        include_str!("app/drawing.js"),
-        include_str!("app/timeline.js"),
-        include_str!("app/latency.js"),
-        include_str!("app/main.js"),
-    ],
-};
+/// Scripts in their order, each with the pages whose program it belongs to. The program is one module; its start is the
+/// last script.
+const SCRIPTS: [(&str, &[Kind]); 18] = [
+    (include_str!("app/data.js"), &[Kind::Runs]),
+    (include_str!("app/dom.js"), &Kind::ALL),
+    (include_str!("app/format.js"), &Kind::ALL),
+    (include_str!("app/why.js"), &[Kind::Runs]),
+    (include_str!("app/view.js"), &[Kind::Runs]),
+    (include_str!("app/columns.js"), &Kind::ALL),
+    (include_str!("app/table.js"), &Kind::ALL),
+    (include_str!("app/shell.js"), &Kind::ALL),
+    (include_str!("app/scores.js"), &[Kind::Runs]),
+    (include_str!("app/breakdown.js"), &[Kind::Runs]),
+    (include_str!("app/models.js"), &[Kind::Runs]),
+    (include_str!("app/requests.js"), &[Kind::Runs]),
+    (include_str!("app/drawing.js"), &[Kind::Runs]),
+    (include_str!("app/timeline.js"), &[Kind::Runs]),
+    (include_str!("app/latency.js"), &[Kind::Runs]),
+    (include_str!("app/main.js"), &[Kind::Runs]),
+    (include_str!("app/tests.js"), &[Kind::Tests]),
+    (include_str!("app/article.js"), &[Kind::Article]),
+];
 
-/// The page of load tests.
-pub(super) const TESTS: Kind = Kind {
-    first: "tests",
-    body: include_str!("tests.html"),
-    style: &[include_str!("style.css"), include_str!("tests.css")],
-    uplot: None,
-    app: &[
-        include_str!("app/dom.js"),
-        include_str!("app/format.js"),
-        include_str!("app/columns.js"),
-        include_str!("app/table.js"),
-        include_str!("app/shell.js"),
-        include_str!("app/tests.js"),
-    ],
-};
-
-/// A page of sections with figures and tables.
-pub(super) const ARTICLE: Kind = Kind {
-    first: "contents",
-    body: include_str!("article.html"),
-    style: &[include_str!("style.css"), include_str!("tests.css")],
-    uplot: None,
-    app: &[
-        include_str!("app/dom.js"),
-        include_str!("app/format.js"),
-        include_str!("app/columns.js"),
-        include_str!("app/table.js"),
-        include_str!("app/shell.js"),
-        include_str!("app/article.js"),
-    ],
-};
+const STYLE: &str = include_str!("style.css");
+const UPLOT_STYLE: &str = include_str!("../../uplot/uPlot.min.css");
+const TESTS_STYLE: &str = include_str!("tests.css");
 
 impl Kind {
+    const ALL: [Self; 3] = [Self::Runs, Self::Tests, Self::Article];
+
+    /// First section, the target of the skip link; then links and sections.
+    fn body(self) -> [&'static str; 2] {
+        match self {
+            Self::Runs => ["scores", include_str!("runs.html")],
+            Self::Tests => ["tests", include_str!("tests.html")],
+            Self::Article => ["contents", include_str!("article.html")],
+        }
+    }
+
+    /// The script that draws charts, if any.
+    fn uplot(self) -> Option<&'static str> {
+        let script = include_str!("../../uplot/uPlot.iife.min.js");
+        (self == Self::Runs).then_some(script)
+    }
+
     /// The document that carries `data`, which is base64.
-    pub(super) fn fill(&self, data: &str) -> String {
-        let (style, app) = (self.style.join("\n"), self.app.join("\n"));
+    pub(super) fn fill(self, data: &str) -> String {
+        let app =
+            SCRIPTS.iter().filter(|(_, kinds)| kinds.contains(&self)).map(|(script, _)| *script);
+        let app = app.collect::<Vec<_>>().join("\n");
+        let style = match self {
+            Self::Runs => [UPLOT_STYLE, STYLE],
+            Self::Tests | Self::Article => [STYLE, TESTS_STYLE],
+        };
+        let style = style.join("\n");
+        let [first, body] = self.body();
         let policy = self.policy(&style, &app);
-        let uplot = self.uplot.map_or(String::new(), uplot);
+        let uplot = self.uplot().map_or(String::new(), uplot);
         let content = |place: &str| match place {
             "policy" => &*policy,
             "style" => &style,
-            "first" => self.first,
-            "body" => self.body,
+            "first" => first,
+            "body" => body,
             "uplot" => &uplot,
             "data" => data,
             "app" => &app,
@@ -107,9 +99,9 @@ impl Kind {
     }
 
     /// The content security policy: the page's own style and scripts, and nothing from anywhere.
-    fn policy(&self, style: &str, app: &str) -> String {
+    fn policy(self, style: &str, app: &str) -> String {
         let digest = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
-        let scripts: Vec<_> = self.uplot.into_iter().chain([app]).map(digest).collect();
+        let scripts: Vec<_> = self.uplot().into_iter().chain([app]).map(digest).collect();
         format!(
             "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
             digest(style),

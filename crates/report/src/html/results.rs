@@ -3,15 +3,18 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use xrsim_model::column::{self, Column, Kind};
+use serde_json::Value;
+
+use xrsim_model::column::{Column, Kind};
 use xrsim_model::renamed::Renamed;
 use xrsim_model::units::SimTime;
-use xrsim_results::csv::{LABEL, REQUEST};
+use xrsim_results::cells::RunTable;
+use xrsim_results::csv::LABEL;
 use xrsim_sim::metrics::DeviceMetrics;
 use xrsim_sim::score::{InferenceScore, Score};
 
 use super::provenance::Provenance;
-use super::rows::{self, Row, problem_at_end};
+use super::rows::{Row, Table, problem_at_end};
 use super::{Folder, ReadError, Source};
 
 /// Number of scores of a request.
@@ -20,30 +23,25 @@ const N_SCORES: usize = InferenceScore::SCORES.len();
 /// Most requests of a page, which a browser holds all at once.
 const MAX_REQUESTS: usize = 1_000_000;
 
-/// Columns of a run or model: its label, scores, counts and energy.
-fn score_columns() -> Vec<&'static str> {
-    LABEL.into_iter().chain(Score::columns().map(|column| column.name)).collect()
-}
-
 /// The label of the run of a row.
 fn label<'a>(row: &Row<'a>) -> [&'a str; LABEL.len()] {
     LABEL.map(|column| row.text(column))
 }
 
-/// Columns of a request that earlier versions did not write.
-const SEGMENTS: &str = "segments";
-const COUNTED: &str = "counted";
+/// Columns of the hardware of runs that the page shows. It has no space for leakage, which is an order of magnitude and in
+/// the files.
+fn device_columns() -> impl Iterator<Item = &'static Column<DeviceMetrics>> {
+    DeviceMetrics::COLUMNS.iter().filter(|it| !it.name.contains("leakage"))
+}
 
-/// Columns of the hardware of runs that a file has. Earlier versions did not write them.
-fn device_columns(source: Source<'_>) -> Vec<&'static Column<DeviceMetrics>> {
-    let header = source.text.lines().next().unwrap_or_default();
-    let has = |name: &str| header.split(',').any(|column| column == name);
-    // The table has no space for leakage, which is an order of magnitude and in the files.
-    let is_shown = |name: &str| !name.contains("leakage");
-    DeviceMetrics::COLUMNS.iter().filter(|it| is_shown(it.name) && has(it.name)).collect()
+/// A file of runs.
+fn open(source: Source<'_>, table: RunTable) -> Result<Table<'_>, ReadError> {
+    let columns = RunTable::label().chain(table.columns());
+    Table::open(source, columns.map(|column| (column.name, column.is_later)))
 }
 
 /// All results; the runs are in the order of `scores.csv`.
+#[derive(Default)]
 pub(super) struct Results {
     pub(super) runs: Vec<Run>,
     /// Columns of the hardware of the runs.
@@ -54,16 +52,24 @@ pub(super) struct Results {
     pub(super) numbers: Distinct<u64>,
     /// Columns that have the name of an earlier version, each once.
     pub(super) renamed: Vec<Renamed>,
+    /// Index of every run.
+    by_label: HashMap<[Box<str>; LABEL.len()], usize>,
+    /// Index of the run of the last row; the next row is most likely of the same run.
+    last: usize,
 }
 
 /// One run.
+#[derive(Default)]
 pub(super) struct Run {
     pub(super) label: [Box<str>; LABEL.len()],
-    pub(super) score: Score,
-    /// In the order of the columns of the hardware.
-    pub(super) device: Vec<Option<f64>>,
+    /// In the order of [`Score::columns`], then of the columns of the hardware.
+    pub(super) cells: Vec<Value>,
+    /// Executed requests that the scores count.
+    n_counted: u64,
     /// In the order of `models.csv`.
     pub(super) models: Vec<Model>,
+    /// Index of every model.
+    by_name: HashMap<Box<str>, usize>,
     /// In the order of `inferences.csv`.
     pub(super) requests: Vec<Request>,
 }
@@ -72,7 +78,8 @@ pub(super) struct Run {
 pub(super) struct Model {
     pub(super) name: Box<str>,
     pub(super) network: Box<str>,
-    pub(super) score: Score,
+    /// In the order of [`Score::columns`].
+    pub(super) cells: Vec<Value>,
 }
 
 /// One request.
@@ -81,6 +88,8 @@ pub(super) struct Request {
     pub(super) model: usize,
     pub(super) frame: u64,
     pub(super) arrival: SimTime,
+    /// Arrival of the request before it, or the start of the run.
+    pub(super) arrival_before: SimTime,
     pub(super) deadline: SimTime,
     pub(super) start: Option<SimTime>,
     /// Of execution, or when it was given up.
@@ -104,16 +113,13 @@ pub(super) struct Request {
 }
 
 /// Values in order of first use, each once.
+#[derive(Default)]
 pub(super) struct Distinct<T> {
     indices: HashMap<T, u32>,
     pub(super) values: Vec<T>,
 }
 
 impl<T: Clone + Eq + Hash> Distinct<T> {
-    pub(super) fn new() -> Self {
-        Self { indices: HashMap::new(), values: Vec::new() }
-    }
-
     /// The index of `value`, which is kept if it is new.
     pub(super) fn index(&mut self, value: T) -> u32 {
         let next = u32::try_from(self.values.len()).expect("fewer values than rows of a file");
@@ -127,56 +133,31 @@ impl<T: Clone + Eq + Hash> Distinct<T> {
 impl Results {
     /// Reads the three tables.
     pub(super) fn read(folder: &Folder<'_>, provenance: &Provenance) -> Result<Self, ReadError> {
-        let mut reading = Reading::new();
-        reading.scores(folder.scores, provenance)?;
-        reading.models(folder.models)?;
-        reading.inferences(folder.inferences)?;
-        Ok(reading.results)
-    }
-}
-
-/// Results while they are read.
-struct Reading {
-    results: Results,
-    /// Index of every run.
-    by_label: HashMap<[Box<str>; LABEL.len()], usize>,
-    /// Index of every model of every run.
-    by_name: Vec<HashMap<Box<str>, usize>>,
-    /// Index of the run of the last row; the next row is most likely of the same run.
-    last: usize,
-}
-
-impl Reading {
-    fn new() -> Self {
-        let results = Results {
-            runs: Vec::new(),
-            device: Vec::new(),
-            names: Distinct::new(),
-            numbers: Distinct::new(),
-            renamed: Vec::new(),
-        };
-        Self { results, by_label: HashMap::new(), by_name: Vec::new(), last: 0 }
+        let mut results = Self::default();
+        results.scores(folder.scores, provenance)?;
+        results.models(folder.models)?;
+        results.inferences(folder.inferences)?;
+        Ok(results)
     }
 
     fn scores(&mut self, source: Source<'_>, provenance: &Provenance) -> Result<(), ReadError> {
-        let device = device_columns(source);
-        let names = device.iter().map(|column| column.name);
-        let columns: Vec<_> = score_columns().into_iter().chain(names).collect();
-        let renamed = rows::each(source, &columns, |row| {
+        let mut table = open(source, RunTable::Scores)?;
+        let device: Vec<_> = device_columns().filter(|it| table.has(it.name)).collect();
+        table.each(|row| {
             let label = label(row).map(Box::from);
-            if self.by_label.insert(label.clone(), self.results.runs.len()).is_some() {
+            if self.by_label.insert(label.clone(), self.runs.len()).is_some() {
                 return Err(row.problem(format!("run {} is there twice", spoken(&label))));
             }
-            let values = device.iter().map(|column| row.number_if_any(column.name));
-            let device = values.collect::<Result<_, _>>()?;
-            let run = Run { label, score: score(row)?, device, models: vec![], requests: vec![] };
-            self.results.runs.push(run);
-            self.by_name.push(HashMap::new());
+            let metric = |column: &&Column<_>| row.number_if_any(column.name).map(Value::from);
+            let metrics = device.iter().map(metric).collect::<Result<Vec<_>, _>>()?;
+            let cells = [score(row)?, metrics].concat();
+            let n_counted = row.count("executed")?;
+            self.runs.push(Run { label, cells, n_counted, ..Run::default() });
             Ok(())
         })?;
-        self.note(renamed);
-        self.results.device = device;
-        match (self.results.runs.len() as u64, provenance.n_feasible) {
+        self.note(table.renamed);
+        self.device = device;
+        match (self.runs.len() as u64, provenance.n_feasible) {
             (0, _) => Err(problem_at_end(source, "the table has no rows")),
             (found, expected) if found == expected => Ok(()),
             (found, expected) => {
@@ -189,25 +170,25 @@ impl Reading {
     }
 
     fn models(&mut self, source: Source<'_>) -> Result<(), ReadError> {
-        let columns = [&score_columns()[..], &["model", "network"]].concat();
-        let renamed = rows::each(source, &columns, |row| {
+        let mut table = open(source, RunTable::Models)?;
+        table.each(|row| {
             let run = self.run(row)?;
             let name = row.text("model");
-            let models = &mut self.results.runs[run].models;
-            if self.by_name[run].insert(name.into(), models.len()).is_some() {
+            let Run { models, by_name, .. } = &mut self.runs[run];
+            if by_name.insert(name.into(), models.len()).is_some() {
                 return Err(row.problem(format!("model `{name}` of this run is there twice")));
             }
             let network = row.text("network").into();
-            models.push(Model { name: name.into(), network, score: score(row)? });
+            models.push(Model { name: name.into(), network, cells: score(row)? });
             Ok(())
         })?;
-        self.note(renamed);
+        self.note(table.renamed);
         self.complete(source, |run| !run.models.is_empty())
     }
 
     /// Remembers columns that have an earlier name.
     fn note(&mut self, renamed: Vec<Renamed>) {
-        let known = &mut self.results.renamed;
+        let known = &mut self.renamed;
         for change in renamed {
             if !known.contains(&change) {
                 known.push(change);
@@ -217,12 +198,8 @@ impl Reading {
 
     fn inferences(&mut self, source: Source<'_>) -> Result<(), ReadError> {
         let mut n_requests = 0;
-        let header = source.text.lines().next().unwrap_or_default();
-        let has = |name: &&str| header.split(',').any(|column| column::current(column) == *name);
-        let later: Vec<_> = [SEGMENTS, COUNTED].into_iter().filter(has).collect();
-        let scores: Vec<_> = InferenceScore::SCORES.iter().map(|column| column.name).collect();
-        let columns = [&LABEL[..], &REQUEST, &scores, &["cause"], &later].concat();
-        let renamed = rows::each(source, &columns, |row| {
+        let mut table = open(source, RunTable::Inferences)?;
+        table.each(|row| {
             n_requests += 1;
             if n_requests > MAX_REQUESTS {
                 let message =
@@ -230,22 +207,20 @@ impl Reading {
                 return Err(row.problem(message));
             }
             let run = self.run(row)?;
-            let segments = if later.contains(&SEGMENTS) { segments(row)? } else { "" };
-            let counted = if later.contains(&COUNTED) { counted(row)? } else { "" };
-            let request = self.request(run, row, [segments, counted])?;
-            self.results.runs[run].requests.push(request);
+            let request = self.request(run, row, [segments(row)?, counted(row)?])?;
+            self.runs[run].requests.push(request);
             Ok(())
         })?;
-        self.note(renamed);
+        self.note(table.renamed);
         // Frames of a warm-up are executed, but not counted.
-        self.complete(source, |run| run.n_executed() >= run.score.counts.executed)
+        self.complete(source, |run| run.n_executed() >= run.n_counted)
     }
 
     /// Index of the run that a row belongs to.
     fn run(&mut self, row: &Row<'_>) -> Result<usize, ReadError> {
         let label = label(row);
         let is_last = |run: &Run| run.label.iter().zip(label).all(|(a, b)| **a == *b);
-        if !self.results.runs.get(self.last).is_some_and(is_last) {
+        if !self.runs.get(self.last).is_some_and(is_last) {
             let found = self.by_label.get(&label.map(Box::from));
             self.last = *found.ok_or_else(|| {
                 row.problem(format!("run {} is not in scores.csv", spoken(&label)))
@@ -260,7 +235,7 @@ impl Reading {
         source: Source<'_>,
         is_complete: impl Fn(&Run) -> bool,
     ) -> Result<(), ReadError> {
-        match self.results.runs.iter().find(|run| !is_complete(run)) {
+        match self.runs.iter().find(|run| !is_complete(run)) {
             None => Ok(()),
             Some(run) => {
                 let run = spoken(&run.label);
@@ -276,15 +251,17 @@ impl Reading {
         [segments, counted]: [&str; 2],
     ) -> Result<Request, ReadError> {
         let model = row.text("model");
-        let model = *self.by_name[run].get(model).ok_or_else(|| {
+        let model = *self.runs[run].by_name.get(model).ok_or_else(|| {
             row.problem(format!("model `{model}` of this run is not in models.csv"))
         })?;
         let Ending { start, end, scores } = ending(row)?;
-        let Results { names, numbers, .. } = &mut self.results;
+        let Self { runs, names, numbers, .. } = self;
+        let before = runs[run].requests.last();
         Ok(Request {
             model,
             frame: row.count("frame")?,
             arrival: row.time("arrival_ms")?,
+            arrival_before: before.map_or(SimTime::ZERO, |it| it.arrival),
             deadline: row.time("deadline_ms")?,
             start,
             end,
@@ -336,24 +313,26 @@ fn attempt(row: &Row<'_>) -> Result<Option<SimTime>, ReadError> {
     }
 }
 
+/// Whether a request counts; empty in files of earlier versions.
 fn counted<'a>(row: &Row<'a>) -> Result<&'a str, ReadError> {
-    match row.text(COUNTED) {
-        text @ ("yes" | "no") => Ok(text),
-        _ => Err(row.refusal(COUNTED, "`yes` or `no`")),
+    match row.text_if_any("counted") {
+        None => Ok(""),
+        Some(text @ ("yes" | "no")) => Ok(text),
+        Some(_) => Err(row.refusal("counted", "`yes` or `no`")),
     }
 }
 
-/// Segments such as `0.0-1.5 WS-0; 2.0-2.25 OS-1`, checked for this form.
+/// Segments such as `0.0-1.5 WS-0; 2.0-2.25 OS-1`, checked for this form; empty in files of earlier versions.
 fn segments<'a>(row: &Row<'a>) -> Result<&'a str, ReadError> {
     let is_time = |text: &str| text.parse().is_ok_and(|ms: f64| ms.is_finite());
     let is_segment = |segment: &str| {
         let times = segment.split_once(' ').and_then(|(times, _)| times.split_once('-'));
         times.is_some_and(|(start, end)| is_time(start) && is_time(end))
     };
-    match row.text(SEGMENTS) {
+    match row.text_if_any("segments").unwrap_or_default() {
         "" => Ok(""),
         text if text.split("; ").all(is_segment) => Ok(text),
-        _ => Err(row.refusal(SEGMENTS, "list of segments, `start-end accelerator; ...`")),
+        _ => Err(row.refusal("segments", "list of segments, `start-end accelerator; ...`")),
     }
 }
 
@@ -366,11 +345,13 @@ fn executed(row: &Row<'_>) -> Result<Ending, ReadError> {
     Ok(Ending { start: Some(start), end: Some(end), scores: Some(scores) })
 }
 
-fn score(row: &Row<'_>) -> Result<Score, ReadError> {
-    Score::read(|column| match column.kind {
-        Kind::Count => row.count(column.name).map(|count| count as f64),
-        _ => row.number(column.name),
-    })
+/// Scores, counts and energy of a run or model.
+fn score(row: &Row<'_>) -> Result<Vec<Value>, ReadError> {
+    let cell = |column: &Column<Score>| match column.kind {
+        Kind::Count => row.count(column.name).map(Value::from),
+        _ => row.number(column.name).map(Value::from),
+    };
+    Score::columns().map(cell).collect()
 }
 
 /// Name of a run in messages.

@@ -19,60 +19,92 @@ pub(super) struct Row<'a> {
     before: usize,
 }
 
-/// Gives every row of a table to `take`, and returns the columns that have the name of an earlier
-/// version. Columns come in any order; further ones are ignored.
+/// A table whose header was read. Columns come in any order; further ones are ignored.
+pub(super) struct Table<'a> {
+    source: Source<'a>,
+    reader: csv::Reader<&'a [u8]>,
+    n_columns: usize,
+    columns: Vec<(&'static str, usize)>,
+    /// Columns that have the name of an earlier version.
+    pub(super) renamed: Vec<Renamed>,
+}
+
+impl<'a> Table<'a> {
+    /// The table of `source` with `columns`, each of which may be absent or not.
+    ///
+    /// # Errors
+    ///
+    /// A missing column.
+    pub(super) fn open(
+        source: Source<'a>,
+        columns: impl IntoIterator<Item = (&'static str, bool)>,
+    ) -> Result<Self, ReadError> {
+        let mut reader =
+            csv::ReaderBuilder::new().flexible(true).from_reader(source.text.as_bytes());
+        let header = reader.headers().expect("the text is UTF-8");
+        let n_columns = header.len();
+        let place = |name: &str| header.iter().position(|it| it == name);
+        let (mut found, mut renamed) = (Vec::new(), Vec::new());
+        for (name, may_be_absent) in columns {
+            let old = || column::change_to(name).and_then(|it| Some((it, place(it.old)?)));
+            match (place(name), old()) {
+                (Some(place), _) => found.push((name, place)),
+                (None, Some((change, place))) => {
+                    renamed.push(change);
+                    found.push((name, place));
+                }
+                (None, None) if may_be_absent => {}
+                (None, None) => return Err(problem(source, 0, format!("no column `{name}`"))),
+            }
+        }
+        Ok(Self { source, reader, n_columns, columns: found, renamed })
+    }
+
+    /// Whether the table has the requested column `name`.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.columns.iter().any(|(known, _)| *known == name)
+    }
+
+    /// Gives every row to `take`.
+    ///
+    /// # Errors
+    ///
+    /// A row of another length, a last line without an end, or an error of `take`.
+    pub(super) fn each(
+        &mut self,
+        mut take: impl FnMut(&Row<'_>) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        let Self { source, reader, n_columns, columns, .. } = self;
+        let source = *source;
+        let mut cells = StringRecord::new();
+        while reader.read_record(&mut cells).expect("the text is UTF-8 and rows may be uneven") {
+            let before = cells.position().map_or(0, |position| position.byte());
+            let before = usize::try_from(before).expect("the text is in memory");
+            if cells.len() != *n_columns {
+                let message = format!("{} cells under {n_columns} columns", cells.len());
+                return Err(problem(source, before, message));
+            }
+            take(&Row { cells: &cells, columns, source, before })?;
+        }
+        if source.text.ends_with('\n') {
+            return Ok(());
+        }
+        let last_line = source.text.rfind('\n').map_or(0, |newline| newline + 1);
+        Err(problem(source, last_line, "the last line has no end; the file was cut off"))
+    }
+}
+
+/// Gives every row of a table, which has all `columns`, to `take`.
 ///
 /// # Errors
 ///
-/// A missing column, a row of another length, a last line without an end, or an error of `take`.
+/// Those of [`Table::open`] and [`Table::each`].
 pub(super) fn each(
     source: Source<'_>,
     columns: &[&'static str],
-    mut take: impl FnMut(&Row<'_>) -> Result<(), ReadError>,
-) -> Result<Vec<Renamed>, ReadError> {
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(source.text.as_bytes());
-    let header = reader.headers().expect("the text is UTF-8").clone();
-    let (columns, renamed) = positions(source, &header, columns)?;
-    let mut cells = StringRecord::new();
-    while reader.read_record(&mut cells).expect("the text is UTF-8 and rows may be uneven") {
-        let before = cells.position().map_or(0, |position| position.byte());
-        let before = usize::try_from(before).expect("the text is in memory");
-        if cells.len() != header.len() {
-            let message = format!("{} cells under {} columns", cells.len(), header.len());
-            return Err(problem(source, before, message));
-        }
-        take(&Row { cells: &cells, columns: &columns, source, before })?;
-    }
-    if source.text.ends_with('\n') {
-        return Ok(renamed);
-    }
-    let last_line = source.text.rfind('\n').map_or(0, |newline| newline + 1);
-    Err(problem(source, last_line, "the last line has no end; the file was cut off"))
-}
-
-/// Names and positions of `columns`, some of which may have the name of an earlier version.
-type Positions = (Vec<(&'static str, usize)>, Vec<Renamed>);
-
-fn positions(
-    source: Source<'_>,
-    header: &StringRecord,
-    columns: &[&'static str],
-) -> Result<Positions, ReadError> {
-    let mut renamed = Vec::new();
-    let place = |name: &str| header.iter().position(|it| it == name);
-    let mut position = |name: &&'static str| {
-        let old = || {
-            let change = column::change_to(name)?;
-            let found = place(change.old)?;
-            renamed.push(change);
-            Some(found)
-        };
-        let found = place(name).or_else(old);
-        let found = found.ok_or_else(|| problem(source, 0, format!("no column `{name}`")))?;
-        Ok((*name, found))
-    };
-    let positions = columns.iter().map(&mut position).collect::<Result<_, _>>()?;
-    Ok((positions, renamed))
+    take: impl FnMut(&Row<'_>) -> Result<(), ReadError>,
+) -> Result<(), ReadError> {
+    Table::open(source, columns.iter().map(|name| (*name, false)))?.each(take)
 }
 
 /// A problem in the first line after `byte` that is not empty.
@@ -92,9 +124,13 @@ pub(super) fn problem_at_end(source: Source<'_>, message: impl Into<String>) -> 
 impl<'a> Row<'a> {
     /// The cell in a requested column.
     pub(super) fn text(&self, column: &str) -> &'a str {
-        let found = self.columns.iter().find(|(name, _)| *name == column);
-        let (_, position) = found.expect("the column was asked for");
-        &self.cells[*position]
+        self.text_if_any(column).expect("the column was asked for")
+    }
+
+    /// The cell in a requested column, if the table has the column.
+    pub(super) fn text_if_any(&self, column: &str) -> Option<&'a str> {
+        let (_, position) = self.columns.iter().find(|(name, _)| *name == column)?;
+        Some(&self.cells[*position])
     }
 
     /// A problem of this row.

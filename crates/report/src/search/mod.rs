@@ -14,7 +14,7 @@ use xrsim_search::{
 use xrsim_sim::plan::Semantics;
 use xrsim_sim::schedule::Policy;
 
-use super::table::{self, Style};
+use super::table::{Columns, Grid, Style, cell_if_any};
 use words::number;
 
 /// A system of an answer under a scheduler.
@@ -172,22 +172,16 @@ impl AnswerReport {
 
     /// Header and rows of the answer: a row for the best system, or for each of the front.
     pub fn table(&self) -> (Vec<String>, Vec<Vec<String>>) {
-        let mut header: Vec<String> =
-            ["question", "system", "scheduler", "idle_pes"].map(String::from).to_vec();
-        header.extend(Quantity::all().map(|it| it.name().to_string()));
-        header.push("half_width".into());
-        let row = |found: &Found| {
-            let mut row = vec![
-                self.answer.question.name.to_string(),
-                found.system.clone(),
-                found.scheduler.clone(),
-                found.idle_pes.to_string(),
-            ];
-            row.extend(found.values.iter().map(|value| value.map_or(String::new(), cell)));
-            row.push(found.half_width.map_or(String::new(), cell));
-            row
-        };
-        (header, self.found.iter().map(row).collect())
+        let question = &self.answer.question.name;
+        let mut columns = Columns::<&Found>::new()
+            .text("question", |_| question.to_string())
+            .text("system", |it| it.system.clone())
+            .text("scheduler", |it| it.scheduler.clone())
+            .number("idle_pes", |it| it.idle_pes);
+        for (at, quantity) in Quantity::all().enumerate() {
+            columns = columns.number(quantity.name(), move |it| cell_if_any(it.values[at]));
+        }
+        columns.number("half_width", |it| cell_if_any(it.half_width)).of(&self.found).into_rows()
     }
 
     /// The answer as JSON.
@@ -253,14 +247,21 @@ impl AnswerReport {
 
     /// Header and rows of a front: systems, schedulers and objectives.
     pub fn front_table(&self) -> (Vec<String>, Vec<Vec<String>>) {
-        let objectives = &self.answer.question.objectives;
-        let mut header: Vec<String> = ["system", "scheduler"].map(String::from).to_vec();
-        header.extend(objectives.iter().map(|it| it.name().to_string()));
-        let row = |found: &Found| {
-            let values = objectives.iter().map(|&it| found.value(it).map_or(String::new(), cell));
-            [found.system.clone(), found.scheduler.clone()].into_iter().chain(values).collect()
-        };
-        (header, self.found.iter().map(row).collect())
+        self.front(|_, value| cell(value)).into_rows()
+    }
+
+    /// Systems, schedulers and objectives of a front, with numbers as `text` writes them.
+    fn front(&self, text: impl Fn(Quantity, f64) -> String) -> Grid {
+        let text = &text;
+        let mut columns = Columns::<&Found>::new()
+            .text("system", |it| it.system.clone())
+            .text("scheduler", |it| it.scheduler.clone());
+        for &quantity in &self.answer.question.objectives {
+            columns = columns.number(quantity.name(), move |it| {
+                it.value(quantity).map_or(String::new(), |value| text(quantity, value))
+            });
+        }
+        columns.of(&self.found)
     }
 
     /// Figure of a front in its first two objectives; `None` for a single objective.
@@ -313,7 +314,6 @@ fn row(search: &Search<'_>, names: &Names<'_>, question: &Question, it: &Evaluat
         Status::Open => "open".into(),
         Status::Infeasible(reason) => reason.to_string(),
     };
-    let optional = |value: Option<f64>| value.map_or(String::new(), cell);
     let mut row = vec![
         question.name.to_string(),
         names.space.name(members),
@@ -321,11 +321,11 @@ fn row(search: &Search<'_>, names: &Names<'_>, question: &Question, it: &Evaluat
         excluded,
         it.draws.to_string(),
         names.space.idle_pes(members).to_string(),
-        optional(it.bounds[0]),
-        optional(it.bounds[1]),
+        cell_if_any(it.bounds[0]),
+        cell_if_any(it.bounds[1]),
     ];
-    row.extend(it.values.iter().copied().map(optional));
-    row.push(optional(it.half_width));
+    row.extend(it.values.iter().copied().map(cell_if_any));
+    row.push(cell_if_any(it.half_width));
     row
 }
 
@@ -369,61 +369,51 @@ fn units(space: &Space, best: Option<&[u32]>) -> Option<String> {
 
 /// A table of several answers: a row a question.
 pub fn answers_table(answers: &[AnswerReport], style: Style) -> String {
-    let header = [
-        "question",
-        "best system",
-        "scheduler",
-        "value",
-        "any scheduler",
-        "mm2",
-        "simulated",
-        "runs",
-        "",
-    ];
-    let mut table = table::new_table(style, &header, 3);
-    for report in answers {
-        let answer = &report.answer;
-        let quantity = report.objective();
-        let counts = answer.counts;
-        let simulated = format!("{} of {}", counts.partly + counts.complete, counts.systems);
-        let proof = match (answer.stop, answer.is_exact) {
-            _ if report.part.is_some() => "one part",
+    let of_best = |it: &AnswerReport, text: fn(&AnswerReport, &Found) -> String| {
+        it.found.first().map_or(String::new(), |best| text(it, best))
+    };
+    Columns::<&AnswerReport>::new()
+        .text("question", |it| it.answer.question.name.to_string())
+        .text("best system", |it| it.found.first().map_or("none".into(), |it| it.system.clone()))
+        .text("scheduler", |it| of_best(it, |_, best| best.scheduler.clone()))
+        .number("value", |it| of_best(it, AnswerReport::value_text))
+        .number("any scheduler", |it| {
+            of_best(it, |it, _| {
+                it.answer.certificate.map_or(String::new(), |it| format!("<= {it:.6}"))
+            })
+        })
+        .number("mm2", |it| {
+            of_best(it, |_, best| {
+                best.value(Quantity::Area).map_or(String::new(), |it| format!("{it:.1}"))
+            })
+        })
+        .number("simulated", |it| {
+            let counts = it.answer.counts;
+            format!("{} of {}", counts.partly + counts.complete, counts.systems)
+        })
+        .number("runs", |it| it.answer.runs)
+        .number("", |it| match (it.answer.stop, it.answer.is_exact) {
+            _ if it.part.is_some() => "one part",
             (StopReason::Proven, true) => "proven",
             (stop, true) => stop.name(),
             _ => "found",
-        };
-        let mut row: Vec<String> = vec![answer.question.name.to_string()];
-        match report.found.first() {
-            Some(best) => {
-                let half = best.half_width.map_or(String::new(), |half| format!(" +- {half:.4}"));
-                let value = best.value(quantity).map_or(String::new(), |it| number(quantity, it));
-                let area =
-                    best.value(Quantity::Area).map_or(String::new(), |it| format!("{it:.1}"));
-                row.extend([best.system.clone(), best.scheduler.clone(), value + &half]);
-                row.push(answer.certificate.map_or(String::new(), |it| format!("<= {it:.6}")));
-                row.push(area);
-            }
-            None => row.extend(["none", "", "", "", ""].map(String::from)),
-        }
-        row.extend([simulated, answer.runs.to_string(), proof.into()]);
-        table.add_row(row);
+        })
+        .of(answers)
+        .text(style)
+}
+
+impl AnswerReport {
+    /// Value of a system, with half of its interval.
+    fn value_text(&self, found: &Found) -> String {
+        let quantity = self.objective();
+        let half = found.half_width.map_or(String::new(), |half| format!(" +- {half:.4}"));
+        found.value(quantity).map_or(String::new(), |it| number(quantity, it)) + &half
     }
-    table::render(&table)
 }
 
 /// The systems of a front as a table.
 pub fn front_text(report: &AnswerReport, style: Style) -> String {
-    let (header, _) = report.front_table();
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    let mut table = table::new_table(style, &header, 2);
-    for found in &report.found {
-        let objectives = report.answer.question.objectives.iter();
-        let values =
-            objectives.map(|&it| found.value(it).map_or(String::new(), |value| number(it, value)));
-        let names = [found.system.clone(), found.scheduler.clone()].into_iter();
-        table.add_row(names.chain(values).collect::<Vec<String>>());
-    }
-    table::render(&table)
+    report.front(number).text(style)
 }
 
 fn quantity(of: Quantity) -> xrsim_figures::Quantity {

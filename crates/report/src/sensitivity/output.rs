@@ -1,38 +1,73 @@
 //! Sensitivities as CSV and JSON.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use crate::table::{Rows, cell_if_any};
 use xrsim_model::statistics::{Fraction, Summary};
-use xrsim_model::text::cell;
 
-use super::{Effect, Levels, PARTS, Screened, is_told_apart};
+use super::{Effect, Levels, MainEffect, PARTS, Screened, is_told_apart};
 
-/// Header and rows of a CSV file.
-type Csv = (Vec<String>, Vec<Vec<String>>);
+/// A name, and its value as the cell of a file and in JSON.
+type Field = (String, String, Value);
+
+fn number(name: &str, value: Option<f64>) -> Field {
+    (name.into(), cell_if_any(value), json!(value))
+}
+
+fn object(fields: Vec<Field>) -> Map<String, Value> {
+    fields.into_iter().map(|(name, _, value)| (name, value)).collect()
+}
+
+/// Mean, both ends of the 95 % interval, whether it is told apart from 0, and changes of the parts of the score.
+fn change(change: &Summary, parts: &[f64; PARTS.len()]) -> Vec<Field> {
+    let interval = change.interval(Fraction::P95);
+    let told_apart = is_told_apart(change);
+    let mut fields = vec![
+        number("change", Some(change.mean)),
+        number("low", interval.map(|it| it.low)),
+        number("high", interval.map(|it| it.high)),
+        ("told_apart".into(), told_apart.to_string(), json!(told_apart)),
+    ];
+    let parts = PARTS.iter().zip(parts);
+    fields.extend(parts.map(|((name, _), part)| number(&format!("{name}_change"), Some(*part))));
+    fields
+}
+
+fn effect(effect: &Effect) -> Vec<Field> {
+    let mut fields = vec![number("score", Some(effect.score))];
+    fields.extend(change(&effect.change, &effect.parts));
+    fields.extend([
+        number("energy_mj_per_executed", Some(effect.energy_mj)),
+        number("energy_ratio", Some(effect.energy_ratio)),
+        number("executed", Some(effect.executed)),
+    ]);
+    fields
+}
 
 /// A row for every level of every factor. Rankings have three columns for each number of PEs.
-pub fn levels_csv(levels: &Levels) -> Csv {
-    let mut header: Vec<String> =
-        ["factor", "unit", "base", "level", "score", "change", "low", "high"]
-            .map(String::from)
-            .to_vec();
-    header.push("told_apart".into());
-    header.extend(PARTS.map(|(name, _)| format!("{name}_change")));
-    header.extend(["energy_mj_per_executed", "energy_ratio", "executed"].map(String::from));
+pub fn levels_csv(levels: &Levels) -> Rows {
+    let mut header = ["factor", "unit", "base", "level"].map(String::from).to_vec();
+    header.extend(effect(&levels.base).into_iter().map(|(name, ..)| name));
     for ranking in &levels.base.rankings {
         header.extend(["tau", "best"].map(|name| format!("{name}_{}", ranking.pes)));
     }
     header.extend(["left_out", "reason"].map(String::from));
-    let n_columns = header.len();
     let mut rows = Vec::new();
     for factor in &levels.factors {
-        for (level, effect) in &factor.levels {
+        for (level, found) in &factor.levels {
             let mut row =
                 vec![factor.key.into(), factor.unit.into(), factor.base.clone(), level.clone()];
-            match effect {
-                Ok(effect) => row.extend(cells(effect)),
+            match found {
+                Ok(found) => {
+                    row.extend(effect(found).into_iter().map(|(_, cell, _)| cell));
+                    for ranking in &found.rankings {
+                        row.extend([cell_if_any(ranking.tau), ranking.best.clone()]);
+                    }
+                    row.push(found.n_left_out.to_string());
+                    row.push(found.reason.clone().unwrap_or_default());
+                }
                 Err(reason) => {
-                    row.resize(n_columns - 1, String::new());
+                    row.resize(header.len() - 1, String::new());
                     row.push(reason.clone());
                 }
             }
@@ -40,31 +75,6 @@ pub fn levels_csv(levels: &Levels) -> Csv {
         }
     }
     (header, rows)
-}
-
-fn cells(effect: &Effect) -> Vec<String> {
-    let mut cells = vec![cell(effect.score)];
-    cells.extend(change_cells(&effect.change));
-    cells.extend(effect.parts.map(cell));
-    cells.extend([effect.energy_mj, effect.energy_ratio, effect.executed].map(cell));
-    for ranking in &effect.rankings {
-        cells.extend([ranking.tau.map_or_else(String::new, cell), ranking.best.clone()]);
-    }
-    cells.push(effect.n_left_out.to_string());
-    cells.push(effect.reason.clone().unwrap_or_default());
-    cells
-}
-
-/// Mean, both ends of the 95 % interval, and whether it is told apart from 0.
-fn change_cells(change: &Summary) -> [String; 4] {
-    let interval = change.interval(Fraction::P95);
-    let end = |end: Option<f64>| end.map_or_else(String::new, cell);
-    [
-        cell(change.mean),
-        end(interval.map(|it| it.low)),
-        end(interval.map(|it| it.high)),
-        is_told_apart(change).to_string(),
-    ]
 }
 
 /// The same numbers as one document.
@@ -90,30 +100,13 @@ pub fn levels_json(levels: &Levels) -> Value {
     })
 }
 
-fn effect_json(effect: &Effect) -> Value {
+fn effect_json(of: &Effect) -> Value {
     let ranking = |it: &super::Ranking| json!({ "pes": it.pes, "tau": it.tau, "best": it.best });
-    let mut object = change_json(&effect.change);
-    object["score"] = json!(effect.score);
-    for ((name, _), change) in PARTS.iter().zip(effect.parts) {
-        object[format!("{name}_change")] = json!(change);
-    }
-    object["energy_mj_per_executed"] = json!(effect.energy_mj);
-    object["energy_ratio"] = json!(effect.energy_ratio);
-    object["executed"] = json!(effect.executed);
-    object["rankings"] = effect.rankings.iter().map(ranking).collect();
-    object["left_out"] = json!(effect.n_left_out);
-    if let Some(reason) = &effect.reason {
-        object["reason"] = json!(reason);
-    }
-    object
-}
-
-fn change_json(change: &Summary) -> Value {
-    let interval = change.interval(Fraction::P95);
-    json!({
-        "change": change.mean, "low": interval.map(|it| it.low), "high": interval.map(|it| it.high),
-        "told_apart": is_told_apart(change),
-    })
+    let mut object = object(effect(of));
+    object.insert("rankings".into(), of.rankings.iter().map(ranking).collect());
+    object.insert("left_out".into(), json!(of.n_left_out));
+    object.extend(of.reason.iter().map(|reason| ("reason".into(), json!(reason))));
+    object.into()
 }
 
 fn skipped(skipped: &[(&str, String)]) -> Value {
@@ -121,32 +114,25 @@ fn skipped(skipped: &[(&str, String)]) -> Value {
 }
 
 /// A row for every factor of a screening design.
-pub fn screening_csv(screened: &Screened) -> Csv {
-    let mut header: Vec<String> =
-        ["factor", "low_level", "high_level", "change", "low", "high", "told_apart"]
-            .map(String::from)
-            .to_vec();
-    header.extend(PARTS.map(|(name, _)| format!("{name}_change")));
-    let row = |effect: &super::MainEffect| {
+pub fn screening_csv(screened: &Screened) -> Rows {
+    let names = change(&Summary::default(), &Default::default()).into_iter().map(|(name, ..)| name);
+    let header = ["factor", "low_level", "high_level"].map(String::from).into_iter();
+    let row = |effect: &MainEffect| {
         let mut row = vec![effect.key.to_string()];
         row.extend(effect.levels.clone());
-        row.extend(change_cells(&effect.change));
-        row.extend(effect.parts.map(cell));
+        row.extend(change(&effect.change, &effect.parts).into_iter().map(|(_, cell, _)| cell));
         row
     };
-    (header, screened.effects.iter().map(row).collect())
+    (header.chain(names).collect(), screened.effects.iter().map(row).collect())
 }
 
 /// The same numbers as one document.
 pub fn screening_json(screened: &Screened) -> Value {
-    let effect = |effect: &super::MainEffect| {
-        let mut object = change_json(&effect.change);
-        object["factor"] = json!(effect.key);
-        object["levels"] = json!(effect.levels);
-        for ((name, _), change) in PARTS.iter().zip(effect.parts) {
-            object[format!("{name}_change")] = json!(change);
-        }
-        object
+    let effect = |effect: &MainEffect| {
+        let mut object = object(change(&effect.change, &effect.parts));
+        object.insert("factor".into(), json!(effect.key));
+        object.insert("levels".into(), json!(effect.levels));
+        Value::from(object)
     };
     json!({
         "design": "Plackett-Burman, folded over: resolution IV", "runs": screened.n_points,

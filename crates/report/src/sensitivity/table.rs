@@ -1,60 +1,51 @@
 //! Sensitivities as tables for people.
 
-use crate::table::{Style, leave_out_lines, new_table, render};
+use crate::table::{Columns, Style, or_dash, percent};
 use xrsim_model::text::counted;
 
-use super::{Effect, Levels, Screened, change_text};
+use super::{Effect, FactorEffect, Levels, MainEffect, Screened, change_text};
 
 /// A row for every level, the factors with the largest effect first, and the base above.
 pub fn levels_table(levels: &Levels, style: Style) -> String {
     let Levels { base, n_configurations, n_replications, .. } = levels;
-    let sizes: Vec<_> = base.rankings.iter().map(|ranking| ranking.pes).collect();
     let mut text = format!(
-        "base: score {:.3}, {:.2} mJ an executed inference, {:.1} % executed, best {}; means of {} in {}\n",
+        "base: score {:.3}, {:.2} mJ an executed inference, {} executed, best {}; means of {} in {}\n",
         base.score,
         base.energy_mj,
-        100.0 * base.executed,
+        percent(base.executed),
         bests(base),
         counted(*n_configurations, "configuration"),
         counted(*n_replications as usize, "replication"),
     );
-    let taus: Vec<String> = match &sizes[..] {
-        [_] => vec!["tau".into()],
-        sizes => sizes.iter().map(|pes| format!("tau {pes}")).collect(),
-    };
-    let mut header = vec![
-        "factor",
-        "base",
-        "level",
-        "change of score",
-        "realtime",
-        "energy",
-        "QoE",
-        "mJ/exec",
-        "executed",
-    ];
-    header.extend(taus.iter().map(String::as_str));
-    header.push("best");
-    let mut table = new_table(style, &header, 3);
-    for factor in &levels.factors {
-        for (index, (level, effect)) in factor.levels.iter().enumerate() {
-            let [key, base] = match index {
-                0 => [factor.key, &factor.base],
-                _ => ["", ""],
-            };
-            let mut row = vec![key.to_string(), base.to_string(), level.clone()];
-            match effect {
-                Ok(effect) => row.extend(cells(effect)),
-                Err(_) => {
-                    row.push("no run".into());
-                    row.resize(header.len(), String::new());
-                }
-            }
-            table.add_row(row);
-        }
+    let mut columns = Columns::<Row<'_>>::new()
+        .text("factor", |it| if it.is_first { it.factor.key } else { "" })
+        .text("base", |it| if it.is_first { it.factor.base.clone() } else { String::new() })
+        .text("level", |it| it.level.to_string())
+        .number("change of score", |it| it.effect.map_or("no run".into(), change));
+    for (at, name) in PART_NAMES.into_iter().enumerate() {
+        columns = columns.number(name, move |it| it.cell(|effect| signed(effect.parts[at])));
     }
-    leave_out_lines(&mut table);
-    text += &render(&table);
+    columns = columns
+        .number("mJ/exec", |it| it.cell(|effect| format!("x{:.2}", effect.energy_ratio)))
+        .number("executed", |it| it.cell(|effect| percent(effect.executed)));
+    for (at, ranking) in base.rankings.iter().enumerate() {
+        let name = match base.rankings.len() {
+            1 => "tau".into(),
+            _ => format!("tau {}", ranking.pes),
+        };
+        let tau = move |it: &Effect| or_dash(it.rankings[at].tau, |tau| format!("{tau:.2}"));
+        columns = columns.number(name, move |it| it.cell(tau));
+    }
+    let rows = levels.factors.iter().flat_map(|factor| {
+        let levels = factor.levels.iter().enumerate();
+        levels.map(move |(at, (level, effect))| Row {
+            factor,
+            level,
+            effect: effect.as_ref().ok(),
+            is_first: at == 0,
+        })
+    });
+    text += &columns.number("best", |it| it.cell(bests)).of(rows).dense_text(style);
     text += "change of score: level minus base on equal draws, +- half of its 95 % interval; `no change` where \
              that includes 0; tau: Kendall's rank correlation of the systems with the base\n";
     let effects = levels.factors.iter().flat_map(|factor| &factor.levels);
@@ -68,20 +59,30 @@ pub fn levels_table(levels: &Levels, style: Style) -> String {
 /// Most reasons that are printed.
 const MAX_REASONS: usize = 3;
 
-fn cells(effect: &Effect) -> Vec<String> {
-    let signed = |value: f64| match value.abs() < 0.0005 {
-        true => "0".into(),
-        false => format!("{value:+.3}"),
-    };
-    let left_out = if effect.n_left_out > 0 { " *" } else { "" };
-    let mut cells = vec![change_text(&effect.change) + left_out];
-    cells.extend(effect.parts.map(signed));
-    cells.push(format!("x{:.2}", effect.energy_ratio));
-    cells.push(format!("{:.1} %", 100.0 * effect.executed));
-    let tau = |tau: Option<f64>| tau.map_or("-".into(), |tau| format!("{tau:.2}"));
-    cells.extend(effect.rankings.iter().map(|ranking| tau(ranking.tau)));
-    cells.push(bests(effect));
-    cells
+/// Headings of the changes of [`super::PARTS`].
+const PART_NAMES: [&str; 3] = ["realtime", "energy", "QoE"];
+
+/// A level of a factor.
+struct Row<'a> {
+    factor: &'a FactorEffect,
+    level: &'a str,
+    effect: Option<&'a Effect>,
+    is_first: bool,
+}
+
+impl Row<'_> {
+    /// A cell about the effect; empty without one.
+    fn cell(&self, text: impl Fn(&Effect) -> String) -> String {
+        self.effect.map_or_else(String::new, text)
+    }
+}
+
+fn change(effect: &Effect) -> String {
+    change_text(&effect.change) + if effect.n_left_out > 0 { " *" } else { "" }
+}
+
+fn signed(value: f64) -> String {
+    if value.abs() < 0.0005 { "0".into() } else { format!("{value:+.3}") }
 }
 
 /// The best system of every number of PEs.
@@ -107,22 +108,22 @@ fn left_out(levels: &Levels) -> String {
 
 /// A row for every factor, that with the largest effect first.
 pub fn screening_table(screened: &Screened, style: Style) -> String {
-    let header = ["factor", "low", "high", "effect on score", "realtime", "energy", "QoE"];
-    let mut table = new_table(style, &header, 3);
-    for effect in &screened.effects {
-        let [low, high] = effect.levels.clone();
-        let mut row = vec![effect.key.to_string(), low, high, change_text(&effect.change)];
-        row.extend(effect.parts.map(|part| format!("{part:+.3}")));
-        table.add_row(row);
+    let mut columns = Columns::<&MainEffect>::new()
+        .text("factor", |it| it.key)
+        .text("low", |it| it.levels[0].clone())
+        .text("high", |it| it.levels[1].clone())
+        .number("effect on score", |it| change_text(&it.change));
+    for (at, name) in PART_NAMES.into_iter().enumerate() {
+        columns = columns.number(name, move |it| format!("{:+.3}", it.parts[at]));
     }
-    leave_out_lines(&mut table);
+    let table = columns.of(&screened.effects).dense_text(style);
     let mut text = format!(
         "{} factors at two levels in {} settings (a design of Plackett and Burman, 1946, folded over), {} in {}\n{}",
         screened.effects.len(),
         screened.n_points,
         counted(screened.n_configurations, "configuration"),
         counted(screened.n_replications as usize, "replication"),
-        render(&table)
+        table
     );
     text += "effect: from the low to the high level, in the mean over the levels of all others, +- half of its 95 % \
              interval over draws\n\

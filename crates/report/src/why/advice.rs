@@ -1,7 +1,7 @@
 //! Changes of a run that were tried, and the best of them.
 
 use crate::sensitivity::{change_text, is_told_apart};
-use crate::table::{Style, new_table, render};
+use crate::table::{Columns, Style};
 use xrsim_model::statistics::Summary;
 
 /// A change of a run that was tried, by running again on the same draws.
@@ -69,22 +69,21 @@ pub fn advice(score: f64, n_replications: usize, changes: &[Change], style: Styl
     }
     let mut order: Vec<&Change> = changes.iter().collect();
     order.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let has_frame = changes.iter().any(|change| change.frame.is_some());
-    let mut header = vec!["change"];
-    if has_frame {
-        header.extend(["this frame", "schedule"]);
+    let mut columns = Columns::<&Change>::new().text("change", |it| it.what.clone());
+    if changes.iter().any(|change| change.frame.is_some()) {
+        columns = columns
+            .text("this frame", |it| it.frame.map_or(String::new(), |it| fate_text(it.fate)))
+            .text("schedule", |it| match it.frame {
+                None => "",
+                Some(FrameEffect { reschedules: true, .. }) => "changes",
+                Some(FrameEffect { reschedules: false, .. }) => "same",
+            });
     }
-    header.extend(["score of the run", "change of score", ""]);
-    let mut table = new_table(style, &header, header.len());
-    for change in order {
-        let mut row = vec![change.what.clone()];
-        if has_frame {
-            row.extend(frame_cells(change.frame));
-        }
-        row.push(format!("{score:.3} -> {:.3}", change.score));
-        row.extend([change_text(&change.change), change.verdict().into()]);
-        table.add_row(row);
-    }
+    let table = columns
+        .text("score of the run", |it| format!("{score:.3} -> {:.3}", it.score))
+        .text("change of score", |it| change_text(&it.change))
+        .text("", |it| it.verdict())
+        .of(order);
     let best = match best(changes) {
         Some(change) => format!(
             "best single change: {}: {score:.3} -> {:.3} ({})\n",
@@ -98,18 +97,16 @@ pub fn advice(score: f64, n_replications: usize, changes: &[Change], style: Styl
     format!(
         "\nSingle changes, each by running again on the same {n_replications} {draws}, the best score first; +- is half \
          of the 95 % interval of the mean difference\n{}{best}",
-        render(&table)
+        table.text(style)
     )
 }
 
-fn frame_cells(effect: Option<FrameEffect>) -> [String; 2] {
-    let Some(FrameEffect { fate, reschedules }) = effect else { return Default::default() };
-    let fate = match fate {
+fn fate_text(fate: Fate) -> String {
+    match fate {
         Fate::InTime(margin_ms) => format!("in time, {margin_ms:.3} ms to spare"),
         Fate::Missed => "missed".into(),
         Fate::MissedByAll => "missed by all".into(),
-    };
-    [fate, if reschedules { "changes" } else { "same" }.into()]
+    }
 }
 
 #[cfg(test)]

@@ -148,7 +148,7 @@ impl Tests {
             shares,
             curves: self.curves(files).map_err(|error| explained(error, header))?,
         };
-        Ok(page::TESTS.fill(&data::deflated(&document)))
+        Ok(page::Kind::Tests.fill(&data::deflated(&document)))
     }
 
     /// Number of tests.

@@ -83,11 +83,11 @@ pub type Rows = (Vec<String>, Vec<Vec<String>>);
 pub struct Columns<'c, T> {
     names: Vec<String>,
     is_text: Vec<bool>,
-    cells: Vec<Cell<'c, T>>,
+    cells: Vec<CellText<'c, T>>,
 }
 
 /// The text of a cell of a row.
-type Cell<'c, T> = Box<dyn Fn(&T) -> String + 'c>;
+type CellText<'c, T> = Box<dyn Fn(&T) -> String + 'c>;
 
 impl<T> Default for Columns<'_, T> {
     fn default() -> Self {

@@ -7,12 +7,12 @@ use xrsim_model::hardware::technology::AreaTerm;
 use xrsim_model::model::Network;
 use xrsim_model::statistics::{Fraction, Summary};
 
-use super::limit::Limit;
-use super::model_parts::ModelParts;
-use super::ranking::{Draws, Matrix, Standing, SystemKey};
-use super::score_rows::ScoreRow;
 use super::scores::uncertainty;
 use super::table::{Columns, Style, emphasised, leave_out_lines, or_dash, render, with_half_width};
+use xrsim_results::limit::Limit;
+use xrsim_results::model_parts::ModelParts;
+use xrsim_results::ranking::{Draws, Matrix, Standing, SystemKey};
+use xrsim_results::score_rows::ScoreRow;
 use xrsim_results::span::Span;
 
 /// Most systems that a cell names.

@@ -9,18 +9,16 @@ use xrsim_model::statistics::Summary;
 use xrsim_sim::load::Drawn;
 use xrsim_sim::score::Score;
 
-use super::ranking::{Draws, Matrix, Standing, SystemKey};
-use super::score_rows::ScoreRow;
 use super::table::{Columns, Style, emphasised, new_table, or_dash, render, with_half_width};
+use xrsim_results::ranking::{Draws, Matrix, Standing, SystemKey};
+use xrsim_results::score_rows::ScoreRow;
 
 /// Mark of a score of a single random draw.
 const ONCE: char = '~';
 
-impl ScoreRow {
-    /// The scenario, marked if it is random and was run once.
-    fn marked_scenario(&self) -> String {
-        marked(&self.scenario, self.drawn.any() && self.draws.len() == 1)
-    }
+/// The scenario of a row, marked if it is random and was run once.
+fn marked_scenario(row: &ScoreRow) -> String {
+    marked(&row.scenario, row.drawn.any() && row.draws.len() == 1)
 }
 
 fn marked(name: &str, once: bool) -> String {
@@ -33,7 +31,7 @@ const LEFT_OUT: [&str; 2] = ["dropped", "not_triggered"];
 /// Scores of one run each, with their breakdown; `-` where there is none.
 pub fn detail(rows: &[ScoreRow], seed: u64, style: Style) -> String {
     let mut columns = Columns::<&ScoreRow>::new()
-        .text("scenario", |it| it.marked_scenario())
+        .text("scenario", |it| marked_scenario(it))
         .text("system", |it| it.system.clone())
         .number("PEs", |it| it.pes)
         .number("mm2", |it| or_dash(it.area_mm2, |it| format!("{it:.0}")));
@@ -41,24 +39,22 @@ pub fn detail(rows: &[ScoreRow], seed: u64, style: Style) -> String {
         if !LEFT_OUT.contains(&column.name) {
             columns = columns.number(column.heading, move |it| match it.is_infeasible() {
                 true => "-".into(),
-                false => it.cell(at, column, style),
+                false => mean_cell(it, at, column, style),
             });
         }
     }
     columns.of(rows).text(style) + &uncertainty(rows, seed)
 }
 
-impl ScoreRow {
-    fn cell(&self, at: usize, column: &Column<Score>, style: Style) -> String {
-        let mean = self.mean_at(at);
-        match column.kind {
-            Kind::Overall => {
-                with_half_width(&Summary::of(self.draws.iter().flatten().copied()), 3, style)
-            }
-            Kind::Score => format!("{mean:.3}"),
-            Kind::Count | Kind::Quantity if mean.fract() == 0.0 => format!("{mean:.0}"),
-            Kind::Count | Kind::Quantity => format!("{mean:.1}"),
+fn mean_cell(row: &ScoreRow, at: usize, column: &Column<Score>, style: Style) -> String {
+    let mean = row.mean_at(at);
+    match column.kind {
+        Kind::Overall => {
+            with_half_width(&Summary::of(row.draws.iter().flatten().copied()), 3, style)
         }
+        Kind::Score => format!("{mean:.3}"),
+        Kind::Count | Kind::Quantity if mean.fract() == 0.0 => format!("{mean:.0}"),
+        Kind::Count | Kind::Quantity => format!("{mean:.1}"),
     }
 }
 
@@ -78,7 +74,7 @@ pub fn matrix(rows: &[ScoreRow], seed: u64, style: Style) -> String {
     let mut table = new_table(style, &header, 2);
     let mut marks_used = Vec::new();
     for group in matrix.systems.chunk_by(|a, b| a.0 == b.0) {
-        matrix.add_group(&mut table, group, style, &mut marks_used);
+        add_group(&matrix, &mut table, group, style, &mut marks_used);
     }
     let mut text = render(&table);
     if marks_used.contains(&Mark::Best) {
@@ -111,31 +107,29 @@ impl Mark {
     }
 }
 
-impl Matrix<'_> {
-    /// Adds the systems of one size.
-    fn add_group(
-        &self,
-        table: &mut Table,
-        group: &[SystemKey<'_>],
-        style: Style,
-        marks_used: &mut Vec<Mark>,
-    ) {
-        let columns = (0..=self.scenarios.len()).map(|column| {
-            let draws: Vec<_> = group.iter().map(|&system| self.draws(column, system)).collect();
-            let marks = marks(&draws, self.random(column));
-            (draws, marks)
-        });
-        let columns: Vec<_> = columns.collect();
-        for (index, &(pes, system)) in group.iter().enumerate() {
-            let shown = index == 0 || style == Style::Plain;
-            let pes = if shown { pes.to_string() } else { String::new() };
-            let mut cells = vec![Cell::new(pes), Cell::new(system)];
-            for (draws, marks) in &columns {
-                marks_used.push(marks[index]);
-                cells.push(cell(draws[index].as_deref(), marks[index], style));
-            }
-            table.add_row(cells);
+/// Adds the systems of one size.
+fn add_group(
+    matrix: &Matrix<'_>,
+    table: &mut Table,
+    group: &[SystemKey<'_>],
+    style: Style,
+    marks_used: &mut Vec<Mark>,
+) {
+    let columns = (0..=matrix.scenarios.len()).map(|column| {
+        let draws: Vec<_> = group.iter().map(|&system| matrix.draws(column, system)).collect();
+        let marks = marks(&draws, matrix.random(column));
+        (draws, marks)
+    });
+    let columns: Vec<_> = columns.collect();
+    for (index, &(pes, system)) in group.iter().enumerate() {
+        let shown = index == 0 || style == Style::Plain;
+        let pes = if shown { pes.to_string() } else { String::new() };
+        let mut cells = vec![Cell::new(pes), Cell::new(system)];
+        for (draws, marks) in &columns {
+            marks_used.push(marks[index]);
+            cells.push(cell(draws[index].as_deref(), marks[index], style));
         }
+        table.add_row(cells);
     }
 }
 

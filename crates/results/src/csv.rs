@@ -39,18 +39,9 @@ pub fn sweep_header(settings: &[&str]) -> String {
 }
 
 /// Writes the rows of one file; the header is written on creation.
-///
-/// A row is assembled in one reused buffer: millions of rows cost no allocation.
 pub struct Table<W> {
     out: W,
-    kind: RunTable,
-    row: String,
-    /// The label columns of the current run, ending with a comma.
-    label: String,
-    /// The columns of settings after the label, each ending with a comma.
-    settings: String,
-    /// Check of the rows of a sweep.
-    check: Option<RowCheck>,
+    lines: Lines,
 }
 
 impl<W: Write> Table<W> {
@@ -61,24 +52,20 @@ impl<W: Write> Table<W> {
     /// The error of the writer.
     pub fn new(mut out: W, kind: RunTable, settings: &[&str]) -> io::Result<Self> {
         writeln!(out, "{}", [&LABEL, settings, &kind.names()].concat().join(","))?;
-        Ok(Self::below_header(out, kind, None))
+        Ok(Self { out, lines: Lines::new(kind, None) })
     }
 
     /// Rows of a sweep, whose `header` is in the file already.
     pub fn sweep_rows(out: W, header: &str) -> Self {
-        Self::below_header(out, RunTable::Scores, Some(RowCheck::below(header.as_bytes())))
-    }
-
-    fn below_header(out: W, kind: RunTable, check: Option<RowCheck>) -> Self {
-        let (row, label, settings) = (String::new(), String::new(), String::new());
-        Self { out, kind, row, label, settings, check }
+        let check = RowCheck::below(header.as_bytes());
+        Self { out, lines: Lines::new(RunTable::Scores, Some(check)) }
     }
 
     /// Sets the values of the columns of settings, in their order, for the rows that follow.
     pub fn set_settings<'a>(&mut self, values: impl Iterator<Item = &'a str>) {
-        self.row.clear();
-        values.for_each(|value| self.text(value));
-        std::mem::swap(&mut self.settings, &mut self.row);
+        self.lines.row.clear();
+        values.for_each(|value| self.lines.text(value));
+        std::mem::swap(&mut self.lines.settings, &mut self.lines.row);
     }
 
     /// Writes the row of a point: its index and identity, its run, the values of its settings in the
@@ -91,32 +78,11 @@ impl<W: Write> Table<W> {
         &mut self,
         (index, id): (u64, &str),
         label: &RunLabel<'_>,
-        settings: impl Iterator<Item = &'a str>,
+        mut settings: impl Iterator<Item = &'a str>,
         result: Result<&Scored, &str>,
     ) -> io::Result<()> {
-        self.start_run(label);
-        self.row.clear();
-        self.display(index);
-        self.text(id);
-        self.row.push_str(&self.label);
-        settings.for_each(|value| self.text(value));
-        match result {
-            Ok(Scored { scorecard, device }) => {
-                add_run(self, &scorecard.total, device);
-                self.row.push(',');
-            }
-            Err(reason) => {
-                self.row.extend(RunTable::Scores.names().iter().map(|_| ','));
-                self.text(reason);
-            }
-        }
-        // A row is one line, even where a name has line breaks.
-        if self.row.contains(['\n', '\r']) {
-            self.row = self.row.replace(['\n', '\r'], " ");
-        }
-        let digits = self.check.as_ref().map(|check| check.digits(self.row.as_bytes()));
-        self.text(&digits.unwrap_or_default());
-        self.end_row()
+        self.lines.make_sweep_row((index, id), label, &mut settings, result);
+        self.out.write_all(self.lines.row.as_bytes())
     }
 
     /// Flushes the writer.
@@ -144,8 +110,72 @@ impl<W: Write> Table<W> {
     ///
     /// The error of the writer.
     pub fn add(&mut self, label: &RunLabel<'_>, plan: &Plan, result: &RunResult) -> io::Result<()> {
+        self.lines.write_run(&mut self.out, label, plan, result)
+    }
+}
+
+/// Text of rows, apart from the type of the writer, so that it is compiled once, and here.
+///
+/// A row is assembled in one reused buffer: millions of rows cost no allocation.
+struct Lines {
+    kind: RunTable,
+    row: String,
+    /// The label columns of the current run, ending with a comma.
+    label: String,
+    /// The columns of settings after the label, each ending with a comma.
+    settings: String,
+    /// Check of the rows of a sweep.
+    check: Option<RowCheck>,
+}
+
+impl Lines {
+    fn new(kind: RunTable, check: Option<RowCheck>) -> Self {
+        let (row, label, settings) = (String::new(), String::new(), String::new());
+        Self { kind, row, label, settings, check }
+    }
+
+    fn write_run(
+        &mut self,
+        out: &mut dyn Write,
+        label: &RunLabel<'_>,
+        plan: &Plan,
+        result: &RunResult,
+    ) -> io::Result<()> {
         self.start_run(label);
-        self.kind.add(self, plan, result)
+        let kind = self.kind;
+        kind.add(&mut Written { lines: self, out }, plan, result)
+    }
+
+    fn make_sweep_row(
+        &mut self,
+        (index, id): (u64, &str),
+        label: &RunLabel<'_>,
+        settings: &mut dyn Iterator<Item = &str>,
+        result: Result<&Scored, &str>,
+    ) {
+        self.start_run(label);
+        self.row.clear();
+        self.display(index);
+        self.text(id);
+        self.row.push_str(&self.label);
+        settings.for_each(|value| self.text(value));
+        match result {
+            Ok(Scored { scorecard, device }) => {
+                add_run(self, &scorecard.total, device);
+                self.row.push(',');
+            }
+            Err(reason) => {
+                self.row.extend(RunTable::Scores.names().iter().map(|_| ','));
+                self.text(reason);
+            }
+        }
+        // A row is one line, even where a name has line breaks.
+        if self.row.contains(['\n', '\r']) {
+            self.row = self.row.replace(['\n', '\r'], " ");
+        }
+        let digits = self.check.as_ref().map(|check| check.digits(self.row.as_bytes()));
+        self.text(&digits.unwrap_or_default());
+        self.end();
     }
 
     fn start_run(&mut self, label: &RunLabel<'_>) {
@@ -158,22 +188,51 @@ impl<W: Write> Table<W> {
     fn display(&mut self, value: impl std::fmt::Display) {
         write!(self.row, "{value},").expect("writing to a string cannot fail");
     }
+
+    /// Ends the row with a line break in place of its last comma.
+    fn end(&mut self) {
+        self.row.pop();
+        self.row.push('\n');
+    }
 }
 
-impl<W: Write> Rows for Table<W> {
+/// Lines on their way to a writer.
+struct Written<'a> {
+    lines: &'a mut Lines,
+    out: &'a mut dyn Write,
+}
+
+impl Rows for Written<'_> {
     fn start_row(&mut self) {
-        self.row.clear();
-        self.row.push_str(&self.label);
+        self.lines.row.clear();
+        self.lines.row.push_str(&self.lines.label);
     }
 
     fn end_row(&mut self) -> io::Result<()> {
-        self.row.pop();
-        self.row.push('\n');
-        self.out.write_all(self.row.as_bytes())
+        self.lines.end();
+        self.out.write_all(self.lines.row.as_bytes())
     }
 }
 
-impl<W: Write> Cells for Table<W> {
+impl Cells for Written<'_> {
+    fn whole(&mut self, value: u64) {
+        self.lines.whole(value);
+    }
+
+    fn number(&mut self, value: Option<f64>) {
+        self.lines.number(value);
+    }
+
+    fn time(&mut self, time: Option<SimTime>) {
+        self.lines.time(time);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.lines.text(text);
+    }
+}
+
+impl Cells for Lines {
     fn whole(&mut self, value: u64) {
         self.display(value);
     }

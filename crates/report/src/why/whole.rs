@@ -4,7 +4,6 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::model_parts::{Cause, losses};
 use crate::table::{Columns, Style, with_half_width};
 use xrsim_model::cost::{CostModel, Quantity};
 use xrsim_model::hardware::Accelerator;
@@ -13,6 +12,7 @@ use xrsim_model::statistics::{PairedDifference, Summary};
 use xrsim_model::trace::Outcome;
 use xrsim_model::units::{SimSpan, SimTime};
 use xrsim_results::model_names;
+use xrsim_results::model_parts::{Cause, losses};
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::RunResult;
 

@@ -10,11 +10,11 @@ use xrsim_sim::plan::{Plan, Semantics};
 use xrsim_sim::score::{NeverTriggered, Score};
 use xrsim_sim::sweep::RunResult;
 
-use xrsim_results::model_names;
+use crate::model_names;
 
 /// Cause of a loss of score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cause {
+pub enum Cause {
     /// Frames that were not executed.
     NotRun,
     /// Frames that ended after their deadline, or close to it.
@@ -27,10 +27,10 @@ pub(crate) enum Cause {
 
 impl Cause {
     /// Every cause, in the order in which the losses are taken.
-    pub(crate) const ALL: [Self; 4] = [Self::NotRun, Self::Late, Self::Energy, Self::Accuracy];
+    pub const ALL: [Self; 4] = [Self::NotRun, Self::Late, Self::Energy, Self::Accuracy];
 
     /// Words in tables.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::NotRun => "not run",
             Self::Late => "late",
@@ -56,7 +56,7 @@ impl Cause {
 
 /// Losses of every model of a run, as shares of the score of its scenario, by [`Cause::ALL`]. With the score
 /// they add up to 1. A model that does not count loses nothing.
-pub(crate) fn losses(plan: &Plan, result: &RunResult) -> Vec<[f64; 4]> {
+pub fn losses(plan: &Plan, result: &RunResult) -> Vec<[f64; 4]> {
     let counts_all = plan.semantics == Semantics::Mlsys2023
         || plan.score.never_triggered != NeverTriggered::Excluded;
     let counts = |score: &Score| counts_all || score.counts.requests > 0;
@@ -90,7 +90,7 @@ struct Part {
 
 /// The largest loss of a scenario, or of several in the mean.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Loss {
+pub struct Loss {
     /// Model.
     pub model: String,
     /// Cause.
@@ -101,7 +101,7 @@ pub(crate) struct Loss {
 
 /// The model that keeps the accelerators busy longest.
 #[derive(Debug)]
-pub(crate) struct Busiest<'a> {
+pub struct Busiest<'a> {
     /// Model.
     pub model: &'a str,
     /// Its share of the time in which the accelerators are busy, from 0 to 1.
@@ -114,7 +114,7 @@ pub(crate) struct Busiest<'a> {
 
 impl ModelParts {
     /// Parts without any run of `plan`.
-    pub(crate) fn new(plan: &Plan) -> Self {
+    pub fn new(plan: &Plan) -> Self {
         let n_accelerators = plan.system.accelerators().len();
         let names = model_names(&plan.scenario).into_iter();
         let part = |(name, network): (&str, &Arc<Network>)| Part {
@@ -129,7 +129,7 @@ impl ModelParts {
     }
 
     /// Adds a replication.
-    pub(crate) fn add(&mut self, plan: &Plan, result: &RunResult) {
+    pub fn add(&mut self, plan: &Plan, result: &RunResult) {
         self.n_runs += 1;
         for (part, losses) in self.models.iter_mut().zip(losses(plan, result)) {
             part.losses.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += loss);
@@ -145,7 +145,7 @@ impl ModelParts {
     }
 
     /// The largest loss in the mean of `rows`; `None` if nothing is lost. Models of one name are one.
-    pub(crate) fn largest_loss(rows: &[&Self]) -> Option<Loss> {
+    pub fn largest_loss(rows: &[&Self]) -> Option<Loss> {
         let mut losses: Vec<Loss> = Vec::new();
         for row in rows {
             for part in &row.models {
@@ -165,7 +165,7 @@ impl ModelParts {
     }
 
     /// The busiest model of `rows`, which are of one system; `None` if no request ran.
-    pub(crate) fn busiest<'a>(rows: &[&'a Self]) -> Option<Busiest<'a>> {
+    pub fn busiest<'a>(rows: &[&'a Self]) -> Option<Busiest<'a>> {
         let mut models: Vec<(&'a Part, Vec<f64>)> = Vec::new();
         for row in rows {
             for part in &row.models {

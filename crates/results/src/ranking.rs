@@ -9,13 +9,13 @@ use super::score_rows::ScoreRow;
 const SIGNIFICANCE: f64 = 0.05;
 
 /// Scores by replication; `None` where one failed.
-pub(super) type Draws = Vec<Option<f64>>;
+pub type Draws = Vec<Option<f64>>;
 
 /// Number of PEs and name of a system.
-pub(super) type SystemKey<'a> = (u64, &'a str);
+pub type SystemKey<'a> = (u64, &'a str);
 
 /// Rows sorted by scenario and system. Columns are the scenarios, and after them the mean over all.
-pub(super) struct Matrix<'a> {
+pub struct Matrix<'a> {
     rows: &'a [ScoreRow],
     /// Names of the scenarios.
     pub scenarios: Vec<&'a str>,
@@ -24,7 +24,8 @@ pub(super) struct Matrix<'a> {
 }
 
 impl<'a> Matrix<'a> {
-    pub(super) fn new(rows: &'a [ScoreRow]) -> Self {
+    /// The systems and scenarios of these rows.
+    pub fn new(rows: &'a [ScoreRow]) -> Self {
         let mut scenarios: Vec<&str> = Vec::new();
         let mut systems: Vec<SystemKey<'_>> = Vec::new();
         for row in rows {
@@ -46,23 +47,24 @@ impl<'a> Matrix<'a> {
     }
 
     /// Rows of a cell: one, or those of all scenarios.
-    pub(super) fn cell(&self, column: usize, (pes, system): SystemKey<'_>) -> Vec<&'a ScoreRow> {
+    pub fn cell(&self, column: usize, (pes, system): SystemKey<'_>) -> Vec<&'a ScoreRow> {
         let here = |row: &&ScoreRow| row.pes == pes && row.system == system;
         self.of_column(column).filter(here).collect()
     }
 
-    pub(super) fn random(&self, column: usize) -> bool {
+    /// Whether a column has random scores.
+    pub fn random(&self, column: usize) -> bool {
         self.of_column(column).any(|row| row.drawn.any())
     }
 
     /// Whether a column is random and drawn once.
-    pub(super) fn once(&self, column: usize) -> bool {
+    pub fn once(&self, column: usize) -> bool {
         self.random(column) && self.of_column(column).all(|row| row.draws.len() <= 1)
     }
 
     /// Scores of a cell by replication. The last column has the means over the scenarios where all of
     /// them have a score.
-    pub(super) fn draws(&self, column: usize, system: SystemKey<'_>) -> Option<Draws> {
+    pub fn draws(&self, column: usize, system: SystemKey<'_>) -> Option<Draws> {
         let rows = self.cell(column, system);
         let complete = match self.scenarios.get(column) {
             Some(_) => !rows.is_empty(),
@@ -85,7 +87,7 @@ impl<'a> Matrix<'a> {
 
 /// Several systems in the order of their scores, by their index.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Standing {
+pub struct Standing {
     /// The system with the highest mean, and those that equal it in every pair.
     pub best: Vec<usize>,
     /// Systems that do not differ significantly from the best, the highest mean first. If there are any,
@@ -101,7 +103,7 @@ impl Standing {
     ///
     /// The best has the highest mean. Others are told apart from it by t-tests of the paired differences,
     /// adjusted for their number. A pair is a replication in which both systems have a score.
-    pub(super) fn of(draws: &[Option<Draws>], random: bool) -> Option<Self> {
+    pub fn of(draws: &[Option<Draws>], random: bool) -> Option<Self> {
         let scores = |index: usize| draws[index].iter().flatten().copied();
         let mean = |index: usize| Summary::of(scores(index).flatten()).mean;
         let mut present: Vec<_> = (0..draws.len()).filter(|&at| draws[at].is_some()).collect();

@@ -7,7 +7,7 @@ use xrsim_sim::score::Score;
 use xrsim_sim::sweep::RunResult;
 
 use super::model_parts::ModelParts;
-use xrsim_results::RunLabel;
+use crate::RunLabel;
 
 /// Scores of one scenario on one system, over the replications.
 #[derive(Debug)]
@@ -48,17 +48,17 @@ impl ScoreRow {
     }
 
     /// Whether no replication has a score.
-    pub(super) fn is_infeasible(&self) -> bool {
+    pub fn is_infeasible(&self) -> bool {
         self.draws.iter().all(Option::is_none)
     }
 
     /// Mean of a column by its place in [`Score::columns`].
-    pub(super) fn mean_at(&self, at: usize) -> f64 {
+    pub fn mean_at(&self, at: usize) -> f64 {
         self.sums[at] / self.draws.iter().flatten().count().max(1) as f64
     }
 
     /// Mean of the column called `name`; 0 if there is none.
-    pub(super) fn mean(&self, name: &str) -> f64 {
+    pub fn mean(&self, name: &str) -> f64 {
         let at = Score::columns().position(|column| column.name == name);
         at.map_or(0.0, |at| self.mean_at(at))
     }

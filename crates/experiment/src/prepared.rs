@@ -8,6 +8,7 @@ use xrsim_config::{Catalog, Edition, InputFile, Notes};
 use xrsim_model::cost::CostTable;
 use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::hardware::System;
+use xrsim_model::sequence::{distinct, distinct_by};
 use xrsim_sim::plan::{Plan, Semantics};
 use xrsim_sim::schedule::Policy;
 use xrsim_sim::sweep::comparison::{Comparison, Triggers};
@@ -151,13 +152,7 @@ impl Prepared {
 
     /// Every system once, in order of first use.
     pub fn distinct_systems(&self) -> Vec<Arc<System>> {
-        let mut systems: Vec<Arc<System>> = Vec::new();
-        for plan in self.plans() {
-            if !systems.iter().any(|known| Arc::ptr_eq(known, &plan.system)) {
-                systems.push(Arc::clone(&plan.system));
-            }
-        }
-        systems
+        distinct_by(self.plans().map(|plan| Arc::clone(&plan.system)), Arc::ptr_eq)
     }
 
     /// Names of the systems with their PEs, such as `J@4096`, in order of first use.
@@ -294,22 +289,5 @@ impl Prepared {
 
 /// Every system once.
 fn distinct_systems(plans: &[Plan]) -> Vec<&System> {
-    let mut systems: Vec<&System> = Vec::new();
-    for plan in plans {
-        if !systems.iter().any(|known| std::ptr::eq(*known, &*plan.system)) {
-            systems.push(&plan.system);
-        }
-    }
-    systems
-}
-
-/// Names in order of first use.
-fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut seen = Vec::new();
-    for name in names {
-        if !seen.contains(&name) {
-            seen.push(name);
-        }
-    }
-    seen
+    distinct_by(plans.iter().map(|plan| &*plan.system), |a, b| std::ptr::eq(*a, *b))
 }

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
 use xrsim_config::{Catalog, Hardware, Kind};
 use xrsim_model::cost::CostModel as _;
 use xrsim_model::cost::loop_nest::ChosenLoopNest;
 use xrsim_model::hardware::{Accelerator, Flexibility};
 use xrsim_model::mapper::{Chooser, Effort, Store};
 use xrsim_model::model::Network;
+use xrsim_model::parallel;
 
 use super::accelerators::DEFAULT_PLATFORM;
 use super::systems::style_system;
@@ -64,7 +63,8 @@ pub fn fill_table(
     let pairs: Vec<_> = accelerators.iter().flat_map(of).collect();
     let (total, done) = (pairs.len(), AtomicUsize::new(0));
     progress(0, total);
-    pairs.into_par_iter().for_each(|(accelerator, network)| {
+    parallel::for_each(total, &|index| {
+        let (accelerator, network) = pairs[index];
         // A pair that cannot run has no choices.
         let _ = model.network(network, accelerator);
         progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);

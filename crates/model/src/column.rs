@@ -80,38 +80,43 @@ impl<T> fmt::Debug for Column<T> {
 }
 
 impl<T> Column<T> {
-    /// A column of numbers in a unit. Its heading is its name.
+    /// A column of numbers in a unit, of which less is better. Its heading is its name.
     pub const fn quantity(
         name: &'static str,
         unit: &'static str,
-        better: Better,
         label: &'static str,
-        help: &'static str,
         value: fn(&T) -> Option<f64>,
     ) -> Self {
-        Self { name, heading: name, label, help, kind: Kind::Quantity, unit, better, value }
+        let (kind, better) = (Kind::Quantity, Better::Lower);
+        Self { name, heading: name, label, help: "", kind, unit, better, value }
     }
 
-    /// A column of whole numbers. Its heading is its name.
+    /// A column of whole numbers, of which less is better. Its heading is its name.
     pub const fn count(
         name: &'static str,
-        better: Better,
         label: &'static str,
-        help: &'static str,
         value: fn(&T) -> Option<f64>,
     ) -> Self {
-        Self { kind: Kind::Count, ..Self::quantity(name, "", better, label, help, value) }
+        Self { kind: Kind::Count, ..Self::quantity(name, "", label, value) }
     }
 
-    /// A column of shares from 0 to 1. Its heading is its name.
+    /// A column of shares from 0 to 1, of which less is better. Its heading is its name.
     pub const fn share(
         name: &'static str,
-        better: Better,
         label: &'static str,
-        help: &'static str,
         value: fn(&T) -> Option<f64>,
     ) -> Self {
-        Self { kind: Kind::Score, ..Self::quantity(name, "", better, label, help, value) }
+        Self { kind: Kind::Score, ..Self::quantity(name, "", label, value) }
+    }
+
+    /// The same column with this meaning; less is better.
+    pub const fn lower(self, help: &'static str) -> Self {
+        Self { better: Better::Lower, help, ..self }
+    }
+
+    /// The same column with this meaning; more is better.
+    pub const fn higher(self, help: &'static str) -> Self {
+        Self { better: Better::Higher, help, ..self }
     }
 
     /// The same column for values of another nature.

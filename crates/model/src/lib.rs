@@ -17,11 +17,13 @@
 pub mod ids;
 pub mod units;
 
-// Text, statistics, cancellation, checksums, names that changed, columns of results.
+// Text, statistics, threads, cancellation, checksums, names that changed, columns of results.
 pub mod cancel;
 pub mod column;
 pub mod digest;
+pub mod parallel;
 pub mod renamed;
+pub mod sequence;
 pub mod statistics;
 pub mod text;
 

@@ -4,13 +4,11 @@
 //! the largest worth and the least energy of these accelerators and of all types that the rest of the
 //! budget can pay.
 
-use std::ops::ControlFlow;
-
 use super::coarse::Coarse;
 use super::exact::Hunt;
 use super::goal::Question;
 use super::space::{Space, Used};
-use super::{Progress, Search, StopReason};
+use super::{Observe, Search, StopReason};
 
 /// Largest worth and least energy of every model.
 type Cells = Vec<(f64, f64)>;
@@ -82,44 +80,34 @@ impl Search<'_> {
     pub(super) fn branch(
         &mut self,
         hunt: &mut Hunt,
-        observe: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
+        observe: &mut Observe<'_>,
     ) -> Result<(), StopReason> {
         let affordable = Affordable::new(self.space, &self.coarse);
-        let mut collected = Vec::new();
-        let mut walk = Walk { affordable, members: Vec::new(), n_nodes: 0 };
+        let (members, collected) = (Vec::new(), Vec::new());
+        let mut walk = Walk { hunt, observe, affordable, members, collected, n_nodes: 0 };
         let nothing = vec![(0.0, f64::INFINITY); self.coarse.n_models()];
-        self.descend(hunt, &mut walk, 0, Used::default(), &nothing, &mut collected, observe)?;
-        self.refine_collected(hunt, &mut collected, observe)
+        self.descend(&mut walk, 0, Used::default(), &nothing)?;
+        self.refine_collected(&mut walk)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one recursion, whose state is passed on")]
+    /// Visits the systems that begin with those of the walk, to which types from `from` on can be added.
     fn descend(
         &mut self,
-        hunt: &mut Hunt,
-        walk: &mut Walk,
+        walk: &mut Walk<'_, '_>,
         from: usize,
         used: Used,
         cells: &Cells,
-        collected: &mut Vec<u32>,
-        observe: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
     ) -> Result<(), StopReason> {
         let numbers = self.space.accelerators();
         if walk.members.len() >= *numbers.start() && self.space.is_complete(used) {
-            let bound = self.bound_of(&hunt.question, cells);
-            if !self.is_hopeless(hunt, bound) {
-                let members = walk.members.clone();
-                collected.push(self.intern(&members));
-                if collected.len() == MAX_COLLECTED {
-                    self.refine_collected(hunt, collected, observe)?;
-                }
-            }
+            self.collect(walk, cells)?;
         }
         if walk.members.len() == *numbers.end() {
             return Ok(());
         }
         walk.n_nodes += 1;
         if walk.n_nodes.is_multiple_of(1 << 14) {
-            self.check_stop(hunt, observe)?;
+            self.check_stop(walk.hunt, walk.observe)?;
         }
         for index in from..self.space.types().len() {
             let Some(used) = self.space.with(&walk.members, used, index) else { continue };
@@ -130,15 +118,27 @@ impl Search<'_> {
                 let chip = usize::from(self.space.types()[index].chip);
                 merge(&mut below, walk.affordable.of(chip, self.space.pes() - used.pes));
             }
-            if self.is_hopeless(hunt, self.bound_of(&hunt.question, &below)) {
+            if self.is_hopeless(walk.hunt, &below) {
                 continue;
             }
             walk.members.push(index as u32);
-            let result = self.descend(hunt, walk, index, used, &here, collected, observe);
+            let result = self.descend(walk, index, used, &here);
             walk.members.pop();
             result?;
         }
         Ok(())
+    }
+
+    /// Collects the system of the walk, unless its bound excludes it.
+    fn collect(&mut self, walk: &mut Walk<'_, '_>, cells: &Cells) -> Result<(), StopReason> {
+        if self.is_hopeless(walk.hunt, cells) {
+            return Ok(());
+        }
+        walk.collected.push(self.intern(&walk.members));
+        match walk.collected.len() {
+            MAX_COLLECTED => self.refine_collected(walk),
+            _ => Ok(()),
+        }
     }
 
     /// Upper bound of a single score; infinite for other questions.
@@ -151,27 +151,27 @@ impl Search<'_> {
         }
     }
 
-    fn is_hopeless(&self, hunt: &Hunt, bound: f64) -> bool {
-        hunt.incumbent().is_some_and(|best| bound < best)
+    fn is_hopeless(&self, hunt: &Hunt, cells: &Cells) -> bool {
+        hunt.incumbent().is_some_and(|best| self.bound_of(&hunt.question, cells) < best)
     }
 
-    fn refine_collected(
-        &mut self,
-        hunt: &mut Hunt,
-        collected: &mut Vec<u32>,
-        observe: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StopReason> {
-        for system in std::mem::take(collected) {
-            self.open(hunt, system);
+    fn refine_collected(&mut self, walk: &mut Walk<'_, '_>) -> Result<(), StopReason> {
+        for system in std::mem::take(&mut walk.collected) {
+            self.open(walk.hunt, system);
         }
-        self.refine(hunt, observe)
+        self.refine(walk.hunt, walk.observe)
     }
 }
 
 /// State of the walk through the space.
-struct Walk {
+struct Walk<'w, 'o> {
+    hunt: &'w mut Hunt,
+    observe: &'w mut Observe<'o>,
     affordable: Affordable,
+    /// Types of the node.
     members: Vec<u32>,
+    /// Systems that are not refined yet.
+    collected: Vec<u32>,
     /// Nodes that were visited.
     n_nodes: u64,
 }

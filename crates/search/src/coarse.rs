@@ -3,12 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use xrsim_model::cost::CostModel;
 use xrsim_model::hardware::Accelerator;
 use xrsim_model::ids::ModelId;
 use xrsim_model::model::Network;
+use xrsim_model::parallel;
 use xrsim_model::units::{Millijoules, SimSpan};
 use xrsim_sim::bounds::{IsolatedFrames, Migration};
 
@@ -72,21 +71,16 @@ impl Coarse {
             firsts.push(network_of.len());
         }
         let groups: Vec<&[AcceleratorType]> = space.types().chunk_by(are_neighbours).collect();
-        let mut starts = Vec::with_capacity(groups.len());
-        let mut next = 0;
-        for group in &groups {
-            starts.push(next);
-            next += group.len();
-        }
-        let costs: Vec<Vec<Vec<TypeCost>>> = groups
-            .par_iter()
-            .zip(starts)
-            .map(|(group, start)| {
-                let costs = costs_of(space, start..start + group.len(), &networks, cost_model);
-                done(group.len() as u64);
-                costs
-            })
-            .collect();
+        let starts = groups.iter().scan(0, |next, group| {
+            *next += group.len();
+            Some(*next - group.len())
+        });
+        let ranges: Vec<_> = starts.zip(&groups).map(|(at, group)| at..at + group.len()).collect();
+        let costs = parallel::map(&ranges, |range| {
+            let costs = costs_of(space, range.clone(), &networks, cost_model);
+            done(range.len() as u64);
+            costs
+        });
         let costs: Vec<Vec<TypeCost>> = costs.into_iter().flatten().collect();
         let n_models = network_of.len();
         let cell = |of: &dyn Fn(SimSpan, Millijoules) -> f64| {
@@ -129,7 +123,7 @@ impl Coarse {
         let fastest: Vec<_> = networks.iter().map(fastest).collect();
         let scenario = &load.plan.scenario;
         let frames = |requests| IsolatedFrames::new(scenario, requests, &load.plan.score, &fastest);
-        let frames: Vec<_> = load.requests.par_iter().map(frames).collect();
+        let frames = parallel::map(&load.requests, frames);
         let n = frames.len() as f64;
         self.constants.push(frames.iter().map(IsolatedFrames::constant).sum::<f64>() / n);
         for (model, &network) in networks.iter().enumerate() {
@@ -138,7 +132,7 @@ impl Coarse {
             self.triggered.push(frames.iter().map(of_draw).collect());
             let grid = grid(costs.iter().filter_map(|row| latency(row, network)).collect());
             let worth = |&at: &SimSpan| frames.iter().map(|it| it.worth(id, at)).sum::<f64>() / n;
-            let worths: Vec<f64> = grid.par_iter().map(worth).collect();
+            let worths = parallel::map(&grid, worth);
             let column = self.firsts[load_index] + model;
             for (index, row) in costs.iter().enumerate() {
                 if let Some(latency) = latency(row, network) {

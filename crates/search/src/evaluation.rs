@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use xrsim_model::cancel;
 use xrsim_model::cost::CostModel;
 use xrsim_model::cost::library::CostLibrary;
+use xrsim_model::parallel;
 use xrsim_sim::bounds::{Bounds, Migration};
 use xrsim_sim::load::RequestStream;
 use xrsim_sim::plan::{Plan, Semantics};
@@ -271,7 +270,7 @@ impl<'a> Evaluation<'a> {
     pub(super) fn work<'m>(&mut self, jobs: &[Job], members: impl Fn(u32) -> &'m [u32] + Sync) {
         self.evaluate_costs(jobs, &members);
         let this = &*self;
-        let done: Vec<_> = jobs.par_iter().map(|job| this.done(job, members(job.system))).collect();
+        let done = parallel::map(jobs, |job| this.done(job, members(job.system)));
         for (job, done) in jobs.iter().zip(done) {
             self.note(job, done);
         }
@@ -371,10 +370,9 @@ impl<'a> Evaluation<'a> {
         let jobs: Vec<_> = jobs.collect();
         self.evaluate_costs(&jobs, &members);
         let this = &*self;
-        let streams: Vec<(usize, Vec<RequestStream>)> = loads
-            .par_iter()
-            .map(|&load| Ok((load, draws(&this.loads[load].plan, range.clone())?)))
-            .collect::<Result<_, RunError>>()?;
+        let streams =
+            parallel::map(loads, |&load| Ok((load, draws(&this.loads[load].plan, range.clone())?)));
+        let streams: Vec<_> = streams.into_iter().collect::<Result<_, RunError>>()?;
         let n_draws = (range.end - range.start) as usize;
         let of = |&(system, scheduler): &(u32, usize)| {
             let mut samples = vec![Vec::with_capacity(loads.len()); n_draws];
@@ -391,7 +389,8 @@ impl<'a> Evaluation<'a> {
             }
             Ok(samples.iter().map(|it| combine(it)).collect())
         };
-        let values = candidates.par_iter().map(of).collect::<Result<Vec<Vec<f64>>, RunError>>()?;
+        let values = parallel::map(candidates, of).into_iter();
+        let values = values.collect::<Result<Vec<Vec<f64>>, RunError>>()?;
         self.n_runs += (candidates.len() * loads.len() * n_draws) as u64;
         Ok(values)
     }

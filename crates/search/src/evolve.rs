@@ -1,7 +1,6 @@
 //! NSGA-II (Deb, Pratap, Agarwal and Meyarivan, IEEE TEC 6, 2002) over systems and schedulers.
 
 use std::collections::HashSet;
-use std::ops::ControlFlow;
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -10,7 +9,7 @@ use super::evaluation::{Job, Task};
 use super::exact::Hunt;
 use super::front::covers;
 use super::space::Used;
-use super::{Progress, Search, StopReason};
+use super::{Observe, Search, StopReason};
 
 /// Members of a generation.
 const POPULATION: usize = 100;
@@ -53,7 +52,7 @@ impl Search<'_> {
     pub(super) fn evolve(
         &mut self,
         hunt: &mut Hunt,
-        observe: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
+        observe: &mut Observe<'_>,
     ) -> Result<(), StopReason> {
         let seed = self.evaluation.loads.first().map_or(0, |load| load.plan.load.seed);
         let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -240,7 +239,7 @@ impl Search<'_> {
             systems.push(system);
             seen.insert(genome.clone());
             self.evaluation.touch(system);
-            if hunt.question.loads().any(|it| self.coarse.homeless(&genome.members, it).is_some()) {
+            if self.is_homeless(&hunt.question, &genome.members) {
                 continue;
             }
             for load in hunt.question.loads() {
@@ -255,14 +254,12 @@ impl Search<'_> {
                 }
             }
         }
-        let Self { evaluation, systems: listed, .. } = self;
-        evaluation.work(&jobs, |system| listed.members(system as usize));
+        self.work(&jobs);
         let mut individuals = Vec::with_capacity(genomes.len());
         for (genome, system) in genomes.into_iter().zip(systems) {
             hunt.counts.systems += 1;
             let scheduler = genome.scheduler;
-            let is_homeless =
-                hunt.question.loads().any(|it| self.coarse.homeless(&genome.members, it).is_some());
+            let is_homeless = self.is_homeless(&hunt.question, &genome.members);
             if is_homeless || !self.is_complete(hunt, system, scheduler) {
                 hunt.counts.infeasible += 1;
                 continue;
@@ -278,11 +275,9 @@ impl Search<'_> {
 
     /// Sum over the limits of the relative amount by which they are exceeded.
     fn violation(&self, hunt: &Hunt, system: u32, scheduler: usize) -> f64 {
-        let members = self.systems.members(system as usize);
-        let state = self.evaluation.state(system);
         let over = hunt.question.constraints.iter().map(|limit| {
             let view = self.view();
-            let range = view.range(members, state, Some(scheduler), &hunt.question, limit.quantity);
+            let range = view.range(system, Some(scheduler), &hunt.question, limit.quantity);
             match limit.holds(range.low) {
                 true => 0.0,
                 false => (range.low - limit.limit).abs() / limit.limit.abs().max(1e-12),

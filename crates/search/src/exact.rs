@@ -17,7 +17,7 @@ use super::evaluation::{Job, Task};
 use super::front::covers;
 use super::goal::Question;
 use super::view::View;
-use super::{Progress, Search, StopReason};
+use super::{Observe, Search, StopReason};
 
 /// Systems that are refined at a time.
 const BATCH: usize = 32;
@@ -115,8 +115,7 @@ impl Search<'_> {
     /// Adds a system to what is open, unless it is excluded at once.
     pub(super) fn open(&self, hunt: &mut Hunt, system: u32) {
         hunt.counts.systems += 1;
-        let members = self.systems.members(system as usize);
-        if hunt.question.loads().any(|load| self.coarse.homeless(members, load).is_some()) {
+        if self.is_homeless(&hunt.question, self.members(system)) {
             hunt.counts.infeasible += 1;
             return;
         }
@@ -138,7 +137,7 @@ impl Search<'_> {
     pub(super) fn refine(
         &mut self,
         hunt: &mut Hunt,
-        observe: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
+        observe: &mut Observe<'_>,
     ) -> Result<(), StopReason> {
         loop {
             let batch = self.next_batch(hunt);
@@ -200,8 +199,7 @@ impl Search<'_> {
         for &system in batch {
             self.add_jobs(hunt, system, &mut jobs);
         }
-        let Self { evaluation, systems, .. } = self;
-        evaluation.work(&jobs, |system| systems.members(system as usize));
+        self.work(&jobs);
     }
 
     fn add_jobs(&self, hunt: &Hunt, system: u32, jobs: &mut Vec<Job>) {
@@ -347,7 +345,7 @@ impl Search<'_> {
     }
 
     fn rank(&self, system: u32, scheduler: usize) -> (OrderedFloat<f64>, u64, usize, u32, usize) {
-        let members = self.systems.members(system as usize);
+        let members = self.members(system);
         let area = self.areas.as_ref().map_or(0.0, |areas| areas.area(members));
         let types = self.space.types();
         let pes = members.iter().map(|&it| u64::from(types[it as usize].pes)).sum();
@@ -361,11 +359,8 @@ impl Search<'_> {
         system: u32,
         scheduler: Option<usize>,
     ) -> bool {
-        let members = self.systems.members(system as usize);
-        let state = self.evaluation.state(system);
         hunt.question.constraints.iter().all(|limit| {
-            let view = self.view();
-            let of = view.range(members, state, scheduler, &hunt.question, limit.quantity);
+            let of = self.view().range(system, scheduler, &hunt.question, limit.quantity);
             limit.holds(if limit.is_most { of.low } else { of.high })
         })
     }
@@ -377,11 +372,9 @@ impl Search<'_> {
         system: u32,
         scheduler: Option<usize>,
     ) -> Vec<f64> {
-        let members = self.systems.members(system as usize);
-        let state = self.evaluation.state(system);
         let view = self.view();
         let best = |&quantity: &super::Quantity| {
-            view.range(members, state, scheduler, &hunt.question, quantity).best(quantity)
+            view.range(system, scheduler, &hunt.question, quantity).best(quantity)
         };
         hunt.question.objectives.iter().map(best).collect()
     }
@@ -389,6 +382,7 @@ impl Search<'_> {
     pub(super) fn view(&self) -> View<'_, '_> {
         View {
             evaluation: &self.evaluation,
+            systems: &self.systems,
             coarse: &self.coarse,
             areas: self.areas.as_ref(),
             seconds: &self.seconds,
@@ -406,7 +400,7 @@ impl Search<'_> {
     pub(super) fn certificate(
         &mut self,
         answered: &Hunt,
-        observe: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
+        observe: &mut Observe<'_>,
     ) -> Option<f64> {
         let question = &answered.question;
         let [quantity] = question.objectives[..] else { return None };
@@ -414,46 +408,15 @@ impl Search<'_> {
         if !is_bounded || !question.constraints.is_empty() {
             return None;
         }
-        let hunt = Hunt::new(question.clone(), false);
-        let is_able = |&system: &u32| {
-            let members = self.systems.members(system as usize);
-            !question.loads().any(|load| self.coarse.homeless(members, load).is_some())
-        };
-        let all: Vec<u32> = (0..self.systems.len() as u32).filter(is_able).collect();
-        let bound = |this: &Self, system: u32| {
-            let members = this.systems.members(system as usize);
-            let state = this.evaluation.state(system);
-            let of = |load: usize| {
-                let scene = state.map(|it| &it.scenes[load]);
-                match scene.and_then(|it| it.bounds()) {
-                    Some(bounds) => {
-                        bounds.iter().sum::<f64>() / bounds.len() as f64 * (1.0 + 1e-12)
-                    }
-                    None => this.coarse.score(members, load),
-                }
-            };
-            OrderedFloat(hunt.question.over(quantity, of))
-        };
-        let mut heap: BinaryHeap<_> =
-            all.into_iter().map(|it| (bound(self, it), std::cmp::Reverse(it))).collect();
+        let is_able = |&it: &u32| !self.is_homeless(question, self.members(it));
+        let able = (0..self.systems.len() as u32).filter(is_able);
+        let mut open: BinaryHeap<_> =
+            able.map(|it| self.largest_score(question, quantity, it)).collect();
         loop {
-            let mut batch: Vec<u32> = Vec::new();
-            while batch.len() < BATCH / 4 {
-                let Some(&(top, system)) = heap.peek() else { break };
-                let level = self.level(question, system.0);
-                if level == Level::Program {
-                    if batch.is_empty() {
-                        return Some(top.0);
-                    }
-                    break;
-                }
-                heap.pop();
-                self.evaluation.touch(system.0);
-                batch.push(system.0);
-            }
-            if batch.is_empty() {
-                return None;
-            }
+            let batch = match self.loosest(question, &mut open) {
+                ControlFlow::Continue(batch) => batch,
+                ControlFlow::Break(bound) => return bound,
+            };
             let mut jobs = Vec::new();
             for &system in &batch {
                 let task = match self.level(question, system) {
@@ -462,21 +425,51 @@ impl Search<'_> {
                 };
                 jobs.extend(question.loads().map(|load| Job { system, load, task: task.clone() }));
             }
-            let Self { evaluation, systems, .. } = self;
-            evaluation.work(&jobs, |system| systems.members(system as usize));
-            let failed = |system: u32| {
-                self.evaluation.state(system).is_some_and(|state| state.failure.is_some())
-            };
-            heap.extend(
-                batch
-                    .into_iter()
-                    .filter(|&it| !failed(it))
-                    .map(|it| (bound(self, it), std::cmp::Reverse(it))),
-            );
+            self.work(&jobs);
+            let has_failed =
+                |it: &u32| self.evaluation.state(*it).is_some_and(|state| state.failure.is_some());
+            let left = batch.into_iter().filter(|it| !has_failed(it));
+            open.extend(left.map(|it| self.largest_score(question, quantity, it)));
             if self.check_stop(answered, observe) == Err(StopReason::Stopped) {
                 return None;
             }
         }
+    }
+
+    /// A system by the tightest bound of its score that is known.
+    fn largest_score(&self, question: &Question, quantity: super::Quantity, system: u32) -> Open {
+        let members = self.members(system);
+        let state = self.evaluation.state(system);
+        let of = |load: usize| match state.and_then(|it| it.scenes[load].bounds()) {
+            Some(bounds) => bounds.iter().sum::<f64>() / bounds.len() as f64 * (1.0 + 1e-12),
+            None => self.coarse.score(members, load),
+        };
+        let bound = OrderedFloat(question.over(quantity, of));
+        Open { bound, system: std::cmp::Reverse(system) }
+    }
+
+    /// Takes the systems with the largest bounds that can be tighter. Breaks with the largest bound of all if that one
+    /// cannot, or if nothing is open.
+    fn loosest(
+        &mut self,
+        question: &Question,
+        open: &mut BinaryHeap<Open>,
+    ) -> ControlFlow<Option<f64>, Vec<u32>> {
+        let mut batch: Vec<u32> = Vec::new();
+        while batch.len() < BATCH / 4
+            && let Some(&Open { bound, system }) = open.peek()
+        {
+            if self.level(question, system.0) == Level::Program {
+                if batch.is_empty() {
+                    return ControlFlow::Break(Some(bound.0));
+                }
+                break;
+            }
+            open.pop();
+            self.evaluation.touch(system.0);
+            batch.push(system.0);
+        }
+        if batch.is_empty() { ControlFlow::Break(None) } else { ControlFlow::Continue(batch) }
     }
 
     /// The tightest bound that is known of a system in all scenarios of a question.

@@ -59,7 +59,7 @@ impl Quantity {
     }
 
     /// Every quantity.
-    pub fn all() -> impl Iterator<Item = Self> {
+    pub fn all() -> impl Iterator<Item = Self> + Clone {
         let others = Self::OTHERS.into_iter().map(|(quantity, ..)| quantity);
         (0..N_SAMPLED).map(Self::Sampled).chain(others)
     }

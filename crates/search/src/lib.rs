@@ -38,6 +38,7 @@ mod results;
 mod space;
 mod view;
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use thiserror::Error;
@@ -49,7 +50,7 @@ use xrsim_sim::sweep::RunError;
 
 use coarse::Coarse;
 pub use confirm::{Candidate, ConfirmSettings, Confirmation};
-use evaluation::{Evaluation, Known, Load, Tested};
+use evaluation::{Evaluation, Job, Known, Load, Tested};
 use exact::Hunt;
 pub use exact::{Counts, Point};
 pub use goal::{Constraint, Over, Quantity, Question};
@@ -152,6 +153,9 @@ pub struct Progress<'a> {
     pub fresh: Vec<FreshRuns>,
 }
 
+/// Caller that looks at the progress of a search after every batch of work, and can stop it.
+pub type Observe<'o> = dyn FnMut(&Progress<'_>) -> ControlFlow<()> + 'o;
+
 /// Answer to a question.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -244,9 +248,9 @@ pub struct Search<'a> {
     space: &'a Space,
     systems: Systems,
     /// Systems by their types, where they are not listed.
-    known: std::collections::HashMap<Box<[u32]>, u32>,
+    known: HashMap<Box<[u32]>, u32>,
     /// Known runs of systems that are not listed and were not met yet.
-    waiting: std::collections::HashMap<Vec<u32>, Vec<FreshRuns>>,
+    waiting: HashMap<Vec<u32>, Vec<FreshRuns>>,
     is_listed: bool,
     n_systems: u64,
     schedulers: &'a [Policy],
@@ -318,8 +322,8 @@ impl<'a> Search<'a> {
         let mut search = Self {
             space,
             systems,
-            known: std::collections::HashMap::new(),
-            waiting: std::collections::HashMap::new(),
+            known: HashMap::new(),
+            waiting: HashMap::new(),
             is_listed,
             n_systems,
             schedulers,
@@ -361,6 +365,17 @@ impl<'a> Search<'a> {
         self.shard.is_some()
     }
 
+    /// Does the work of `jobs`.
+    fn work(&mut self, jobs: &[Job]) {
+        let Self { evaluation, systems, .. } = self;
+        evaluation.work(jobs, |system| systems.members(system as usize));
+    }
+
+    /// Whether a model that counts for a question runs on none of these types.
+    fn is_homeless(&self, question: &Question, members: &[u32]) -> bool {
+        question.loads().any(|load| self.coarse.homeless(members, load).is_some())
+    }
+
     /// Answers a question. `observe` is called after every batch of work and can stop the search. If it does so after
     /// the proof, the answer has no certificate.
     ///
@@ -370,7 +385,7 @@ impl<'a> Search<'a> {
     pub fn solve(
         &mut self,
         question: &Question,
-        observe: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
+        observe: &mut Observe<'_>,
     ) -> Result<Answer, SearchError> {
         self.check(question)?;
         self.runs_before = self.evaluation.n_runs;
@@ -459,11 +474,7 @@ impl<'a> Search<'a> {
     }
 
     /// Whether a rule or the caller stops the search.
-    fn check_stop(
-        &mut self,
-        hunt: &Hunt,
-        observe: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StopReason> {
+    fn check_stop(&mut self, hunt: &Hunt, observe: &mut Observe<'_>) -> Result<(), StopReason> {
         let (upper, gap) = match hunt.question.is_front() {
             true => (None, None),
             false => (hunt.upper(), hunt.gap()),
@@ -497,13 +508,18 @@ impl<'a> Search<'a> {
         let index = self.systems.push(members);
         self.known.insert(members.into(), index);
         for runs in self.waiting.remove(members).unwrap_or_default() {
-            let (from, until) = runs.draws;
-            if let Some(tested) = Tested::of_sums(runs.draws, &runs.sums) {
-                let key = (index, runs.scenario, runs.scheduler, from, until);
-                self.evaluation.add_known(key, tested);
-            }
+            self.add_known(index, &runs);
         }
         index
+    }
+
+    /// Adds runs of a system that need not be made again.
+    fn add_known(&mut self, system: u32, runs: &FreshRuns) {
+        let (from, until) = runs.draws;
+        if let Some(tested) = Tested::of_sums(runs.draws, &runs.sums) {
+            let key = (system, runs.scenario, runs.scheduler, from, until);
+            self.evaluation.add_known(key, tested);
+        }
     }
 
     /// Runs that were made since the last call, in order.
@@ -532,16 +548,12 @@ impl<'a> Search<'a> {
             }
             return;
         }
-        let listed: std::collections::HashMap<&[u32], u32> =
-            (0..self.systems.len()).map(|it| (self.systems.members(it), it as u32)).collect();
-        for runs in earlier {
-            let system = listed.get(&runs.members[..]).copied();
-            if let (Some(system), Some(tested)) = (system, Tested::of_sums(runs.draws, &runs.sums))
-            {
-                let (from, until) = runs.draws;
-                let key = (system, runs.scenario, runs.scheduler, from, until);
-                self.evaluation.add_known(key, tested);
-            }
+        let types = |it| (self.systems.members(it), it as u32);
+        let listed: HashMap<&[u32], u32> = (0..self.systems.len()).map(types).collect();
+        let system = |runs: FreshRuns| Some((*listed.get(&runs.members[..])?, runs));
+        let known: Vec<_> = earlier.into_iter().filter_map(system).collect();
+        for (system, runs) in known {
+            self.add_known(system, &runs);
         }
     }
 }

@@ -5,6 +5,7 @@ use xrsim_model::column::Better;
 use super::coarse::Coarse;
 use super::evaluation::{Evaluation, Scene, State};
 use super::goal::{Quantity, Question};
+use super::space::Systems;
 
 /// Area and leakage of every accelerator type, and of what a chip has beside its accelerators.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +60,7 @@ impl Range {
 /// Everything that ranges are computed from.
 pub(super) struct View<'a, 'e> {
     pub(super) evaluation: &'a Evaluation<'e>,
+    pub(super) systems: &'a Systems,
     pub(super) coarse: &'a Coarse,
     pub(super) areas: Option<&'a TypeAreas>,
     /// Seconds of a run, by scenario.
@@ -90,12 +92,13 @@ impl View<'_, '_> {
     /// Range of a quantity of a system, under one scheduler or under any (`None`), from what is known.
     pub(super) fn range(
         &self,
-        members: &[u32],
-        state: Option<&State>,
+        system: u32,
         scheduler: Option<usize>,
         question: &Question,
         quantity: Quantity,
     ) -> Range {
+        let members = self.systems.members(system as usize);
+        let state = self.evaluation.state(system);
         if let Some(value) = self.fixed(members, question, quantity) {
             return Range::exactly(value);
         }

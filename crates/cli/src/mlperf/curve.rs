@@ -1,11 +1,10 @@
 //! Latency over rate: a server below and above its peak.
 
-use rayon::prelude::*;
-
 use xrsim_figures::Lines;
 use xrsim_mlperf::benchmark::{TestBed, TestError, TestResult};
 use xrsim_mlperf::results::Performance;
 use xrsim_mlperf::settings::EffectiveSettings;
+use xrsim_model::parallel;
 use xrsim_model::statistics::Fraction;
 use xrsim_model::units::SimSpan;
 use xrsim_report::mlperf::{CURVE_COLUMNS, LatencyBound, RatePoint, latency_over_rate};
@@ -31,12 +30,12 @@ impl Curve {
         let EffectiveSettings { target_qps, target_latency, percentile, .. } = result.settings;
         let [of_result, of_capacity] = BEYOND;
         let highest = (of_result * target_qps).max(of_capacity * bed.capacity_per_s());
-        let point = |step: u32| {
-            let rate = highest * f64::from(step) / f64::from(n);
+        let point = |index: usize| {
+            let rate = highest * (index + 1) as f64 / f64::from(n);
             let measured = bed.measure(&result.settings.with_rate(rate)?)?;
             Ok::<_, TestError>((rate, measured.measurement.performance))
         };
-        let points: Vec<_> = (1..=n).into_par_iter().map(point).collect();
+        let points = parallel::map_indices(n as usize, point);
         let points = points.into_iter().collect::<Result<_, _>>()?;
         Ok(Self { bound: target_latency, percentile, points })
     }

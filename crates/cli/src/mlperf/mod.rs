@@ -11,7 +11,6 @@ mod trace;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::prelude::*;
 use serde_json::{Map, Value};
 
 use xrsim_config::{Catalog, Edition, Kind};
@@ -19,6 +18,7 @@ use xrsim_experiment::programs;
 use xrsim_mlperf::benchmark::{TestError, TestOptions, TestResult, run_test};
 use xrsim_mlperf::rules::{Benchmark, Load, ROUNDS, Round, Suite, Test};
 use xrsim_mlperf::settings::MAX_SAMPLES;
+use xrsim_model::parallel;
 use xrsim_model::units::SimSpan;
 
 use super::message::{Failure, input_hints};
@@ -62,10 +62,8 @@ fn run_with(args: &MlperfArgs, catalog: &mut Catalog) -> Result<(), Failure> {
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     // The other tests run even if one fails.
     let kept = args.out.is_some().then(Kept::default);
-    let made: Vec<_> = tests
-        .par_iter()
-        .map(|test| make(test, &options, &target, args.curve, kept.as_ref()))
-        .collect();
+    let made =
+        parallel::map(&tests, |test| make(test, &options, &target, args.curve, kept.as_ref()));
     if kept.is_some_and(|kept| kept.is_too_much()) {
         return Err(too_many_queries());
     }

@@ -27,33 +27,50 @@ fn changed<T>(change: Option<Change<T>>, write: impl FnOnce(T) -> Value) -> Valu
     platform_or(change.map(|change| in_change(change, write)))
 }
 
-/// A key of an energy: a number, or a factor of what the platform has.
-macro_rules! energy_key {
-    ($name:literal, $help:literal, $unit:literal, $($part:ident).+) => {
+/// A key whose value is set, unless the platform decides.
+macro_rules! set_key {
+    ($($part:ident).+, $unit:literal, $allowed:ident, $read:ident) => {
+        set_key!($($part).+, $unit, $allowed, $read, |it| it)
+    };
+    ($($part:ident).+, $unit:literal, $allowed:ident, $read:ident, $write:expr) => {
         Key {
-            name: $name,
-            help: $help,
             unit: $unit,
-            allowed: ENERGY,
+            allowed: $allowed,
             ..field!(
                 $($part).+,
-                |text| or_platform(text, |it| change(it, energy)),
-                |it| changed(it, |it| json!(it))
+                |text| or_platform(text, $read),
+                |it| platform_or(it.map($write))
             )
         }
     };
 }
 
-/// A key that is on, off, or as the platform has it.
-macro_rules! switch_key {
-    ($name:literal, $help:literal, $($part:ident).+) => {
+/// A key whose value is set, or a factor of what the platform has.
+macro_rules! change_key {
+    ($($part:ident).+, $unit:literal, $allowed:ident, $read:ident, $write:expr) => {
         Key {
-            name: $name,
-            help: $help,
-            unit: "",
-            allowed: SWITCH,
-            ..field!($($part).+, |text| or_platform(text, boolean), platform_or)
+            unit: $unit,
+            allowed: $allowed,
+            ..field!(
+                $($part).+,
+                |text| or_platform(text, |it| change(it, $read)),
+                |it| changed(it, $write)
+            )
         }
+    };
+}
+
+/// A key of a resource of a chip, which `mlsys2023` semantics has too.
+macro_rules! chip_key {
+    ($part:ident, $unit:literal, $allowed:ident, $read:ident, $write:expr) => {
+        Key { in_mlsys2023: true, ..change_key!(budget.$part, $unit, $allowed, $read, $write) }
+    };
+}
+
+/// A key of an energy.
+macro_rules! energy_key {
+    ($part:ident, $unit:literal) => {
+        change_key!(accelerator.energy.$part, $unit, ENERGY, energy, |it| json!(it))
     };
 }
 
@@ -61,67 +78,32 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "hardware.clock_mhz",
         help: "clock of every accelerator (the artifact's runtime has 1 GHz built in)",
-        unit: "MHz",
-        allowed: CLOCK,
-        ..field!(accelerator.clock, |text| or_platform(text, |it| change(it, clock)), |it| changed(
-            it,
-            |it| json!(it.as_mhz())
-        ))
+        ..change_key!(accelerator.clock, "MHz", CLOCK, clock, |it| json!(it.as_mhz()))
     },
     Key {
         name: "hardware.noc_bandwidth_bytes_per_cycle",
         help: "NoC bandwidth of the whole chip at every level, for styles",
-        unit: "byte/cycle",
-        allowed: BANDWIDTH,
-        in_mlsys2023: true,
-        ..field!(budget.noc_bandwidth, |text| or_platform(text, |it| change(it, bandwidth)), |it| {
-            changed(it, |it| json!(it))
-        })
+        ..chip_key!(noc_bandwidth, "byte/cycle", BANDWIDTH, bandwidth, |it| json!(it))
     },
     Key {
         name: "hardware.shared_memory_kib",
         help: "shared memory of the whole chip, for styles",
-        unit: "KiB",
-        allowed: MEMORY,
-        in_mlsys2023: true,
-        ..field!(
-            budget.shared_memory,
-            |text| or_platform(text, |it| change(it, kib)),
-            |it| changed(it, |it| json!(in_kib(it)))
-        )
+        ..chip_key!(shared_memory, "KiB", MEMORY, kib, |it| json!(in_kib(it)))
     },
     Key {
         name: "hardware.scratchpad_kib",
         help: "scratchpad of every PE, for styles",
-        unit: "KiB",
-        allowed: MEMORY,
-        in_mlsys2023: true,
-        ..field!(budget.scratchpad, |text| or_platform(text, |it| change(it, kib)), |it| changed(
-            it,
-            |it| json!(in_kib(it))
-        ))
+        ..chip_key!(scratchpad, "KiB", MEMORY, kib, |it| json!(in_kib(it)))
     },
     Key {
         name: "hardware.cluster_memory_kib",
         help: "buffer of every cluster at every level, for styles",
-        unit: "KiB",
-        allowed: MEMORY,
-        in_mlsys2023: true,
-        ..field!(budget.cluster_memory, |text| or_platform(text, |it| change(it, kib)), |it| {
-            changed(it, |it| json!(in_kib(it)))
-        })
+        ..chip_key!(cluster_memory, "KiB", MEMORY, kib, |it| json!(in_kib(it)))
     },
     Key {
         name: "hardware.dram_bandwidth_bytes_per_cycle",
         help: "DRAM bandwidth of the whole chip, for styles",
-        unit: "byte/cycle",
-        allowed: BANDWIDTH,
-        in_mlsys2023: true,
-        ..field!(
-            budget.dram_bandwidth,
-            |text| or_platform(text, |it| change(it, bandwidth)),
-            |it| changed(it, |it| json!(it))
-        )
+        ..chip_key!(dram_bandwidth, "byte/cycle", BANDWIDTH, bandwidth, |it| json!(it))
     },
     Key {
         name: "hardware.noc_unpartitioned",
@@ -136,127 +118,101 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "hardware.dram_latency_cycles",
         help: "latency of DRAM",
-        unit: "cycle",
-        allowed: LATENCY,
-        ..field!(accelerator.dram_latency, |text| or_platform(text, latency), platform_or)
+        ..set_key!(accelerator.dram_latency, "cycle", LATENCY, latency)
     },
     Key {
         name: "hardware.noc_latency_cycles",
         help: "latency of the NoC at every level",
-        unit: "cycle",
-        allowed: LATENCY,
-        ..field!(accelerator.noc.latency, |text| or_platform(text, latency), platform_or)
+        ..set_key!(accelerator.noc.latency, "cycle", LATENCY, latency)
     },
-    switch_key!(
-        "hardware.noc_step_latency",
-        "whether every step of a NoC level pays its latency, not only the first and the last one",
-        accelerator.noc.step_latency
-    ),
-    switch_key!(
-        "hardware.noc_multicast",
-        "whether one send of the NoC serves every unit that needs the element",
-        accelerator.noc.multicast
-    ),
-    switch_key!(
-        "hardware.noc_reduce",
-        "whether the NoC adds partial sums on their way up",
-        accelerator.noc.reduce
-    ),
-    switch_key!(
-        "hardware.noc_forward",
-        "whether neighbours forward elements to each other",
-        accelerator.noc.forward
-    ),
-    switch_key!(
-        "hardware.noc_single_weights",
-        "whether units hold a single copy of their weights, so that loading weights is exposed",
-        accelerator.noc.single_weights
-    ),
+    Key {
+        name: "hardware.noc_step_latency",
+        help: "whether every step of a NoC level pays its latency, not only the first and the last one",
+        ..set_key!(accelerator.noc.step_latency, "", SWITCH, boolean)
+    },
+    Key {
+        name: "hardware.noc_multicast",
+        help: "whether one send of the NoC serves every unit that needs the element",
+        ..set_key!(accelerator.noc.multicast, "", SWITCH, boolean)
+    },
+    Key {
+        name: "hardware.noc_reduce",
+        help: "whether the NoC adds partial sums on their way up",
+        ..set_key!(accelerator.noc.reduce, "", SWITCH, boolean)
+    },
+    Key {
+        name: "hardware.noc_forward",
+        help: "whether neighbours forward elements to each other",
+        ..set_key!(accelerator.noc.forward, "", SWITCH, boolean)
+    },
+    Key {
+        name: "hardware.noc_single_weights",
+        help: "whether units hold a single copy of their weights, so that loading weights is exposed",
+        ..set_key!(accelerator.noc.single_weights, "", SWITCH, boolean)
+    },
     Key {
         name: "hardware.shared_memory_copies",
         help: "copies of a tile of each tensor that the shared memory holds while the tile changes",
-        unit: "",
-        allowed: COPIES,
-        ..field!(accelerator.shared_copies, |text| or_platform(text, copies), platform_or)
+        ..set_key!(accelerator.shared_copies, "", COPIES, copies)
     },
     Key {
         name: "hardware.macs_per_pe_cycle",
         help: "multiply-accumulates per PE and cycle",
-        unit: "",
-        allowed: MACS,
-        ..field!(accelerator.macs_per_pe_cycle, |text| or_platform(text, macs), platform_or)
+        ..set_key!(accelerator.macs_per_pe_cycle, "", MACS, macs)
     },
     Key {
         name: "hardware.vector_lanes",
         help: "operations per cycle of an accelerator on operators without multiply-accumulates",
-        unit: "",
-        allowed: LANES,
-        ..field!(accelerator.vector_lanes, |text| or_platform(text, lanes), platform_or)
+        ..set_key!(accelerator.vector_lanes, "", LANES, lanes)
     },
     Key {
         name: "hardware.operand_bits",
         help: "width of inputs, weights and outputs",
-        unit: "bit",
-        allowed: BITS,
-        ..field!(accelerator.operands, |text| or_platform(text, bits), |it| platform_or(
-            it.map(Width::bits)
-        ))
+        ..set_key!(accelerator.operands, "bit", BITS, bits, Width::bits)
     },
     Key {
         name: "hardware.partial_sum_bits",
         help: "width of partial sums",
-        unit: "bit",
-        allowed: BITS,
-        ..field!(accelerator.partial_sums, |text| or_platform(text, bits), |it| platform_or(
-            it.map(Width::bits)
-        ))
+        ..set_key!(accelerator.partial_sums, "bit", BITS, bits, Width::bits)
     },
-    energy_key!(
-        "hardware.mac_pj",
-        "energy of a multiply-accumulate, for the cost model loop-nest",
-        "pJ",
-        accelerator.energy.mac
-    ),
-    energy_key!(
-        "hardware.scratchpad_pj_per_byte",
-        "energy of a byte of the scratchpad, for loop-nest",
-        "pJ/byte",
-        accelerator.energy.scratchpad
-    ),
-    energy_key!(
-        "hardware.cluster_pj_per_byte",
-        "energy of a byte of the buffers of clusters, for loop-nest",
-        "pJ/byte",
-        accelerator.energy.cluster
-    ),
-    energy_key!(
-        "hardware.shared_memory_pj_per_byte",
-        "energy of a byte of the shared memory, for loop-nest",
-        "pJ/byte",
-        accelerator.energy.shared_memory
-    ),
-    energy_key!(
-        "hardware.noc_pj_per_byte",
-        "energy of a byte that the NoC moves, for loop-nest",
-        "pJ/byte",
-        accelerator.energy.noc
-    ),
-    energy_key!(
-        "hardware.dram_pj_per_byte",
-        "energy of a byte of DRAM, for loop-nest",
-        "pJ/byte",
-        accelerator.energy.dram
-    ),
-    energy_key!(
-        "hardware.leakage_pj_per_cycle",
-        "leakage of an accelerator, for loop-nest",
-        "pJ/cycle",
-        accelerator.energy.leakage
-    ),
-    energy_key!(
-        "hardware.clock_pj_per_cycle",
-        "energy of clock and control of an accelerator that computes, for loop-nest",
-        "pJ/cycle",
-        accelerator.energy.clock
-    ),
+    Key {
+        name: "hardware.mac_pj",
+        help: "energy of a multiply-accumulate, for the cost model loop-nest",
+        ..energy_key!(mac, "pJ")
+    },
+    Key {
+        name: "hardware.scratchpad_pj_per_byte",
+        help: "energy of a byte of the scratchpad, for loop-nest",
+        ..energy_key!(scratchpad, "pJ/byte")
+    },
+    Key {
+        name: "hardware.cluster_pj_per_byte",
+        help: "energy of a byte of the buffers of clusters, for loop-nest",
+        ..energy_key!(cluster, "pJ/byte")
+    },
+    Key {
+        name: "hardware.shared_memory_pj_per_byte",
+        help: "energy of a byte of the shared memory, for loop-nest",
+        ..energy_key!(shared_memory, "pJ/byte")
+    },
+    Key {
+        name: "hardware.noc_pj_per_byte",
+        help: "energy of a byte that the NoC moves, for loop-nest",
+        ..energy_key!(noc, "pJ/byte")
+    },
+    Key {
+        name: "hardware.dram_pj_per_byte",
+        help: "energy of a byte of DRAM, for loop-nest",
+        ..energy_key!(dram, "pJ/byte")
+    },
+    Key {
+        name: "hardware.leakage_pj_per_cycle",
+        help: "leakage of an accelerator, for loop-nest",
+        ..energy_key!(leakage, "pJ/cycle")
+    },
+    Key {
+        name: "hardware.clock_pj_per_cycle",
+        help: "energy of clock and control of an accelerator that computes, for loop-nest",
+        ..energy_key!(clock, "pJ/cycle")
+    },
 ];

@@ -165,9 +165,22 @@ const KEY: Key = Key {
     get: |_| Value::Null,
 };
 
-/// An option that takes one value, to be filled in.
-const OPTION: KeyOption =
-    KeyOption { long: "", placeholder: "", default: None, several: Several::No };
+impl KeyOption {
+    /// An option that takes one value.
+    const fn new(long: &'static str, placeholder: &'static str) -> Self {
+        Self::several(long, placeholder, Several::No)
+    }
+
+    /// An option whose further values mean `several`.
+    const fn several(long: &'static str, placeholder: &'static str, several: Several) -> Self {
+        Self { long, placeholder, default: None, several }
+    }
+
+    /// The same option with the value that a command takes if it is left out.
+    const fn default(self, value: &'static str) -> Self {
+        Self { default: Some(value), ..self }
+    }
+}
 
 const BOOL: &[&str] = &["true", "false"];
 

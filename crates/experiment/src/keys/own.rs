@@ -13,7 +13,7 @@ use xrsim_sim::plan::{Ablation, Semantics};
 use xrsim_sim::schedule::PolicyError;
 
 use super::values::{names, value};
-use super::{Allowed, KEY, Key, KeyOption, OPTION, Set, Several, Slip, field, word};
+use super::{Allowed, KEY, Key, KeyOption, Set, Several, Slip, field, word};
 
 /// Names of the semantics.
 pub(crate) const SEMANTICS: [(&str, Semantics); 2] =
@@ -32,12 +32,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "usage scenario: a name or a file",
         allowed: Allowed::Text("a name (`xrsim list scenarios`) or a file"),
         default: Some("the seven of the suite"),
-        option: Some(KeyOption {
-            long: "scenario",
-            placeholder: "S",
-            several: Several::Runs,
-            ..OPTION
-        }),
+        option: Some(KeyOption::several("scenario", "S", Several::Runs)),
         in_mlsys2023: true,
         set: Set::Value(|s, text| some(&mut s.scenario, text)),
         ..KEY
@@ -47,7 +42,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "PEs of the whole system, for styles",
         allowed: Allowed::Whole("a whole number from 1 to 16777216"),
         default: Some("4096, 8192"),
-        option: Some(KeyOption { long: "pes", placeholder: "N", several: Several::Runs, ..OPTION }),
+        option: Some(KeyOption::several("pes", "N", Several::Runs)),
         in_mlsys2023: true,
         set: Set::Value(|s, text| {
             let pes = text.parse().ok();
@@ -61,12 +56,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "system: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file",
         allowed: Allowed::Text("a name (`xrsim list systems`), shares of dataflows, or a file"),
         default: Some("A to M"),
-        option: Some(KeyOption {
-            long: "system",
-            placeholder: "A..M|MIX|FILE",
-            several: Several::Runs,
-            ..OPTION
-        }),
+        option: Some(KeyOption::several("system", "A..M|MIX|FILE", Several::Runs)),
         in_mlsys2023: true,
         set: Set::Value(|s, text| some(&mut s.system, text)),
         ..KEY
@@ -76,17 +66,9 @@ pub(super) const KEYS: &[Key] = &[
         help: "rules of the run: as the paper means them, or as the published artifact ran them, to \
                the last digit",
         allowed: Allowed::Word(const { &names(&SEMANTICS) }),
-        option: Some(KeyOption {
-            long: "semantics",
-            placeholder: "SEMANTICS",
-            default: Some("principled"),
-            ..OPTION
-        }),
+        option: Some(KeyOption::new("semantics", "SEMANTICS").default("principled")),
         in_mlsys2023: true,
-        set: Set::Named(|s, text| {
-            s.semantics = named("semantics", &SEMANTICS, text)?;
-            Ok(())
-        }),
+        set: Set::Named(|s, text| named("semantics", &SEMANTICS, text).map(|it| s.semantics = it)),
         get: |s| json!(s.semantics.name()),
         ..KEY
     },
@@ -95,13 +77,12 @@ pub(super) const KEYS: &[Key] = &[
         help: "layers of the networks: their true operators (strides, padding, groups, attention), \
                or the dense convolutions of the published artifact",
         allowed: Allowed::Word(const { &names(&EDITIONS) }),
-        option: Some(KeyOption { long: "networks", placeholder: "EDITION", ..OPTION }),
+        option: Some(KeyOption::new("networks", "EDITION")),
         default: Some("reference; artifact with mlsys2023 semantics"),
         renamed: &Edition::RENAMED,
         in_mlsys2023: true,
         set: Set::Named(|s, text| {
-            s.networks = Some(named("edition of networks", &EDITIONS, text)?);
-            Ok(())
+            named("edition of networks", &EDITIONS, text).map(|it| s.networks = Some(it))
         }),
         get: |s| json!(s.networks().name()),
         ..KEY
@@ -110,7 +91,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "cost_model",
         help: "layer costs: a cost model, or a CSV file of measurements",
         allowed: Allowed::Text("a name (`xrsim list cost-models`) or a CSV file"),
-        option: Some(KeyOption { long: "cost-model", placeholder: "M|FILE.csv", ..OPTION }),
+        option: Some(KeyOption::new("cost-model", "M|FILE.csv")),
         default: Some("loop-nest; maestro with mlsys2023 semantics"),
         renamed: &cost::RENAMED,
         in_mlsys2023: true,
@@ -122,7 +103,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "platform",
         help: "clock, bandwidth and memory of styles",
         allowed: Allowed::Text("a name (`xrsim list platforms`) or a file"),
-        option: Some(KeyOption { long: "platform", placeholder: "P|FILE", ..OPTION }),
+        option: Some(KeyOption::new("platform", "P|FILE")),
         default: Some("paper; artifact with mlsys2023 semantics"),
         renamed: &[Renamed { kind: "platform", old: "mlsys2023", new: "artifact" }],
         in_mlsys2023: true,
@@ -134,7 +115,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "technology",
         help: "constants of area and leakage, which no score depends on",
         allowed: Allowed::Text("a name (`xrsim list technologies`) or a file"),
-        option: Some(KeyOption { long: "technology", placeholder: "T|FILE", ..OPTION }),
+        option: Some(KeyOption::new("technology", "T|FILE")),
         default: Some("that of the system or platform"),
         or_else: Some(Technology::DEFAULT),
         in_mlsys2023: true,
@@ -147,12 +128,12 @@ pub(super) const KEYS: &[Key] = &[
         help: "choices of every accelerator for each layer: forms, sizes and orders of loops, spread \
                axes, clusters",
         allowed: Allowed::Word(const { &names(&Flexibility::ALL) }),
-        option: Some(KeyOption { long: "flexibility", placeholder: "F", ..OPTION }),
+        option: Some(KeyOption::new("flexibility", "F")),
         default: Some("that of the accelerator, system, style or dataflow"),
         or_else: Some(Flexibility::DEFAULT.name()),
         set: Set::Named(|s, text| {
-            s.mapping.flexibility = Some(named("flexibility", &Flexibility::ALL, text)?);
-            Ok(())
+            let flexibility = named("flexibility", &Flexibility::ALL, text);
+            flexibility.map(|it| s.mapping.flexibility = Some(it))
         }),
         get: |s| json!(s.mapping.flexibility.map(Flexibility::name)),
         ..KEY
@@ -162,13 +143,12 @@ pub(super) const KEYS: &[Key] = &[
         help: "objective of these choices: least latency and then energy among mappings within 1 %, \
                least energy, or least product of both",
         allowed: Allowed::Word(const { &names(&MappingObjective::ALL) }),
-        option: Some(KeyOption { long: "mapping-objective", placeholder: "O", ..OPTION }),
+        option: Some(KeyOption::new("mapping-objective", "O")),
         default: Some("that of the accelerator, system or style"),
         or_else: Some(MappingObjective::DEFAULT.name()),
         set: Set::Named(|s, text| {
-            let objective = named("mapping objective", &MappingObjective::ALL, text)?;
-            s.mapping.objective = Some(objective);
-            Ok(())
+            let objective = named("mapping objective", &MappingObjective::ALL, text);
+            objective.map(|it| s.mapping.objective = Some(it))
         }),
         get: |s| json!(s.mapping.objective.map(MappingObjective::name)),
         ..KEY
@@ -178,14 +158,14 @@ pub(super) const KEYS: &[Key] = &[
         help: "work of the search for these choices in one layer: `full` takes seconds where `quick` takes \
                milliseconds, and comes closer to the bound; choices of a full search that are known \
                already count with either",
-        option: Some(KeyOption { long: "effort", placeholder: "E", ..OPTION }),
+        option: Some(KeyOption::new("effort", "E")),
         ..word!(effort, EFFORTS)
     },
     Key {
         name: "scheduler",
         help: "scheduler, with its parameters (`edf`, `dream:alpha=0.5`)",
         allowed: Allowed::Text("a name (`xrsim list schedulers`) and parameters"),
-        option: Some(KeyOption { long: "scheduler", placeholder: "P[:KEY=VALUE,..]", ..OPTION }),
+        option: Some(KeyOption::new("scheduler", "P[:KEY=VALUE,..]")),
         set: Set::Named(|s, text| {
             s.scheduler = external::policy(text).map_err(|error| match error {
                 PolicyError::Name(_) => Slip::Name {
@@ -203,17 +183,9 @@ pub(super) const KEYS: &[Key] = &[
         name: "without",
         help: "quirks of the published artifact that runs with mlsys2023 semantics leave out",
         allowed: Allowed::Text("quirks (`xrsim list quirks`) joined by `+`, or `none`"),
-        option: Some(KeyOption {
-            long: "without",
-            placeholder: "QUIRK",
-            several: Several::Parts,
-            ..OPTION
-        }),
+        option: Some(KeyOption::several("without", "QUIRK", Several::Parts)),
         in_mlsys2023: true,
-        set: Set::Named(|s, text| {
-            s.without = without(text)?;
-            Ok(())
-        }),
+        set: Set::Named(|s, text| without(text).map(|it| s.without = it)),
         get: |s| json!(s.without_text()),
         ..KEY
     },
@@ -222,7 +194,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "span in which requests arrive",
         unit: "ms",
         allowed: Allowed::Number("a number of ms from 0.000001 to 9007199254"),
-        option: Some(KeyOption { long: "duration", placeholder: "MS", ..OPTION }),
+        option: Some(KeyOption::new("duration", "MS")),
         set: Set::Value(|s, text| {
             SimSpan::from_positive_ms(text.parse().ok()?).map(|span| s.load.duration = span)
         }),
@@ -233,7 +205,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "seed",
         help: "seed of every random draw",
         allowed: Allowed::Whole("a whole number from 0 to 2^64 - 1"),
-        option: Some(KeyOption { long: "seed", placeholder: "N", default: Some("0"), ..OPTION }),
+        option: Some(KeyOption::new("seed", "N").default("0")),
         in_mlsys2023: true,
         set: Set::Value(|s, text| text.parse().ok().map(|seed| s.load.seed = seed)),
         get: |s| json!(s.load.seed),

@@ -2,15 +2,19 @@
 
 mod space;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use xrsim_config::search::{ObjectiveDraft, SearchBody};
-use xrsim_config::{At, Catalog, InputFile, Notes, Problem, SearchDraft, nearest, resolve};
+use xrsim_config::search::{ObjectiveDraft, SearchBody, StopDraft};
+use xrsim_config::{
+    At, Catalog, InputFile, Notes, Problem, SearchDraft, nearest, resolve, unknown_name,
+};
 use xrsim_model::column::Better;
 use xrsim_model::hardware::{Accelerator, Technology};
 use xrsim_model::model::Network;
 use xrsim_model::scenario::Scenario;
+use xrsim_model::sequence::distinct_by;
 use xrsim_model::statistics;
 use xrsim_search::{
     ConfirmSettings, Constraint, Method, Over, Quantity, Question, Space, StopRules, TypeAreas,
@@ -165,6 +169,25 @@ impl Reader<'_> {
         self.problems.push(Problem::new(at.clone(), message.into()));
     }
 
+    fn problem_with_help(
+        &mut self,
+        at: &std::ops::Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.problems.push(Problem::new(at.clone(), message.into()).help(help));
+    }
+
+    /// Refuses texts that are given twice.
+    fn refuse_repeated<'t>(&mut self, texts: impl Iterator<Item = &'t Text>) {
+        let mut seen = HashSet::new();
+        for text in texts {
+            if !seen.insert(&text.value) {
+                self.problem(&text.span, format!("`{}` is given twice", text.value));
+            }
+        }
+    }
+
     fn read_settings(&mut self) {
         let draft = self.draft;
         for (key, value) in &draft.body.settings {
@@ -172,10 +195,10 @@ impl Reader<'_> {
                 let message = format!("`{}` is no setting of a search", key.value);
                 let help = "a search has keys of its own for scenarios, systems, PEs, schedulers, \
                             replications and seed";
-                self.problems.push(Problem::new(key.span.clone(), message).help(help));
+                self.problem_with_help(&key.span, message, help);
                 continue;
             }
-            self.set(key, value);
+            self.problems.extend(set(&mut self.settings, key, value).err());
         }
         if let Some(seed) = draft.body.seed {
             self.settings.load.seed = seed;
@@ -188,14 +211,8 @@ impl Reader<'_> {
         }
     }
 
-    fn set(&mut self, key: &Text, value: &Text) {
-        match set(&mut self.settings, key, value) {
-            Ok(()) => {}
-            Err(problem) => self.problems.push(problem),
-        }
-    }
-
     fn finish(mut self) -> Result<PreparedSearch, ExperimentError> {
+        let body = &self.draft.body;
         let cost_model = NamedCostModel::find(&mut self.catalog, self.settings.cost_model())?;
         let scenarios = self.scenarios()?;
         self.settings.refuse_unknown_tasks(scenarios.iter().flatten())?;
@@ -206,67 +223,40 @@ impl Reader<'_> {
         let space = self.space()?;
         let constraints = self.constraints();
         let method = self.method();
-        let (over, at) = self.over();
-        let Some((space, scenarios)) = space.zip(scenarios).filter(|_| self.problems.is_empty())
+        let over = self.over();
+        let Some((mut space, scenarios)) =
+            space.zip(scenarios).filter(|_| self.problems.is_empty())
         else {
             return Err(self.draft.invalid(self.problems).into());
         };
-        let needed = self.body().needed_memory.as_ref().is_some_and(|it| it.value);
-        let space = match needed {
-            true => with_needed(space, &scenarios, &cost_model),
-            false => space,
-        };
-        let weights: Vec<f64> = match self.body().scenarios.is_empty() {
+        if body.needed_memory.as_ref().is_some_and(|it| it.value) {
+            let networks = networks(scenarios.iter());
+            space = space.with_needed_buffers(&networks, &*cost_model.model, &|_| {});
+        }
+        let weights: Vec<f64> = match body.scenarios.is_empty() {
             true => vec![1.0; scenarios.len()],
-            false => self.body().scenarios.iter().map(|(_, weight)| *weight).collect(),
+            false => body.scenarios.iter().map(|(_, weight)| *weight).collect(),
         };
         let questions = questions(&scenarios, &weights, &quantities, &over, &constraints);
         let system = space.system(&[0])?;
         let plans: Vec<Plan> = scenarios.iter().map(|it| self.settings.plan(it, &system)).collect();
-        if quantities.len() > Question::MAX_OBJECTIVES {
-            self.problem(&at, "a front has two or three objectives");
-        }
-        let draft = self.draft;
-        let replications = draft.body.replications.as_ref().map(|it| it.value);
-        let draws = replications.unwrap_or(DRAWS);
+        let draws = body.replications.as_ref().map_or(DRAWS, |it| it.value);
         let is_drawn = plans.iter().any(|plan| plan.drawn().any());
-        let mut warnings = Vec::new();
-        if draws == 1 && is_drawn {
-            warnings.push(
-                "one draw: winners differ between draws; `replications: 30` is the default".into(),
-            );
-        }
-        let confirm = match draft.body.confirm {
-            Some(None) => None,
-            Some(Some((delta, alpha))) => Some((delta, alpha)),
-            None => Some((0.001, 0.05)),
-        };
-        let confirm = confirm.filter(|_| is_drawn && draws > 1).and_then(|(delta, alpha)| {
-            Some(ConfirmSettings::new(delta, statistics::Fraction::new(alpha)?))
-        });
-        let programs = draft.body.schedulers.iter().map(|it| &*it.value);
-        let programs = programs::inputs_of(programs)?;
-        if !self.problems.is_empty() {
-            return Err(draft.invalid(self.problems).into());
-        }
-        let stop = draft.body.stop;
-        let default = StopRules::default();
+        let warning = "one draw: winners differ between draws; `replications: 30` is the default";
+        let warnings = (draws == 1 && is_drawn).then(|| warning.into()).into_iter().collect();
+        let programs = programs::inputs_of(body.schedulers.iter().map(|it| &*it.value))?;
         Ok(PreparedSearch {
-            name: draft.body.name.clone(),
+            name: body.name.clone(),
             space,
             plans,
             questions,
             schedulers,
             cost_model,
             draws,
-            confirm,
+            confirm: confirm_settings(body).filter(|_| is_drawn && draws > 1),
             method,
-            stop: StopRules {
-                gap: stop.gap_percent.map_or(default.gap, |percent| percent / 100.0),
-                runs: stop.runs.unwrap_or(default.runs),
-                evaluations: stop.evaluations.unwrap_or(default.evaluations),
-            },
-            minutes: stop.minutes,
+            stop: stop_rules(body.stop),
+            minutes: body.stop.minutes,
             technology,
             other_technologies,
             warnings,
@@ -280,34 +270,25 @@ impl Reader<'_> {
     fn scenarios(&mut self) -> Result<Option<Vec<Arc<Scenario>>>, ExperimentError> {
         let edition = self.settings.edition();
         let draft = self.draft;
-        if draft.body.scenarios.is_empty() {
-            let names = self.catalog.suite()?.scenarios;
-            let parameters = &self.settings.parameters;
-            let scenarios =
-                names.iter().map(|name| self.catalog.scenario_with(name, edition, parameters));
+        let suite = draft.body.scenarios.is_empty().then(|| self.catalog.suite()).transpose()?;
+        let parameters = &self.settings.parameters;
+        let mut lookup = |name: &str| self.catalog.scenario_with(name, edition, parameters);
+        if let Some(suite) = suite {
+            let scenarios = suite.scenarios.iter().map(|name| lookup(name));
             return Ok(Some(scenarios.collect::<Result<_, _>>()?));
         }
         let names = draft.body.scenarios.iter().map(|(name, _)| name);
-        let parameters = &self.settings.parameters;
-        let lookup = |name: &str| self.catalog.scenario_with(name, edition, parameters);
         let found = resolve(names, lookup, &mut self.problems)?;
-        for (at, (name, _)) in draft.body.scenarios.iter().enumerate() {
-            if draft.body.scenarios[..at].iter().any(|(other, _)| other.value == name.value) {
-                let message = format!("`{}` is given twice", name.value);
-                self.problem(&name.span, message);
-            }
-        }
+        self.refuse_repeated(draft.body.scenarios.iter().map(|(name, _)| name));
         Ok(found)
     }
 
     fn technology(&mut self) -> Result<Arc<Technology>, ExperimentError> {
         let draft = self.draft;
-        let Some(name) = &draft.body.technology else {
-            return Ok(self.catalog.technology(Technology::DEFAULT)?);
-        };
         let lookup = |name: &str| self.catalog.technology(name);
-        match resolve([name].into_iter(), lookup, &mut self.problems)? {
-            Some(found) => Ok(Arc::clone(&found[0])),
+        let found = resolve(draft.body.technology.iter(), lookup, &mut self.problems)?;
+        match found.unwrap_or_default().pop() {
+            Some(technology) => Ok(technology),
             None => Ok(self.catalog.technology(Technology::DEFAULT)?),
         }
     }
@@ -352,13 +333,8 @@ impl Reader<'_> {
     fn quantity(&mut self, name: &Text) -> Option<Quantity> {
         let found = Quantity::find(&name.value);
         if found.is_none() {
-            let known = || Quantity::all().map(Quantity::name);
-            let message = format!("no quantity named `{}`", name.value);
-            let help = match nearest(&name.value, known()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known: {}", known().collect::<Vec<_>>().join(", ")),
-            };
-            self.problems.push(Problem::new(name.span.clone(), message).help(help));
+            let known = Quantity::all().map(Quantity::name);
+            self.problems.push(unknown_name("quantity", name, known));
         }
         found
     }
@@ -376,7 +352,7 @@ impl Reader<'_> {
             if is_most.is_some_and(|it| it != (right == MAXIMISE)) {
                 let message = format!("of `{}`, {right} is meant", name.value);
                 let help = format!("write `{right}: {}`", name.value);
-                self.problems.push(Problem::new(name.span.clone(), message).help(help));
+                self.problem_with_help(&name.span, message, help);
             }
             if found.contains(&quantity) {
                 let message = format!("`{}` is given twice", name.value);
@@ -397,19 +373,16 @@ impl Reader<'_> {
         if energy && !has_limit {
             let message = "dropping every frame needs no energy";
             let help = "limit what may be missed, such as `constraints: {miss_ratio: \"<= 0.1\"}`";
-            self.problems.push(Problem::new(span.clone(), message).help(help));
+            self.problem_with_help(span, message, help);
         }
         found
     }
 
-    fn over(&mut self) -> (Vec<&'static str>, std::ops::Range<usize>) {
+    fn over(&mut self) -> Vec<&'static str> {
         const WORDS: [&str; 3] = ["mean", "min", "each"];
         let draft = self.draft;
-        let Some(At { span, value }) = &draft.body.objective else {
-            return (vec!["mean"], 0..0);
-        };
         let mut found = Vec::new();
-        for word in &value.over {
+        for word in draft.body.objective.iter().flat_map(|it| &it.value.over) {
             match WORDS.iter().find(|known| **known == &*word.value) {
                 Some(known) if found.contains(known) => {}
                 Some(known) => found.push(*known),
@@ -419,14 +392,14 @@ impl Reader<'_> {
                         format!("did you mean `{near}`?")
                     });
                     let message = format!("no treatment of scenarios named `{}`", word.value);
-                    self.problems.push(Problem::new(word.span.clone(), message).help(help));
+                    self.problem_with_help(&word.span, message, help);
                 }
             }
         }
         if found.is_empty() {
             found.push("mean");
         }
-        (found, span.clone())
+        found
     }
 
     fn constraints(&mut self) -> Vec<Constraint> {
@@ -445,34 +418,33 @@ impl Reader<'_> {
         match Method::ALL.iter().find(|(name, _)| *name == &*word.value) {
             Some(&(_, method)) => method,
             None => {
-                let names = || Method::ALL.iter().map(|(name, _)| *name);
-                let help = match nearest(&word.value, names()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("known: {}", names().collect::<Vec<_>>().join(", ")),
-                };
-                let message = format!("no method named `{}`", word.value);
-                self.problems.push(Problem::new(word.span.clone(), message).help(help));
+                let names = Method::ALL.iter().map(|(name, _)| *name);
+                self.problems.push(unknown_name("method", word, names));
                 Method::Auto
             }
         }
     }
 }
 
-/// The space with buffers as large as the networks of the scenarios need.
-fn with_needed(space: Space, scenarios: &[Arc<Scenario>], cost_model: &NamedCostModel) -> Space {
-    space.with_needed_buffers(&networks(scenarios.iter()), &*cost_model.model, &|_| {})
+/// Parameters of the confirmation; `None` for none.
+fn confirm_settings(body: &SearchBody) -> Option<ConfirmSettings> {
+    let (delta, alpha) = body.confirm.unwrap_or(Some((0.001, 0.05)))?;
+    Some(ConfirmSettings::new(delta, statistics::Fraction::new(alpha)?))
+}
+
+/// Rules of `draft`, with the defaults of those that it leaves out.
+fn stop_rules(draft: StopDraft) -> StopRules {
+    let mut rules = StopRules::default();
+    rules.gap = draft.gap_percent.map_or(rules.gap, |percent| percent / 100.0);
+    rules.runs = draft.runs.unwrap_or(rules.runs);
+    rules.evaluations = draft.evaluations.unwrap_or(rules.evaluations);
+    rules
 }
 
 /// The networks of scenarios, each once.
 fn networks<'a>(scenarios: impl Iterator<Item = &'a Arc<Scenario>>) -> Vec<Arc<Network>> {
-    let mut networks: Vec<Arc<Network>> = Vec::new();
-    for active in scenarios.flat_map(|scenario| scenario.models()) {
-        let network = &active.unit.network;
-        if !networks.iter().any(|known| Arc::ptr_eq(known, network)) {
-            networks.push(Arc::clone(network));
-        }
-    }
-    networks
+    let models = scenarios.flat_map(|scenario| scenario.models());
+    distinct_by(models.map(|active| Arc::clone(&active.unit.network)), Arc::ptr_eq)
 }
 
 /// Sets a key, or returns the problem.
@@ -518,7 +490,7 @@ fn questions(
         }
     }
     // Of one scenario, the mean is the scenario.
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     questions.retain(|it| seen.insert(it.name.clone()));
     questions
 }

@@ -6,10 +6,10 @@ use super::super::keys::Key;
 use super::super::systems::{full_system, mapped, mapping, style_system};
 use super::super::{ExperimentError, Settings};
 use super::{Reader, Text, set};
-use xrsim_config::{At, Hardware, Problem, resolve};
+use xrsim_config::{At, Hardware, resolve};
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::platform::Platform;
-use xrsim_model::hardware::{Change, MemoryEnergy, System};
+use xrsim_model::hardware::{Change, HardwareError, MemoryEnergy, System};
 use xrsim_model::units::ClockRate;
 use xrsim_search::{Chip, Fraction, Parts, Space, SpaceSettings};
 
@@ -30,9 +30,9 @@ impl Reader<'_> {
             let reference = path.map_or(name.value.to_string(), |it| it.display().to_string());
             self.references.extend(found.iter().map(|it| (it.name().into(), reference.clone())));
         }
-        self.refuse_repeated(&draft.body.dataflows);
+        self.refuse_repeated(draft.body.dataflows.iter());
         for (_, values) in &draft.body.chips {
-            self.refuse_repeated(values);
+            self.refuse_repeated(values.iter());
         }
         let chips = self.chips()?;
         let Some((dataflows, chips)) = dataflows.zip(chips) else { return Ok(None) };
@@ -66,15 +66,6 @@ impl Reader<'_> {
             Err(error) => {
                 self.problem(&place, error.to_string());
                 Ok(None)
-            }
-        }
-    }
-
-    /// Refuses values that are given twice.
-    fn refuse_repeated(&mut self, values: &[Text]) {
-        for (at, value) in values.iter().enumerate() {
-            if values[..at].iter().any(|other| other.value == value.value) {
-                self.problem(&value.span, format!("`{}` is given twice", value.value));
             }
         }
     }
@@ -133,7 +124,7 @@ impl Reader<'_> {
                 );
                 let help =
                     format!("set `{name}_per_byte: by-size` under `energy_pj` of the platform");
-                self.problems.push(Problem::new(span.clone(), message).help(help));
+                self.problem_with_help(span, message, help);
             }
         }
     }
@@ -143,18 +134,54 @@ impl Reader<'_> {
         let draft = self.draft;
         let platform = self.catalog.platform(self.settings.platform())?;
         self.check_needed_memory(&platform);
+        let Some(combinations) = self.combinations(&platform) else { return Ok(None) };
+        let points = &draft.body.operating_points;
+        if let Some(At { span, .. }) = points.first()
+            && self.settings.has("hardware.clock_mhz")
+        {
+            let message = "`operating_points` beside a clock of all chips; give one of the two";
+            self.problem(span, message);
+        }
+        let combinations = match points.is_empty() {
+            true => combinations,
+            false => combinations
+                .iter()
+                .flat_map(|it| points.iter().filter_map(move |point| at_point(it, point.value)))
+                .collect(),
+        };
+        let chip = |(settings, varied): Varied| {
+            let mut chip = Chip::new(Arc::new(platform.with(&settings.budget)?));
+            chip.varied = varied;
+            chip.mapping = mapping(&settings);
+            chip.change = settings.accelerator;
+            Ok(chip)
+        };
+        let chips: Result<Vec<_>, HardwareError> = combinations.into_iter().map(chip).collect();
+        Ok(chips.map_or_else(
+            |error| {
+                let at = draft.body.chips.first().map_or(0..0, |(key, _)| key.span.clone());
+                self.problem(&at, error.to_string());
+                None
+            },
+            Some,
+        ))
+    }
+
+    /// Settings under every combination of the values of the keys of chips; `None` if there are too many, or if a
+    /// value is wrong.
+    fn combinations(&mut self, platform: &Platform) -> Option<Vec<Varied>> {
+        const MAX_CHIPS: usize = 10_000;
         let mut combinations: Vec<Varied> = vec![(self.settings.clone(), Vec::new())];
-        for (key, values) in &draft.body.chips {
-            self.check_dimension(key, values, &platform);
+        for (key, values) in &self.draft.body.chips {
+            self.check_dimension(key, values, platform);
             let mut next = Vec::new();
             for (settings, varied) in &combinations {
                 for value in values {
-                    let mut settings = settings.clone();
+                    let (mut settings, mut varied) = (settings.clone(), varied.clone());
                     if let Err(problem) = set(&mut settings, key, value) {
                         self.problems.push(problem);
-                        return Ok(None);
+                        return None;
                     }
-                    let mut varied = varied.clone();
                     if values.len() > 1 {
                         varied.push((key.value.clone(), value.value.clone()));
                     }
@@ -162,56 +189,14 @@ impl Reader<'_> {
                 }
             }
             combinations = next;
-            const MAX_CHIPS: usize = 10_000;
             if combinations.len() > MAX_CHIPS {
                 let message =
                     format!("{} chips; at most {MAX_CHIPS} are allowed", combinations.len());
                 self.problem(&key.span, message);
-                return Ok(None);
+                return None;
             }
         }
-        let points = &draft.body.operating_points;
-        if let Some(At { span, .. }) = points.first()
-            && self.settings.has("hardware.clock_mhz")
-        {
-            self.problem(
-                span,
-                "`operating_points` beside a clock of all chips; give one of the two",
-            );
-        }
-        if !points.is_empty() {
-            let at = |(settings, varied): &Varied, &(mhz, scale): &(f64, f64)| {
-                let mut settings = settings.clone();
-                let clock = ClockRate::from_mhz(mhz)?;
-                settings.accelerator.clock = Some(Change::To(clock));
-                settings.accelerator.energy.on_chip = Some(scale);
-                let value = format!("{mhz} MHz x{scale}").into();
-                let varied = [&varied[..], &[("operating_point".into(), value)]].concat();
-                Some((settings, varied))
-            };
-            let each = combinations
-                .iter()
-                .flat_map(|it| points.iter().filter_map(move |point| at(it, &point.value)));
-            combinations = each.collect();
-        }
-        let mut chips = Vec::new();
-        for (settings, varied) in combinations {
-            match platform.with(&settings.budget) {
-                Ok(platform) => {
-                    let mut chip = Chip::new(Arc::new(platform));
-                    chip.varied = varied;
-                    chip.mapping = mapping(&settings);
-                    chip.change = settings.accelerator;
-                    chips.push(chip);
-                }
-                Err(error) => {
-                    let at = draft.body.chips.first().map_or(0..0, |(key, _)| key.span.clone());
-                    self.problem(&at, error.to_string());
-                    return Ok(None);
-                }
-            }
-        }
-        Ok(Some(chips))
+        Some(combinations)
     }
 
     /// Refuses a dimension of chips that nothing bounds: the search would return its largest value.
@@ -236,7 +221,7 @@ impl Reader<'_> {
                 }
                 _ => format!("dimensions with an area are {}", known.join(", ")),
             };
-            self.problems.push(Problem::new(key.span.clone(), message).help(help));
+            self.problem_with_help(&key.span, message, help);
             return;
         };
         let bounding = ["area_mm2", "power_mw"];
@@ -249,7 +234,7 @@ impl Reader<'_> {
             let message = format!("nothing bounds `{}`", key.value);
             let help = "give a constraint such as `area_mm2: \"<= 60\"`, an objective on area or power, \
                         or one value";
-            self.problems.push(Problem::new(key.span.clone(), message).help(help));
+            self.problem_with_help(&key.span, message, help);
         }
         // The default energy of the shared memory follows its size.
         let follows = |energy: MemoryEnergy| {
@@ -260,7 +245,17 @@ impl Reader<'_> {
             let message = format!("the energy of `{}` does not follow its size", key.value);
             let help =
                 "a platform for this search gives the energy per byte of this memory as `by-size`";
-            self.problems.push(Problem::new(key.span.clone(), message).help(help));
+            self.problem_with_help(&key.span, message, help);
         }
     }
+}
+
+/// Settings of a chip at an operating point: a clock \[MHz\] and the multiple of the energies of the chip. `None` for
+/// a clock that is out of range.
+fn at_point((settings, varied): &Varied, (mhz, scale): (f64, f64)) -> Option<Varied> {
+    let mut settings = settings.clone();
+    settings.accelerator.clock = Some(Change::To(ClockRate::from_mhz(mhz)?));
+    settings.accelerator.energy.on_chip = Some(scale);
+    let value = format!("{mhz} MHz x{scale}").into();
+    Some((settings, [&varied[..], &[("operating_point".into(), value)]].concat()))
 }

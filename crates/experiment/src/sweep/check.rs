@@ -137,7 +137,7 @@ fn defaults(
     full: &[&At<Box<str>>],
     inputs: &mut Inputs,
 ) -> Result<Vec<Factor>, ExperimentError> {
-    let suite = inputs.suite()?;
+    let suite = inputs.catalog().suite()?;
     let mut defaults = Vec::new();
     if !draft.gives("scenario") {
         defaults.push(Factor::axis("scenario", suite.scenarios.iter().map(String::as_str)));

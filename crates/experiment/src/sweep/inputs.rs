@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use xrsim_config::{
-    At, Catalog, ConfigError, Edition, Hardware, InputFile, Notes, Problem, Suite, SweepDraft,
-    printable, resolve,
+    At, Catalog, ConfigError, Edition, Hardware, InputFile, Notes, Problem, SweepDraft, printable,
+    resolve,
 };
 use xrsim_model::hardware::Technology;
-use xrsim_model::hardware::platform::Platform;
 use xrsim_model::mapper::Effort;
 use xrsim_model::scenario::Scenario;
 use xrsim_sim::sweep::grid::Factor;
@@ -56,68 +55,14 @@ impl Inputs {
         self.costs.iter().map(|(.., cost_model)| Arc::clone(cost_model)).collect()
     }
 
-    /// Scenarios, systems and PEs that run by default.
-    ///
-    /// # Errors
-    ///
-    /// Returns no error: the tests read the embedded suite.
-    pub(crate) fn suite(&mut self) -> Result<Suite, ExperimentError> {
-        Ok(self.catalogs[0].suite()?)
+    /// Catalog of everything that does not depend on the edition of the networks.
+    pub(crate) fn catalog(&mut self) -> &mut Catalog {
+        &mut self.catalogs[0]
     }
 
-    /// The scenario called `name`.
-    ///
-    /// # Errors
-    ///
-    /// [`ExperimentError::Config`] if it cannot be read.
-    pub(crate) fn scenario(
-        &mut self,
-        name: &str,
-        networks: Edition,
-        edition: Edition,
-    ) -> Result<Arc<Scenario>, ExperimentError> {
-        Ok(self.catalogs[networks as usize].scenario(name, edition)?)
-    }
-
-    /// The scenario called `name` under `settings`, with their parameters of networks.
-    ///
-    /// # Errors
-    ///
-    /// [`ExperimentError::Config`] if a network cannot have all these values at once.
-    pub(crate) fn scenario_with(
-        &mut self,
-        name: &str,
-        settings: &Settings,
-    ) -> Result<Arc<Scenario>, ExperimentError> {
-        let catalog = &mut self.catalogs[settings.networks() as usize];
-        Ok(catalog.scenario_with(name, settings.edition(), &settings.parameters)?)
-    }
-
-    /// The style or system called `name`.
-    ///
-    /// # Errors
-    ///
-    /// [`ExperimentError::Config`] if it cannot be read.
-    pub(crate) fn hardware(&mut self, name: &str) -> Result<Hardware, ExperimentError> {
-        Ok(self.catalogs[0].hardware(name)?)
-    }
-
-    /// The platform called `name`.
-    ///
-    /// # Errors
-    ///
-    /// [`ExperimentError::Config`] if it cannot be read.
-    pub(crate) fn platform(&mut self, name: &str) -> Result<Arc<Platform>, ExperimentError> {
-        Ok(self.catalogs[0].platform(name)?)
-    }
-
-    /// The technology called `name`.
-    ///
-    /// # Errors
-    ///
-    /// [`ExperimentError::Config`] if it cannot be read.
-    pub(crate) fn technology(&mut self, name: &str) -> Result<Arc<Technology>, ExperimentError> {
-        Ok(self.catalogs[0].technology(name)?)
+    /// Catalog whose scenarios have the networks of an edition.
+    pub(crate) fn catalog_with(&mut self, networks: Edition) -> &mut Catalog {
+        &mut self.catalogs[networks as usize]
     }
 
     /// Index, and name in results, of the cost model that points call `name`, with an effort.
@@ -184,7 +129,7 @@ impl Inputs {
         let mut known: Vec<Arc<Scenario>> = Vec::new();
         for settings in all_settings(draft) {
             let edition = settings.edition();
-            let catalog = &mut self.catalogs[settings.networks() as usize];
+            let catalog = self.catalog_with(settings.networks());
             let mut lookup = |name: &str| catalog.scenario(name, edition);
             let named = resolve(scenarios.iter().copied(), &mut lookup, problems)?;
             let names = named.iter().flatten().map(|scenario| scenario.name());

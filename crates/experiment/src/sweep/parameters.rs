@@ -7,6 +7,7 @@ use xrsim_config::sweep::DraftFactor;
 use xrsim_config::{At, Problem, SweepDraft, parameter_fault, unknown_name};
 use xrsim_model::model::Network;
 use xrsim_model::scenario::Scenario;
+use xrsim_model::sequence::distinct_by;
 
 use super::super::keys::task_and_parameter;
 
@@ -29,12 +30,8 @@ fn of_column(
     let Some((task, name)) = task_and_parameter(&key.value) else { return Vec::new() };
     let models = || scenarios.iter().flat_map(|scenario| scenario.models());
     let of_task = models().filter(|model| *model.unit.task == *task);
-    let mut networks: Vec<&Arc<Network>> = Vec::new();
-    for network in of_task.map(|model| &model.unit.network) {
-        if !networks.iter().any(|known| Arc::ptr_eq(known, network)) {
-            networks.push(network);
-        }
-    }
+    let networks = of_task.map(|model| &model.unit.network);
+    let networks = distinct_by(networks, |a, b| Arc::ptr_eq(a, b));
     if networks.is_empty() {
         let tasks: BTreeSet<&str> = models().map(|model| &*model.unit.task).collect();
         let task = At { span: key.span.clone(), value: task.into() };

@@ -78,8 +78,8 @@ impl<'g> Candidate<'g> {
         }
         let (edition, networks) = (settings.edition(), settings.networks());
         let name = settings.scenario.as_deref().unwrap_or_default();
-        let scenario = inputs.scenario(name, networks, edition)?;
-        let hardware = inputs.hardware(settings.system.as_deref().unwrap_or_default())?;
+        let scenario = inputs.catalog_with(networks).scenario(name, edition)?;
+        let hardware = inputs.catalog().hardware(settings.system.as_deref().unwrap_or_default())?;
         let (system, pes) = match &hardware {
             Hardware::Style(style) => (style.name.clone(), settings.pes.unwrap_or(0).into()),
             Hardware::System(system) => (system.name().into(), system.pes()),
@@ -88,8 +88,10 @@ impl<'g> Candidate<'g> {
         let (cost_model, cost_model_name) =
             inputs.cost_model(settings.cost_model(), settings.effort).ok_or_else(unknown)?;
         let cost_model_name = cost_model_name.into();
-        let with_parameters = inputs.scenario_with(name, &settings);
+        let catalog = inputs.catalog_with(networks);
+        let with_parameters = catalog.scenario_with(name, edition, &settings.parameters);
         let plan = with_parameters
+            .map_err(ExperimentError::from)
             .and_then(|scenario| plan(&settings, &scenario, hardware, inputs))
             .map_err(in_one_line);
         Ok(Self {
@@ -119,7 +121,7 @@ fn plan(
     let name = settings.system.as_deref().unwrap_or_default();
     let system = match (hardware, settings.pes) {
         (Hardware::Style(style), Some(pes)) => {
-            let platform = inputs.platform(settings.platform())?;
+            let platform = inputs.catalog().platform(settings.platform())?;
             style_system(&style, pes, &platform, settings)?
         }
         (Hardware::System(system), None) => full_system(system, settings)?,
@@ -130,7 +132,7 @@ fn plan(
             return Err(ExperimentError::Conflict(format!("system {name} fixes its own PEs")));
         }
     };
-    let system = in_technology(system, settings, |name| inputs.technology(name))?;
+    let system = in_technology(system, settings, |name| inputs.catalog().technology(name))?;
     Ok(settings.plan(scenario, &system))
 }
 

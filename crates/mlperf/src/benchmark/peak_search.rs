@@ -4,9 +4,8 @@
 //! LoadGen's search checks the constraint alone, neither duration nor early stopping. Every trial has the
 //! same seeds, so that the gaps between arrivals only scale with the rate.
 
-use rayon::prelude::*;
-
 use crate::settings::{EffectiveSettings, LoadScenario, SettingsError};
+use xrsim_model::parallel;
 
 /// Trial of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -151,7 +150,7 @@ pub(super) fn find_highest<T, E>(
 /// # Errors
 ///
 /// Errors of `passes`.
-pub(super) fn find_common<E: Send>(
+pub(super) fn find_common<E: Send + Sync>(
     start: f64,
     n: usize,
     passes: impl Fn(f64, usize) -> Result<bool, E> + Sync,
@@ -160,11 +159,10 @@ pub(super) fn find_common<E: Send>(
     let mut hardest = 0;
     let mut search = find_highest(start, |value| trial(value, hardest))?;
     while let Some((peak, ())) = search.peak {
-        let others = (0..n).into_par_iter().filter(|&test| test != hardest);
-        let verdicts: Vec<_> = others.map(|test| (test, passes(peak, test))).collect();
-        let verdicts = verdicts.into_iter().map(|(test, passes)| Ok((test, passes?)));
+        let verdict = |test| if test == hardest { Ok(true) } else { passes(peak, test) };
+        let verdicts = parallel::map_indices(n, verdict).into_iter();
         let verdicts = verdicts.collect::<Result<Vec<_>, E>>()?;
-        let Some(&(harder, _)) = verdicts.iter().find(|(_, passes)| !passes) else { break };
+        let Some(harder) = verdicts.iter().position(|passes| !passes) else { break };
         hardest = harder;
         search = search_downward(search.trials, peak, |value| trial(value, hardest))?;
     }

@@ -1,7 +1,6 @@
 //! Tests of a suite on a test bed: the result that a submitter would have measured.
 
 use ordered_float::OrderedFloat;
-use rayon::prelude::*;
 
 use crate::results::{LatencyStatistics, Metric, Performance, Unsustained, exceeds_capacity};
 use crate::rules::{Load, Round, Test};
@@ -9,6 +8,7 @@ use crate::settings::{
     EffectiveSettings, LoadScenario, MAX_RATE, MAX_SAMPLES, QuerySampleLibrary, Seeds,
 };
 use crate::sut::{Discipline, ServerSystem, ServiceTime};
+use xrsim_model::parallel;
 use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 use xrsim_sim::score::Score;
 
@@ -295,7 +295,7 @@ impl ServerRuns<'_> {
             let passes = result.performance().meets_constraint();
             Ok::<_, TestError>((passes, result.is_valid(), rate, run))
         };
-        let judged: Vec<_> = (0..self.runs).into_par_iter().map(judge).collect();
+        let judged = parallel::map_indices(self.runs as usize, |run| judge(run as u32));
         let judged = judged.into_iter().collect::<Result<Vec<_>, _>>()?;
         let lowest = judged.into_iter().min().map_or(0, |(_, _, _, run)| run);
         let result = run_once(&with_seed(settings, lowest), self.bed)?;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::settings::LoadScenario;
 use xrsim_model::model::Network;
+use xrsim_model::sequence::distinct_by;
 use xrsim_model::units::SimSpan;
 
 /// Benchmark of a suite.
@@ -178,13 +179,7 @@ impl Suite {
 
     /// Tasks in the order of their first tests.
     pub fn tasks(&self) -> Vec<&Arc<Task>> {
-        let mut tasks: Vec<&Arc<Task>> = Vec::new();
-        for test in &self.tests {
-            if !tasks.iter().any(|known| Arc::ptr_eq(known, &test.task)) {
-                tasks.push(&test.task);
-            }
-        }
-        tasks
+        distinct_by(self.tests.iter().map(|test| &test.task), |a, b| Arc::ptr_eq(a, b))
     }
 }
 

@@ -7,10 +7,9 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use crate::hardware::Accelerator;
 use crate::model::Network;
+use crate::parallel;
 use crate::units::{Millijoules, SimSpan};
 
 use super::{CostModel, Infeasible, NetworkCost};
@@ -93,12 +92,12 @@ impl BatchCosts {
             (BatchCost::whole(&cost, batch), keeps_layers.then(|| Arc::new(cost)))
         };
         let single = whole(1, model.network(network, accelerator)?);
-        let larger = (2..=max_batch).into_par_iter().map(|batch| {
+        let larger = parallel::map_indices(max_batch as usize - 1, |index| {
+            let batch = index as u32 + 2;
             let cost = model.network(&network.batched(batch).ok()?, accelerator).ok()?;
             Some(whole(batch, cost))
         });
-        let mut wholes = vec![Some(single)];
-        wholes.par_extend(larger);
+        let wholes: Vec<_> = std::iter::once(Some(single)).chain(larger).collect();
         let totals: Vec<_> = wholes.iter().map(|it| it.as_ref().map(|(total, _)| *total)).collect();
         let costs = split(&totals);
         let is_whole = |(index, cost): (usize, &BatchCost)| cost.at_once as usize == index + 1;

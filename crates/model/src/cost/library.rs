@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use crate::hardware::{Accelerator, System};
 use crate::model::Network;
+use crate::parallel;
 use crate::scenario::Scenario;
 
 use super::timetable::Timetable;
@@ -82,10 +81,9 @@ impl CostLibrary {
             *self = Self::new(model, self.with_layers);
         }
         let pairs = self.unknown_pairs(runs);
-        let results: Vec<_> = pairs
-            .par_iter()
-            .map(|&(accelerator, network)| self.evaluate_pair(model, accelerator, network))
-            .collect();
+        let results = parallel::map(&pairs, |&(accelerator, network)| {
+            self.evaluate_pair(model, accelerator, network)
+        });
         let entries = |result: &PairCost| result.as_ref().map_or(1, Timetable::n_entries);
         self.n_entries += results.iter().map(entries).sum::<usize>();
         for ((accelerator, network), result) in pairs.into_iter().zip(results) {

@@ -13,7 +13,7 @@ use super::space::{AxisSet, LevelSpace, Mapspace};
 pub(super) const MAX_LEVELS: usize = 3;
 
 /// A mapspace as it is declared. In depthwise layers, whose channels are groups, C stands for G.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct DeclaredSpace {
     /// Name.
     pub name: Box<str>,
@@ -38,15 +38,7 @@ impl DeclaredSpace {
 
     /// A mapspace in which everything is free.
     pub fn free(name: impl Into<Box<str>>) -> Self {
-        Self {
-            name: name.into(),
-            clusters: None,
-            levels: Vec::new(),
-            sizes: Sizes::default(),
-            off_chip: false,
-            stationary: None,
-            seeds: Vec::new(),
-        }
+        Self { name: name.into(), ..Self::default() }
     }
 
     /// PEs that the smallest clusters of a mapspace take.

@@ -4,9 +4,8 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use crate::model::Network;
+use crate::parallel;
 
 use super::exact::Counts;
 use super::kept::{Kept, LayerKey};
@@ -53,15 +52,14 @@ impl NetworkMapper {
         let works: Vec<_> = networks.iter().map(|network| self.work(network)).collect();
         let missing = missing(&works, only, &Results::new());
         let section = self.section(self.accelerator.datapath.widths);
-        let search = |(index, number): (usize, &u64)| {
-            let at = usize::try_from(*number).ok();
+        parallel::about_in_order(searches.len(), &|index| {
+            let at = usize::try_from(searches[index]).ok();
             let Some((key, machine)) = at.and_then(|at| missing.get(at)) else {
                 return ControlFlow::Continue(());
             };
             let found = self.get_or_search(key, machine, &section);
             each(index, found.map_or(NONE.into(), |(kept, counts)| text(&key.0, &kept, counts)))
-        };
-        let _ = searches.par_iter().enumerate().try_for_each(search);
+        });
     }
 
     /// Maps as [`NetworkMapper::map`] does, after a first round with these results, the texts of

@@ -2,6 +2,7 @@
 //! (docs/explanation/mapper.md, section 2).
 
 use crate::cost::loop_nest::{Axis, Extents, Nest, Window};
+use crate::sequence::distinct;
 
 /// Loop nests that compute the same as `nest`, which is the first of them.
 ///
@@ -21,13 +22,7 @@ pub fn forms(nest: &Nest) -> Vec<Nest> {
     } else {
         forms.extend(exchanged(nest));
     }
-    let mut distinct: Vec<Nest> = Vec::with_capacity(forms.len());
-    for form in forms {
-        if !distinct.contains(&form) {
-            distinct.push(form);
-        }
-    }
-    distinct
+    distinct(forms)
 }
 
 /// A convolution with one output position and without padding as a matrix product: its reduction runs

@@ -4,8 +4,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
 use crate::cost::loop_nest::{
     Choice, Evaluation, Listed, Machine, Mapping, Nest, NestReport, directives, evaluate, lower,
     nests_of_network, shape,
@@ -13,6 +11,7 @@ use crate::cost::loop_nest::{
 use crate::dataflow::{Dataflow, LayerMapping, LayerMemory};
 use crate::hardware::{Accelerator, Flexibility, Width, Widths};
 use crate::model::{Network, PerTensor};
+use crate::parallel;
 
 use super::bound;
 use super::declared::{DeclaredSpace, clusters};
@@ -146,12 +145,12 @@ impl NetworkMapper {
             let total = results.len() + missing.len();
             progress(results.len(), total);
             let search = || {
-                let found = missing.into_par_iter().filter_map(|(key, machine)| {
-                    let found = self.get_or_search(&key, machine, &section);
+                let found = parallel::map(&missing, |(key, machine)| {
+                    let found = self.get_or_search(key, machine, &section);
                     progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
-                    Some((key, found?))
+                    Some((key.clone(), found?))
                 });
-                found.collect()
+                found.into_iter().flatten().collect()
             };
             let new: Vec<_> = first.take().unwrap_or_else(search);
             if new.is_empty() {
@@ -343,12 +342,12 @@ impl NetworkMapper {
     ) -> Vec<MappedNetwork> {
         let (missing, done) = (missing(works, only, &Results::new()), AtomicUsize::new(0));
         let total = missing.len();
-        let fronts = missing.into_par_iter().map(|(key, machine)| {
+        let fronts = parallel::map(&missing, |(key, machine)| {
             let front = self.front(&key.0.nest, machine);
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
             (key, front)
         });
-        let fronts: HashMap<_, _> = fronts.collect();
+        let fronts: HashMap<_, _> = fronts.into_iter().collect();
         let network = |work: &Work<'_>| {
             let mut layers = Vec::new();
             for (name, nests) in shown(work, only) {

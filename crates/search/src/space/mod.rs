@@ -7,8 +7,6 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 pub(crate) use budget::RESOURCES;
 pub use budget::{AcceleratorType, Chip, Fraction, Parts, SpaceError, SpaceSettings};
 pub use systems::Systems;
@@ -20,6 +18,7 @@ use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::platform::Instance;
 use xrsim_model::hardware::{Accelerator, HardwareError, LocalBuffers, System};
 use xrsim_model::model::Network;
+use xrsim_model::parallel;
 use xrsim_model::units::Bytes;
 
 /// Accelerator types and the systems of them.
@@ -135,8 +134,7 @@ impl Space {
             done(1);
             all
         };
-        let buffers = (0..self.types.len()).into_par_iter().map(needed).collect();
-        self.buffers = buffers;
+        self.buffers = parallel::map_indices(self.types.len(), needed);
         self
     }
 

@@ -44,7 +44,7 @@ mod work;
 
 use crate::load::RequestStream;
 use crate::score::ScoreSettings;
-use xrsim_model::column::{Better, Column};
+use xrsim_model::column::Column;
 use xrsim_model::cost::CostTable;
 use xrsim_model::scenario::Scenario;
 
@@ -111,27 +111,16 @@ pub struct Bounds {
 impl Bounds {
     /// The bounds as columns, in the order of [`Bound::ALL`].
     pub const COLUMNS: &[Column<Self>] = &[
-        Column::share(
-            "ub1_isolation",
-            Better::Higher,
-            "Bound by isolation",
-            "upper bound: every frame as if it were alone",
-            |it| Some(it.isolation),
-        ),
-        Column::share(
-            "ub2_pooled_capacity",
-            Better::Higher,
-            "Bound by pooled capacity",
-            "upper bound: the accelerators pooled into one",
-            |it| Some(it.pooled_capacity),
-        ),
-        Column::share(
-            "ub3_linear_program",
-            Better::Higher,
-            "Bound by linear program",
-            "upper bound: a linear program that shares frames between accelerators",
-            |it| Some(it.linear_program),
-        ),
+        Column::share("ub1_isolation", "Bound by isolation", |it: &Self| Some(it.isolation))
+            .higher("upper bound: every frame as if it were alone"),
+        Column::share("ub2_pooled_capacity", "Bound by pooled capacity", |it: &Self| {
+            Some(it.pooled_capacity)
+        })
+        .higher("upper bound: the accelerators pooled into one"),
+        Column::share("ub3_linear_program", "Bound by linear program", |it: &Self| {
+            Some(it.linear_program)
+        })
+        .higher("upper bound: a linear program that shares frames between accelerators"),
     ];
 
     /// Bounds of the runs of `requests` of `scenario` at `costs`, scored by `settings`.

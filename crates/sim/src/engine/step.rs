@@ -1,4 +1,22 @@
-//! One instant of a run.
+//! The life of an instant.
+//!
+//! A run goes from one instant with an event to the next ([`Engine::next_instant`]). [`Engine::step`] plays an
+//! instant in five steps:
+//!
+//! 1. Segments end (`complete_finished`), and their accelerators become idle. A request ends with its last
+//!    segment; after any other one it is ready again.
+//! 2. Requests arrive (`admit_arrivals`). One that needs no results, or whose results are there, becomes ready;
+//!    another one is blocked. Submitted requests become ready.
+//! 3. Requests expire (`drop_expired`). One that still waits is dropped after its deadline and the grace; one that
+//!    runs or was cut is aborted if the settings say so.
+//! 4. The scheduler decides (`dispatch_ready`) until it waits, or nothing is ready, or no accelerator is idle. A
+//!    decision starts a segment or gives up a ready request.
+//! 5. The device settles (`settle`): an effect that depends on all that runs, such as shared bandwidth, sets the
+//!    ends of the segments.
+//!
+//! Two rules hold in all steps. When a request ends, those that depend on it are told at once
+//! (`notify_dependants`): they become ready, or end too. When a request becomes ready (`make_ready`), it can
+//! replace an older frame of its model, and cut what runs.
 
 use crate::load::{Request, RequestStream};
 use crate::plan::{DeadlineMiss, EngineSettings, Plan};

@@ -32,12 +32,8 @@ pub const ENTRY: Entry = Entry {
            input and output",
     source: "examples/schedulers/README.md",
     work_conserving: false,
-    parameters: &[Parameter::whole(
-        "timeout_ms",
-        "longest time to an answer; the run fails after it",
-        10_000,
-        [1, 3_600_000],
-    )],
+    parameters: &[Parameter::whole("timeout_ms", 10_000, [1, 3_600_000])
+        .meaning("longest time to an answer; the run fails after it")],
     fixes: &["placement"],
     looks_at_all: true,
     ..Entry::new(|_, _| Box::new(NoCommand))

@@ -1,6 +1,6 @@
 //! Metrics of the hardware of a run: area, idle PEs, leakage and power (docs/explanation/area.md).
 
-use xrsim_model::column::{Better, Column};
+use xrsim_model::column::Column;
 use xrsim_model::hardware::{System, Technology};
 use xrsim_model::trace::Trace;
 use xrsim_model::units::Millijoules;
@@ -26,46 +26,17 @@ pub struct DeviceMetrics {
 impl DeviceMetrics {
     /// The metrics as columns.
     pub const COLUMNS: &[Column<Self>] = &[
-        Column::quantity(
-            "area_mm2",
-            "mm2",
-            Better::Lower,
-            "Area",
-            "area of the system, +-30 %",
-            |it: &Self| it.area_mm2,
-        )
-        .headed("mm2"),
-        Column::count(
-            "idle_pes",
-            Better::Lower,
-            "Idle PEs",
-            "PEs outside of the clusters of the dataflows",
-            |it| Some(it.idle_pes as f64),
-        ),
-        Column::quantity(
-            "leakage_mw",
-            "mW",
-            Better::Lower,
-            "Leakage",
-            "power of the system that does nothing, an order of magnitude",
-            |it| it.leakage_mw,
-        ),
-        Column::quantity(
-            "idle_leakage_mj",
-            "mJ",
-            Better::Lower,
-            "Idle leakage",
-            "leakage of accelerators while they idle; no score counts it",
-            |it| it.idle_leakage_mj,
-        ),
-        Column::quantity(
-            "power_mw",
-            "mW",
-            Better::Lower,
-            "Power",
-            "energy of the run over its span",
-            |it| Some(it.power_mw),
-        ),
+        Column::quantity("area_mm2", "mm2", "Area", |it: &Self| it.area_mm2)
+            .lower("area of the system, +-30 %")
+            .headed("mm2"),
+        Column::count("idle_pes", "Idle PEs", |it: &Self| Some(it.idle_pes as f64))
+            .lower("PEs outside of the clusters of the dataflows"),
+        Column::quantity("leakage_mw", "mW", "Leakage", |it: &Self| it.leakage_mw)
+            .lower("power of the system that does nothing, an order of magnitude"),
+        Column::quantity("idle_leakage_mj", "mJ", "Idle leakage", |it: &Self| it.idle_leakage_mj)
+            .lower("leakage of accelerators while they idle; no score counts it"),
+        Column::quantity("power_mw", "mW", "Power", |it: &Self| Some(it.power_mw))
+            .lower("energy of the run over its span"),
     ];
 
     /// The column called `name`.

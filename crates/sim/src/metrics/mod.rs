@@ -12,7 +12,7 @@ mod run;
 mod service;
 
 use crate::score::ScoreSettings;
-use xrsim_model::column::{Better, Column};
+use xrsim_model::column::Column;
 use xrsim_model::cost::CostTable;
 use xrsim_model::ids::{FrameId, ModelId};
 use xrsim_model::scenario::Scenario;
@@ -80,22 +80,15 @@ pub struct ModelMetrics {
 impl ModelMetrics {
     /// Columns of the energy of a model, beside those of [`Service`] and [`Drops`].
     pub const ENERGY: &[Column<Self>] = &[
-        Column::quantity(
-            "energy_mj",
-            "mJ",
-            Better::Lower,
-            "Energy",
-            "energy of all executions",
-            |it| Some(it.energy.get()),
-        ),
+        Column::quantity("energy_mj", "mJ", "Energy", |it: &Self| Some(it.energy.get()))
+            .lower("energy of all executions"),
         Column::quantity(
             "energy_per_frame_mj",
             "mJ",
-            Better::Lower,
             "Energy per frame",
-            "energy of all executions for each executed request",
             Self::energy_per_frame_mj,
-        ),
+        )
+        .lower("energy of all executions for each executed request"),
     ];
 
     /// Names of [`ModelMetrics::values`].
@@ -148,41 +141,24 @@ pub struct Drops {
 impl Drops {
     /// The counts as columns.
     pub const COLUMNS: &[Column<Self>] = &[
-        Column::count(
-            "dropped_deadline",
-            Better::Lower,
-            "Dropped: deadline",
-            "requests that waited until their deadline",
-            |it| Some(it.deadline as f64),
-        ),
-        Column::count(
-            "dropped_upstream",
-            Better::Lower,
-            "Dropped: upstream",
-            "requests whose upstream request was dropped",
-            |it| Some(it.upstream as f64),
-        ),
-        Column::count(
-            "dropped_aborted",
-            Better::Lower,
-            "Dropped: aborted",
-            "requests that were stopped at their deadline",
-            |it| Some(it.aborted as f64),
-        ),
-        Column::count(
-            "dropped_replaced",
-            Better::Lower,
-            "Dropped: replaced",
-            "requests in whose place a newer frame could start",
-            |it| Some(it.replaced as f64),
-        ),
-        Column::count(
-            "dropped_scheduler",
-            Better::Lower,
-            "Dropped: scheduler",
-            "requests that the scheduler gave up",
-            |it| Some(it.scheduler as f64),
-        ),
+        Column::count("dropped_deadline", "Dropped: deadline", |it: &Self| {
+            Some(it.deadline as f64)
+        })
+        .lower("requests that waited until their deadline"),
+        Column::count("dropped_upstream", "Dropped: upstream", |it: &Self| {
+            Some(it.upstream as f64)
+        })
+        .lower("requests whose upstream request was dropped"),
+        Column::count("dropped_aborted", "Dropped: aborted", |it: &Self| Some(it.aborted as f64))
+            .lower("requests that were stopped at their deadline"),
+        Column::count("dropped_replaced", "Dropped: replaced", |it: &Self| {
+            Some(it.replaced as f64)
+        })
+        .lower("requests in whose place a newer frame could start"),
+        Column::count("dropped_scheduler", "Dropped: scheduler", |it: &Self| {
+            Some(it.scheduler as f64)
+        })
+        .lower("requests that the scheduler gave up"),
     ];
 
     fn of(outcomes: impl Iterator<Item = Outcome>) -> Self {

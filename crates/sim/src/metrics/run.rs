@@ -1,7 +1,7 @@
 //! Metrics of a run as a whole.
 
 use crate::score::qoe::qoe;
-use xrsim_model::column::{Better, Column};
+use xrsim_model::column::Column;
 use xrsim_model::cost::CostTable;
 use xrsim_model::hardware::Accelerator;
 use xrsim_model::ids::ModelId;
@@ -52,75 +52,26 @@ pub struct RunMetrics {
 impl RunMetrics {
     /// The metrics as columns; utilisation is the mean over the accelerators.
     pub const COLUMNS: &[Column<Self>] = &[
-        Column::quantity(
-            "span_ms",
-            "ms",
-            Better::Lower,
-            "Span",
-            "time 0 to the last deadline or end",
-            |it| Some(it.span_ms),
-        ),
-        Column::share(
-            "utilisation",
-            Better::Higher,
-            "Utilisation",
-            "busy share of the span, mean over the accelerators",
-            |it| Some(it.mean_utilisation()),
-        ),
-        Column::share(
-            "miss_ratio",
-            Better::Lower,
-            "Miss ratio",
-            "requests that were late or did not end, over all requests",
-            |it| Some(it.miss_ratio),
-        ),
-        Column::share(
-            "fairness",
-            Better::Higher,
-            "Fairness",
-            "Jain's index of the QoE scores of the models",
-            |it| it.fairness,
-        ),
-        Column::quantity(
-            "antt",
-            "",
-            Better::Lower,
-            "Normalised turnaround time",
-            "response time over the shortest latency, mean over the models",
-            |it| it.antt,
-        ),
-        Column::quantity(
-            "stp",
-            "",
-            Better::Higher,
-            "System throughput",
-            "shortest latency over response time, sum over the models",
-            |it| Some(it.stp),
-        ),
-        Column::quantity(
-            "energy_per_frame_mj",
-            "mJ",
-            Better::Lower,
-            "Energy per frame",
-            "energy of all executions for each executed request",
-            |it| it.energy_per_frame_mj,
-        ),
-        Column::quantity(
-            "power_mw",
-            "mW",
-            Better::Lower,
-            "Power",
-            "energy of the run over its span",
-            |it| Some(it.power_mw),
-        ),
-        Column::quantity(
-            "uxcost",
-            "",
-            Better::Lower,
-            "UXCost",
-            "cost of user experience of DREAM: deadline violations times energy",
-            |it| Some(it.uxcost),
-        ),
+        Column::quantity("span_ms", "ms", "Span", |it: &Self| Some(it.span_ms))
+            .lower("time 0 to the last deadline or end"),
+        Column::share("utilisation", "Utilisation", |it: &Self| Some(it.mean_utilisation()))
+            .higher("busy share of the span, mean over the accelerators"),
+        Column::share("miss_ratio", "Miss ratio", |it: &Self| Some(it.miss_ratio))
+            .lower("requests that were late or did not end, over all requests"),
+        Column::share("fairness", "Fairness", |it: &Self| it.fairness)
+            .higher("Jain's index of the QoE scores of the models"),
+        Column::quantity("antt", "", "Normalised turnaround time", |it: &Self| it.antt)
+            .lower("response time over the shortest latency, mean over the models"),
+        Column::quantity("stp", "", "System throughput", |it: &Self| Some(it.stp))
+            .higher("shortest latency over response time, sum over the models"),
+        Column::quantity("energy_per_frame_mj", "mJ", "Energy per frame", |it: &Self| {
+            it.energy_per_frame_mj
+        })
+        .lower("energy of all executions for each executed request"),
+        Column::quantity("power_mw", "mW", "Power", |it: &Self| Some(it.power_mw))
+            .lower("energy of the run over its span"),
+        Column::quantity("uxcost", "", "UXCost", |it: &Self| Some(it.uxcost))
+            .lower("cost of user experience of DREAM: deadline violations times energy"),
     ];
 
     pub(super) fn of(

@@ -1,6 +1,6 @@
 //! How a sequence of frames was served: in time, late or not at all.
 
-use xrsim_model::column::{Better, Column};
+use xrsim_model::column::Column;
 use xrsim_model::statistics::{Fraction, Summary, percentile};
 use xrsim_model::units::{FrameRate, SimTime};
 
@@ -123,111 +123,48 @@ pub struct Service {
 impl Service {
     /// The service as columns.
     pub const COLUMNS: &[Column<Self>] = &[
-        Column::count(
-            "requests",
-            Better::Higher,
-            "Requests",
-            "requests that the sensors asked for",
-            |it| Some(it.requests as f64),
-        ),
-        Column::count(
-            "executed",
-            Better::Higher,
-            "Executed",
-            "requests that ran to their end, on time or late",
-            |it| Some(it.executed as f64),
-        ),
-        Column::count(
-            "late",
-            Better::Lower,
-            "Late",
-            "executed requests that ended after their deadline",
-            |it| Some(it.late as f64),
-        ),
-        Column::count(
-            "missed",
-            Better::Lower,
-            "Missed",
-            "requests that were late or did not end",
-            |it| Some(it.missed() as f64),
-        ),
-        Column::share(
-            "miss_ratio",
-            Better::Lower,
-            "Miss ratio",
-            "missed requests over all requests",
-            |it| Some(it.miss_ratio()),
-        ),
-        Column::quantity(
-            "mean_ms",
-            "ms",
-            Better::Lower,
-            "Mean response time",
-            "mean response time of executed requests",
-            |it| it.latencies.map(|times| times.mean_ms),
-        ),
-        Column::quantity(
-            "p50_ms",
-            "ms",
-            Better::Lower,
-            "Median response time",
-            "median response time of executed requests",
-            |it| it.latencies.map(|times| times.p50_ms),
-        ),
-        Column::quantity(
-            "p95_ms",
-            "ms",
-            Better::Lower,
-            "95th percentile",
-            "95th percentile of the response time",
-            |it| it.latencies.map(|times| times.p95_ms),
-        ),
-        Column::quantity(
-            "p99_ms",
-            "ms",
-            Better::Lower,
-            "99th percentile",
-            "99th percentile of the response time",
-            |it| it.latencies.map(|times| times.p99_ms),
-        ),
-        Column::quantity(
-            "max_ms",
-            "ms",
-            Better::Lower,
-            "Largest response time",
-            "largest response time of an executed request",
-            |it| it.latencies.map(|times| times.max_ms),
-        ),
-        Column::count(
-            "longest_misses",
-            Better::Lower,
-            "Longest run of misses",
-            "most consecutive requests that were missed",
-            |it| Some(it.longest_misses as f64),
-        ),
-        Column::count(
-            "firm_violations",
-            Better::Lower,
-            "Violations of (m, k)",
-            "windows of consecutive requests with too many misses",
-            |it| Some(it.firm_violations as f64),
-        ),
-        Column::quantity(
-            "achieved_fps",
-            "1/s",
-            Better::Higher,
-            "Achieved rate",
-            "executed requests per second",
-            |it| Some(it.achieved_fps),
-        ),
-        Column::quantity(
-            "jitter_ms",
-            "ms",
-            Better::Lower,
-            "Jitter",
-            "standard deviation of the times between completions",
-            |it| it.jitter_ms,
-        ),
+        Column::count("requests", "Requests", |it: &Self| Some(it.requests as f64))
+            .higher("requests that the sensors asked for"),
+        Column::count("executed", "Executed", |it: &Self| Some(it.executed as f64))
+            .higher("requests that ran to their end, on time or late"),
+        Column::count("late", "Late", |it: &Self| Some(it.late as f64))
+            .lower("executed requests that ended after their deadline"),
+        Column::count("missed", "Missed", |it: &Self| Some(it.missed() as f64))
+            .lower("requests that were late or did not end"),
+        Column::share("miss_ratio", "Miss ratio", |it: &Self| Some(it.miss_ratio()))
+            .lower("missed requests over all requests"),
+        Column::quantity("mean_ms", "ms", "Mean response time", |it: &Self| {
+            it.latencies.map(|times| times.mean_ms)
+        })
+        .lower("mean response time of executed requests"),
+        Column::quantity("p50_ms", "ms", "Median response time", |it: &Self| {
+            it.latencies.map(|times| times.p50_ms)
+        })
+        .lower("median response time of executed requests"),
+        Column::quantity("p95_ms", "ms", "95th percentile", |it: &Self| {
+            it.latencies.map(|times| times.p95_ms)
+        })
+        .lower("95th percentile of the response time"),
+        Column::quantity("p99_ms", "ms", "99th percentile", |it: &Self| {
+            it.latencies.map(|times| times.p99_ms)
+        })
+        .lower("99th percentile of the response time"),
+        Column::quantity("max_ms", "ms", "Largest response time", |it: &Self| {
+            it.latencies.map(|times| times.max_ms)
+        })
+        .lower("largest response time of an executed request"),
+        Column::count("longest_misses", "Longest run of misses", |it: &Self| {
+            Some(it.longest_misses as f64)
+        })
+        .lower("most consecutive requests that were missed"),
+        Column::count("firm_violations", "Violations of (m, k)", |it: &Self| {
+            Some(it.firm_violations as f64)
+        })
+        .lower("windows of consecutive requests with too many misses"),
+        Column::quantity("achieved_fps", "1/s", "Achieved rate", |it: &Self| Some(it.achieved_fps))
+            .higher("executed requests per second"),
+        Column::quantity("jitter_ms", "ms", "Jitter", |it: &Self| it.jitter_ms)
+            .lower("standard deviation of the times between completions"),
     ];
 
     /// Service of the requested frames `served`, in order, of `n_frames` frames at `rate`.

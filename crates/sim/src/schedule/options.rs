@@ -87,17 +87,10 @@ pub struct Options {
 ///
 /// [`Entry::fixes`]: super::Entry::fixes
 pub const OPTIONS: &[Parameter] = &[
-    Parameter::choice(
-        "admission",
-        "whether to give up requests that would be late even on their fastest accelerator",
-        &["none", "hopeless"],
-    ),
-    Parameter::number("epsilon_ms", "lateness from which a frame is hopeless", 0.3, [0.0, 1e6])
+    Parameter::choice("admission", &["none", "hopeless"]).meaning("whether to give up requests that would be late even on their fastest accelerator"),
+    Parameter::number("epsilon_ms", 0.3, [0.0, 1e6]).meaning("lateness from which a frame is hopeless")
         .only_with("admission", "hopeless"),
-    Parameter::choice(
-        "placement",
-        "accelerator on which a chosen request runs",
-        &[
+    Parameter::choice("placement", &[
             "latency",
             "first-idle",
             "energy",
@@ -106,27 +99,13 @@ pub const OPTIONS: &[Parameter] = &[
             "ed2p",
             "earliest-finish",
             "deadline-energy",
-        ],
-    ),
-    Parameter::number(
-        "guard_ms",
-        "time before its deadline by which a request must end to meet it",
-        0.0,
-        [0.0, 1e6],
-    )
+        ]).meaning("accelerator on which a chosen request runs"),
+    Parameter::number("guard_ms", 0.0, [0.0, 1e6]).meaning("time before its deadline by which a request must end to meet it")
     .only_with("placement", "deadline-energy"),
-    Parameter::choice(
-        "granularity",
-        "how much of a request runs before the scheduler decides again",
-        &["model", "block", "layer"],
-    ),
-    Parameter::number("block_ms", "shortest block of whole layers", 1.0, [1e-3, 1e6])
+    Parameter::choice("granularity", &["model", "block", "layer"]).meaning("how much of a request runs before the scheduler decides again"),
+    Parameter::number("block_ms", 1.0, [1e-3, 1e6]).meaning("shortest block of whole layers")
         .only_with("granularity", "block"),
-    Parameter::choice(
-        "preemption",
-        "whether running requests are interrupted at the end of a layer when another one becomes ready",
-        &["none", "layer-boundary"],
-    ),
+    Parameter::choice("preemption", &["none", "layer-boundary"]).meaning("whether running requests are interrupted at the end of a layer when another one becomes ready"),
 ];
 
 impl Options {

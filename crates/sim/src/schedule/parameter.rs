@@ -85,35 +85,27 @@ pub struct Parameter {
 
 impl Parameter {
     /// A parameter with a number in a range.
-    pub const fn number(
-        name: &'static str,
-        help: &'static str,
-        default: f64,
-        range: [f64; 2],
-    ) -> Self {
-        let allowed = Allowed::Number(range[0], range[1]);
-        Self { name, help, default: Value::Number(default), allowed, only_with: None }
+    pub const fn number(name: &'static str, default: f64, range: [f64; 2]) -> Self {
+        Self::new(name, Value::Number(default), Allowed::Number(range[0], range[1]))
     }
 
     /// A parameter with a whole number in a range.
-    pub const fn whole(
-        name: &'static str,
-        help: &'static str,
-        default: u32,
-        range: [u32; 2],
-    ) -> Self {
-        let allowed = Allowed::Whole(range[0], range[1]);
-        Self { name, help, default: Value::Number(default as f64), allowed, only_with: None }
+    pub const fn whole(name: &'static str, default: u32, range: [u32; 2]) -> Self {
+        Self::new(name, Value::Number(default as f64), Allowed::Whole(range[0], range[1]))
     }
 
     /// A parameter with one of several names, the first by default.
-    pub const fn choice(
-        name: &'static str,
-        help: &'static str,
-        names: &'static [&'static str],
-    ) -> Self {
-        let allowed = Allowed::Names(names);
-        Self { name, help, default: Value::Name(names[0]), allowed, only_with: None }
+    pub const fn choice(name: &'static str, names: &'static [&'static str]) -> Self {
+        Self::new(name, Value::Name(names[0]), Allowed::Names(names))
+    }
+
+    const fn new(name: &'static str, default: Value, allowed: Allowed) -> Self {
+        Self { name, help: "", default, allowed, only_with: None }
+    }
+
+    /// The same parameter with this summary.
+    pub const fn meaning(self, help: &'static str) -> Self {
+        Self { help, ..self }
     }
 
     /// The same parameter with an effect only if another one has this value.

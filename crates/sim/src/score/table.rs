@@ -2,7 +2,7 @@
 //!
 //! The order of a table is the order of the columns in every output.
 
-use xrsim_model::column::{Better, Column, Kind};
+use xrsim_model::column::{Column, Kind};
 use xrsim_model::scenario::ActiveModel;
 use xrsim_model::units::{Millijoules, SimTime};
 
@@ -61,7 +61,7 @@ impl<F> Definition<F> {
     /// The column of a record whose field `name` holds the score.
     const fn column<R>(&self, name: &'static str, value: fn(&R) -> Option<f64>) -> Column<R> {
         let Self { heading, label, help, kind, .. } = *self;
-        Column::share(name, Better::Higher, label, help, value).headed(heading).of_kind(kind)
+        Column::share(name, label, value).higher(help).headed(heading).of_kind(kind)
     }
 }
 
@@ -188,53 +188,30 @@ pub(super) fn mean(sum: f64, n: u64) -> f64 {
 }
 
 /// Number of requests.
-pub(crate) const REQUESTS: Column<Score> = Column::count(
-    "requests",
-    Better::Higher,
-    "Requests",
-    "requests that the sensors asked for",
-    |it| Some(it.counts.requests as f64),
-);
+pub(crate) const REQUESTS: Column<Score> =
+    Column::count("requests", "Requests", |it: &Score| Some(it.counts.requests as f64))
+        .higher("requests that the sensors asked for");
 
 /// Energy of all executions \[mJ\].
-pub const ENERGY: Column<Score> = Column::quantity(
-    "energy_mj",
-    "mJ",
-    Better::Lower,
-    "Energy",
-    "energy of all executions, finished or aborted",
-    |it: &Score| Some(it.counts.energy.get()),
-)
-.headed("energy mJ");
+pub const ENERGY: Column<Score> =
+    Column::quantity("energy_mj", "mJ", "Energy", |it: &Score| Some(it.counts.energy.get()))
+        .lower("energy of all executions, finished or aborted")
+        .headed("energy mJ");
 
 impl Score {
     /// Counts and energy, in the order of every output, after the scores.
     pub(crate) const COUNTS: &[Column<Self>] = &[
         REQUESTS,
-        Column::count(
-            "executed",
-            Better::Higher,
-            "Executed",
-            "requests that ran to their end, on time or late",
-            |it| Some(it.counts.executed as f64),
-        ),
-        Column::count("dropped", Better::Lower, "Dropped", "requests that were given up", |it| {
-            Some(it.counts.dropped as f64)
-        }),
-        Column::count(
-            "not_triggered",
-            Better::Lower,
-            "Not triggered",
-            "requests that their upstream result did not trigger",
-            |it| Some(it.counts.not_triggered as f64),
-        ),
-        Column::count(
-            "late",
-            Better::Lower,
-            "Late",
-            "executed requests that ended after their deadline",
-            |it| Some(it.counts.late as f64),
-        ),
+        Column::count("executed", "Executed", |it: &Self| Some(it.counts.executed as f64))
+            .higher("requests that ran to their end, on time or late"),
+        Column::count("dropped", "Dropped", |it: &Self| Some(it.counts.dropped as f64))
+            .lower("requests that were given up"),
+        Column::count("not_triggered", "Not triggered", |it: &Self| {
+            Some(it.counts.not_triggered as f64)
+        })
+        .lower("requests that their upstream result did not trigger"),
+        Column::count("late", "Late", |it: &Self| Some(it.counts.late as f64))
+            .lower("executed requests that ended after their deadline"),
         ENERGY,
     ];
 

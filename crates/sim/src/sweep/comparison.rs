@@ -6,8 +6,6 @@ mod outcome;
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
-use rayon::prelude::*;
-
 use crate::bounds::window::{WindowError, Windows};
 use crate::bounds::{Bounds, Migration};
 use crate::engine;
@@ -16,14 +14,15 @@ use crate::metrics::{DeviceMetrics, Metrics};
 use crate::plan::Plan;
 use crate::schedule::Policy;
 use crate::score::{self, Score};
-use xrsim_model::column::{Better, Column};
+use xrsim_model::column::Column;
 use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::cost::{CostModel, CostTable};
 use xrsim_model::ids::ModelId;
+use xrsim_model::parallel;
 
 use super::enumeration::{Pattern, patterns};
 use super::means::MeanMetrics;
-use super::{RunError, about_in_order, pairs};
+use super::{RunError, pairs};
 
 pub use outcome::Outcome;
 
@@ -43,13 +42,10 @@ pub enum Triggers {
 pub struct Sample([f64; Sample::N_COLUMNS]);
 
 /// Requests that missed their deadline.
-const MISSED: Column<Score> = Column::count(
-    "missed",
-    Better::Lower,
-    "Missed",
-    "requests that ended after their deadline or were dropped",
-    |it| Some((it.counts.late + it.counts.dropped) as f64),
-);
+const MISSED: Column<Score> = Column::count("missed", "Missed", |it: &Score| {
+    Some((it.counts.late + it.counts.dropped) as f64)
+})
+.lower("requests that ended after their deadline or were dropped");
 
 /// Columns of samples after the scores.
 const OTHERS: [Column<Score>; 3] = [score::REQUESTS, MISSED, score::ENERGY];
@@ -194,7 +190,7 @@ impl Comparison {
                 done(self.policies.len() as u64);
                 Ok(outcome)
             };
-            let outcomes: Vec<_> = block.par_iter().map(outcome).collect();
+            let outcomes = parallel::map(&block, outcome);
             for ((configuration, _), outcome) in block.iter().zip(outcomes) {
                 self.add(*configuration, outcome);
             }
@@ -210,7 +206,7 @@ impl Comparison {
         each: impl Fn(usize, Result<Outcome, RunError>) -> ControlFlow<()> + Sync,
     ) {
         let costs = self.costs(items);
-        about_in_order(items.len(), |index| {
+        parallel::about_in_order(items.len(), &|index| {
             let (configuration, replication) = items[index];
             each(index, self.outcome(configuration, replication, &costs))
         });
@@ -290,8 +286,8 @@ impl Comparison {
             Some(windows.bound(n_frames))
         };
         let plans: Vec<&Plan> = self.feasible().map(|(plan, _)| plan).collect();
-        let bounds: Vec<f64> =
-            plans.par_iter().filter_map(|plan| bound(plan)).collect::<Result<_, _>>()?;
+        let bounds = parallel::map(&plans, |plan| bound(plan)).into_iter().flatten();
+        let bounds: Vec<f64> = bounds.collect::<Result<_, _>>()?;
         Ok(bounds.iter().sum::<f64>() / bounds.len().max(1) as f64)
     }
 

@@ -11,9 +11,7 @@ pub mod what_if;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::compat;
@@ -28,6 +26,7 @@ use xrsim_model::cost::CostError;
 use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::cost::{CostModel, CostTable};
 use xrsim_model::hardware::System;
+use xrsim_model::parallel;
 use xrsim_model::scenario::Scenario;
 use xrsim_model::trace::Trace;
 
@@ -145,7 +144,7 @@ pub fn run_all_at<E>(
     let mut done = 0;
     while done < plans.len() {
         let block = &plans[done..done + block_len(&plans[done..])];
-        let results: Vec<_> = block.par_iter().map(|plan| run(plan, library)).collect();
+        let results = parallel::map(block, |plan| run(plan, library));
         for (index, (plan, result)) in block.iter().zip(results).enumerate() {
             consume(done + index, plan, result)?;
         }
@@ -183,7 +182,7 @@ impl<'m> Scorer<'m> {
     /// Makes the runs in parallel and returns their scores in order.
     pub fn score(&mut self, plans: &[&Plan]) -> Vec<Result<Scored, RunError>> {
         self.extend(plans);
-        plans.par_iter().map(|plan| scored(plan, self.library(plan))).collect()
+        parallel::map(plans, |plan| scored(plan, self.library(plan)))
     }
 
     /// Makes the runs in parallel, about in their order, and hands the scores of each to `each` with its
@@ -191,12 +190,12 @@ impl<'m> Scorer<'m> {
     pub fn score_each(
         &mut self,
         plans: &[&Plan],
-        each: &(impl Fn(usize, Result<Scored, RunError>) -> ControlFlow<()> + Sync),
+        each: &(dyn Fn(usize, Result<Scored, RunError>) -> ControlFlow<()> + Sync),
     ) {
         self.extend(plans);
-        let library = |plan| self.library(plan);
-        about_in_order(plans.len(), |index| {
-            each(index, scored(plans[index], library(plans[index])))
+        let this = &*self;
+        parallel::about_in_order(plans.len(), &|index| {
+            each(index, scored(plans[index], this.library(plans[index])))
         });
     }
 
@@ -209,20 +208,6 @@ impl<'m> Scorer<'m> {
     fn library(&self, plan: &Plan) -> &CostLibrary {
         if plan.needs_layers() { &self.layers } else { &self.totals }
     }
-}
-
-/// Does the `work` 0 to `n` - 1 on all threads. A thread takes the first that no other has, so that what is
-/// done is at any time nearly the beginning. No work begins after one that breaks.
-pub(crate) fn about_in_order(n: usize, work: impl Fn(usize) -> ControlFlow<()> + Sync) {
-    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
-    (0..rayon::current_num_threads().min(n)).into_par_iter().for_each(|_| {
-        while !is_over.load(Ordering::Relaxed) {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= n || work(index).is_break() {
-                is_over.store(true, Ordering::Relaxed);
-            }
-        }
-    });
 }
 
 /// Number of the next runs that make a block, at least one.

@@ -4,7 +4,7 @@
 use xrsim_sim::plan::Ablation;
 
 use super::study::{Outcomes, Study};
-use super::{ReproduceError, Table};
+use super::{Column, ReproduceError, Table};
 
 /// Change of an overall score above which a configuration counts as changed \[points of 100\].
 const NOTABLE: f64 = 0.5;
@@ -76,27 +76,15 @@ impl QuirkEffect {
 
     /// The effects as a table, one row each.
     pub fn table(effects: &[Self]) -> Table {
-        let header = [
-            "without",
-            "mean overall",
-            "mean change",
-            "changed by > 0.5",
-            "largest change",
-            "from",
-            "to",
+        let columns: [Column<Self>; 7] = [
+            ("without", |it| it.without.clone()),
+            ("mean overall", |it| format!("{:.2}", it.mean)),
+            ("mean change", |it| format!("{:.2}", it.mean_change)),
+            ("changed by > 0.5", |it| it.n_changed.to_string()),
+            ("largest change", |it| it.most_changed.clone()),
+            ("from", |it| format!("{:.1}", it.most_changed_scores[0])),
+            ("to", |it| format!("{:.1}", it.most_changed_scores[1])),
         ];
-        let row = |it: &Self| {
-            let [before, after] = it.most_changed_scores;
-            vec![
-                it.without.clone(),
-                format!("{:.2}", it.mean),
-                format!("{:.2}", it.mean_change),
-                it.n_changed.to_string(),
-                it.most_changed.clone(),
-                format!("{before:.1}"),
-                format!("{after:.1}"),
-            ]
-        };
-        Table { header: header.map(String::from).to_vec(), rows: effects.iter().map(row).collect() }
+        Table::of_items(&columns, effects)
     }
 }

@@ -1,6 +1,7 @@
 //! Conclusions that the paper draws from its Figure 5 (XRBench sections 4.2 to 4.4), checked on any scores of
 //! the study.
 
+use xrsim_model::sequence::distinct;
 use xrsim_model::statistics::kendall_tau;
 
 use super::Table;
@@ -104,11 +105,9 @@ pub const CONCLUSIONS: &[Conclusion] = &[
         statement: "4K: every scenario has a different best system",
         find: |scores| {
             let best = scores.best_systems(4096);
-            let mut distinct: Vec<_> = best.iter().map(|(_, system)| system).collect();
-            distinct.sort();
-            distinct.dedup();
-            let text = format!("{} best systems for {} scenarios", distinct.len(), best.len());
-            Finding::new(distinct.len() == best.len(), text)
+            let n_best = distinct(best.iter().map(|(_, system)| system)).len();
+            let text = format!("{n_best} best systems for {} scenarios", best.len());
+            Finding::new(n_best == best.len(), text)
         },
     },
     Conclusion {
@@ -222,13 +221,7 @@ impl StudyScores {
 
     /// Returns the scenarios in order of first use.
     fn scenarios(&self) -> Vec<&str> {
-        let mut scenarios: Vec<&str> = Vec::new();
-        for point in &self.points {
-            if !scenarios.contains(&point.scenario.as_str()) {
-                scenarios.push(&point.scenario);
-            }
-        }
-        scenarios
+        distinct(self.points.iter().map(|point| &*point.scenario))
     }
 
     /// Returns every scenario with its best system.

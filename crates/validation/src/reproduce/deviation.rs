@@ -1,6 +1,6 @@
 //! A published number beside the one that was found.
 
-use super::Table;
+use super::{Column, Table};
 
 /// A published number or count beside the one that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,14 +48,14 @@ impl Deviation {
 
     /// The deviations as a table, one row each.
     pub fn table(deviations: &[Self]) -> Table {
-        let header = ["figure", "semantics", "what", "published", "found", "remark"];
-        let row = |it: &Self| {
-            let Self { figure, semantics, what, published, found, remark } = it.clone();
-            vec![figure.to_string(), semantics, what, published, found, remark]
-        };
-        Table {
-            header: header.map(String::from).to_vec(),
-            rows: deviations.iter().map(row).collect(),
-        }
+        let columns: [Column<Self>; 6] = [
+            ("figure", |it| it.figure.into()),
+            ("semantics", |it| it.semantics.clone()),
+            ("what", |it| it.what.clone()),
+            ("published", |it| it.published.clone()),
+            ("found", |it| it.found.clone()),
+            ("remark", |it| it.remark.clone()),
+        ];
+        Table::of_items(&columns, deviations)
     }
 }

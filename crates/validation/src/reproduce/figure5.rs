@@ -2,6 +2,7 @@
 //! exact expectation with the range of possible values; the published values are single draws.
 
 use xrsim_figures::{Bar, Caption, GroupPanel, GroupedBars, Quantity};
+use xrsim_model::sequence::distinct;
 
 use super::study::{MeanScores, Outcomes, Point, Study, draw_note, published};
 use super::{Deviation, FigureEntry, Reproduction};
@@ -26,16 +27,8 @@ pub(super) const ENTRY: FigureEntry = FigureEntry {
 /// last (panel h).
 fn draw(semantics: &str, outcomes: &[Outcomes]) -> GroupedBars {
     let published = published();
-    let mut scenarios: Vec<&str> = Vec::new();
-    let mut groups: Vec<String> = Vec::new();
-    for Outcomes { mean, .. } in outcomes {
-        if !scenarios.contains(&mean.scenario.as_str()) {
-            scenarios.push(&mean.scenario);
-        }
-        if !groups.contains(&mean.system) {
-            groups.push(mean.system.clone());
-        }
-    }
+    let scenarios = distinct(outcomes.iter().map(|it| &*it.mean.scenario));
+    let groups = distinct(outcomes.iter().map(|it| it.mean.system.clone()));
     let mut panels = Vec::new();
     for scenario in &scenarios {
         for pes in [4096, 8192] {

@@ -4,9 +4,8 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use xrsim_figures::{Caption, Line, LinePanel, LinePoint, Lines, Quantity, Spacing};
+use xrsim_model::parallel;
 use xrsim_model::scenario::{DependencyKind, Scenario};
 use xrsim_model::statistics::{Fraction, Summary};
 use xrsim_sim::sweep;
@@ -20,7 +19,7 @@ const FIGURE_7: &str = include_str!("../../../../tests/reference/figure7_publish
 const SCENARIO: &str = "VR_gaming";
 const SYSTEMS: [&str; 2] = ["B", "J"];
 const PROBABILITIES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
-const REPLICATIONS: u64 = 200;
+const REPLICATIONS: usize = 200;
 
 pub(super) const ENTRY: FigureEntry = FigureEntry {
     number: 7,
@@ -70,14 +69,14 @@ impl Curves {
             let (mut plan, library) = study.run_of(SCENARIO, system, 4096)?;
             plan.scenario = Arc::new(cascaded(&plan.scenario));
             let at = |probability: f64| {
-                let replications = (0..REPLICATIONS).into_par_iter().filter_map(|replication| {
+                let replications = parallel::map_indices(REPLICATIONS, |replication| {
                     let mut plan = plan.clone();
-                    plan.load.replication = replication;
+                    plan.load.replication = replication as u64;
                     plan.load.trigger_probability = Some(probability);
                     let result = sweep::run(&plan, &library).ok()?;
                     Some(MeanScores::of(&result).values())
                 });
-                let all: Vec<_> = replications.collect();
+                let all: Vec<_> = replications.into_iter().flatten().collect();
                 [0, 1, 2, 3].map(|score| Summary::of(all.iter().map(|scores| scores[score])))
             };
             Ok(PROBABILITIES.map(at).to_vec())

@@ -111,6 +111,20 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
+/// A column of a [`Table`]: its name, and the text of its cell for an item.
+type Column<T> = (&'static str, fn(&T) -> String);
+
+impl Table {
+    /// A table with a row for each of `items`.
+    fn of_items<T>(columns: &[Column<T>], items: &[T]) -> Self {
+        let row = |item: &T| columns.iter().map(|(_, text)| text(item)).collect();
+        Self {
+            header: columns.iter().map(|(name, _)| (*name).into()).collect(),
+            rows: items.iter().map(row).collect(),
+        }
+    }
+}
+
 /// Reason for which the study cannot be made.
 #[derive(Debug, Error)]
 #[non_exhaustive]

@@ -4,8 +4,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
 use xrsim_config::{Catalog, Kind};
 use xrsim_experiment::{DEFAULT_PLATFORM, whole_chip};
 use xrsim_figures::{Caption, Line, LinePanel, LinePoint, Lines, Quantity, Spacing};
@@ -13,8 +11,10 @@ use xrsim_model::cost::loop_nest::lower::lower;
 use xrsim_model::cost::loop_nest::{Choose, LayerBound, LayerReport, Machine};
 use xrsim_model::hardware::{Accelerator, Flexibility};
 use xrsim_model::model::{Network, Source, TensorRole};
+use xrsim_model::parallel;
+use xrsim_model::sequence::distinct;
 
-use super::{ReproduceError, Table};
+use super::{Column, ReproduceError, Table};
 
 /// Networks, accelerators and flexibilities of the study. The default is the whole study: the networks of
 /// the suite on WS, OS and RS with 1,024 to 16,384 PEs under every flexibility.
@@ -64,13 +64,13 @@ impl Scaling {
         let cases = self.cases()?;
         let done = AtomicUsize::new(0);
         progress(0, cases.len());
-        let points = cases.par_iter().flat_map_iter(|case| {
+        let points = parallel::map(&cases, |case| {
             let points: Vec<_> =
                 self.flexibilities.iter().map(|&it| case.point(it, rule)).collect();
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, cases.len());
             points
         });
-        Ok(ScalingPoints { points: points.collect() })
+        Ok(ScalingPoints { points: points.concat() })
     }
 
     /// Every network on every accelerator, in order of network, dataflow and size.
@@ -240,6 +240,13 @@ pub struct ScalingPoint {
     pub found: Option<Measured>,
 }
 
+impl ScalingPoint {
+    /// `text` of the measured cost; empty without one.
+    fn of_found(&self, text: impl FnOnce(&Measured) -> String) -> String {
+        self.found.as_ref().map_or(String::new(), text)
+    }
+}
+
 /// Every point of the study, in order of network, dataflow, size and flexibility.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScalingPoints {
@@ -253,47 +260,26 @@ const AT_BOUND: f64 = 1.1;
 impl ScalingPoints {
     /// Every point as a row, with shares of the latency by limiting resource.
     pub fn table(&self) -> Table {
-        let header = [
-            "network",
-            "dataflow",
-            "flexibility",
-            "pes",
-            "cycles",
-            "bound_cycles",
-            "bound_by",
-            "cycles_over_bound",
-            "utilisation",
-            "compute_share",
-            "noc_share",
-            "dram_share",
-            "longest_layer",
-            "longest_share",
+        let columns: [Column<ScalingPoint>; 14] = [
+            ("network", |it| it.network.clone()),
+            ("dataflow", |it| it.dataflow.clone()),
+            ("flexibility", |it| it.flexibility.to_string()),
+            ("pes", |it| it.pes.to_string()),
+            ("cycles", |it| it.of_found(|found| found.cycles.to_string())),
+            ("bound_cycles", |it| it.least.cycles().to_string()),
+            ("bound_by", |it| it.least.bound().to_string()),
+            ("cycles_over_bound", |it| {
+                let bound = it.least.cycles().max(1) as f64;
+                it.of_found(|found| share(found.cycles as f64 / bound))
+            }),
+            ("utilisation", |it| it.of_found(|found| share(found.utilisation))),
+            ("compute_share", |it| it.of_found(|found| share(found.share(found.by_bound[0])))),
+            ("noc_share", |it| it.of_found(|found| share(found.share(found.by_bound[1])))),
+            ("dram_share", |it| it.of_found(|found| share(found.share(found.by_bound[2])))),
+            ("longest_layer", |it| it.of_found(|found| found.longest.to_string())),
+            ("longest_share", |it| it.of_found(|found| share(found.share(found.longest_cycles)))),
         ];
-        let row = |point: &ScalingPoint| {
-            let ScalingPoint { network, dataflow, flexibility, pes, least, found } = point;
-            let mut row = vec![
-                network.clone(),
-                dataflow.clone(),
-                flexibility.to_string(),
-                pes.to_string(),
-                String::new(),
-                least.cycles().to_string(),
-                least.bound().to_string(),
-            ];
-            let Some(found) = found else {
-                row.resize(header.len(), String::new());
-                return row;
-            };
-            row[4] = found.cycles.to_string();
-            let share = |value: f64| format!("{value:.4}");
-            row.push(share(found.cycles as f64 / least.cycles().max(1) as f64));
-            row.push(share(found.utilisation));
-            row.extend(found.by_bound.map(|part| share(found.share(part))));
-            row.extend([found.longest.to_string(), share(found.share(found.longest_cycles))]);
-            row
-        };
-        let rows = self.points.iter().map(row).collect();
-        Table { header: header.map(String::from).to_vec(), rows }
+        Table::of_items(&columns, &self.points)
     }
 
     /// A row for the bound of every network, and one for each of its dataflows and flexibilities: Mcycles by
@@ -383,6 +369,10 @@ impl ScalingPoints {
     }
 }
 
+fn share(value: f64) -> String {
+    format!("{value:.4}")
+}
+
 /// A row of the summary: names, Mcycles by size, speed-up, and what limits.
 fn row(names: [&str; 3], cycles: &[Option<u64>], limit: String) -> Vec<String> {
     let mut row = names.map(String::from).to_vec();
@@ -420,15 +410,4 @@ fn limit(line: &[&ScalingPoint]) -> String {
         return format!("bound: {}", last.least.bound());
     }
     after.limit()
-}
-
-/// Distinct items in order of first use.
-fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    let mut distinct = Vec::new();
-    for item in items {
-        if !distinct.contains(&item) {
-            distinct.push(item);
-        }
-    }
-    distinct
 }

@@ -2,12 +2,11 @@
 
 use std::convert::Infallible;
 
-use rayon::prelude::*;
-
 use xrsim_config::Edition;
 use xrsim_experiment::{Experiment, Prepared};
 use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::hardware::Flexibility;
+use xrsim_model::parallel;
 use xrsim_sim::load::Drawn;
 use xrsim_sim::plan::{Ablation, Plan, Semantics};
 use xrsim_sim::score::Score;
@@ -234,11 +233,11 @@ impl Study {
         let prepared = self.prepare()?;
         let plans: Vec<_> = prepared.plans().collect();
         let library = prepared.library();
-        let outcomes = plans.par_iter().filter_map(|plan| {
+        let outcomes = parallel::map(&plans, |plan| {
             let possibilities = possibilities(plan, &library).ok()??;
             Some(Outcomes::new(plan, &possibilities))
         });
-        Ok(outcomes.collect())
+        Ok(outcomes.into_iter().flatten().collect())
     }
 
     /// The run of `scenario` on `system` with `pes` PEs, and the costs of both.

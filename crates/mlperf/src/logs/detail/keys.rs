@@ -59,6 +59,24 @@ pub(super) fn text(text: impl Into<String>) -> LogValue {
     LogValue::Text(text.into())
 }
 
+/// Key of a requested setting with the name of its field.
+macro_rules! requested {
+    ($field:ident, $value:expr) => {
+        Key::new(concat!("requested_", stringify!($field)), |it| $value(it.requested.$field))
+    };
+}
+
+/// Key of an effective setting with the name of its field.
+macro_rules! effective {
+    ($field:ident, $value:expr) => {
+        Key::new(concat!("effective_", stringify!($field)), |it| $value(it.settings.$field))
+    };
+}
+
+fn as_number(whole: u64) -> LogValue {
+    Number(whole as f64)
+}
+
 fn ms(span: SimSpan) -> LogValue {
     Whole(span.ns() / 1_000_000)
 }
@@ -89,81 +107,38 @@ pub(super) const HEAD: &[Key] = &[
 pub(super) const REQUESTED: &[Key] = &[
     Key::new("requested_scenario", |it| text(it.requested.scenario.name())),
     Key::new("requested_test_mode", |it| text(it.requested.mode.name())),
-    Key::new("requested_single_stream_expected_latency_ns", |it| {
-        Whole(it.requested.single_stream_expected_latency_ns)
-    })
-    .of(SingleStream)
-    .until(LoadGenVersion::V2_0),
-    Key::new("requested_single_stream_expected_latency_ns", |it| {
-        Number(it.requested.single_stream_expected_latency_ns as f64)
-    })
-    .of(SingleStream)
-    .since(LoadGenVersion::V2_0),
-    Key::new("requested_single_stream_target_latency_percentile", |it| {
-        Number(it.requested.single_stream_target_latency_percentile)
-    })
-    .of(SingleStream),
-    Key::new("requested_multi_stream_target_qps", |it| {
-        Number(it.requested.multi_stream_target_qps)
-    })
-    .of(MultiStream)
-    .until(LoadGenVersion::V2_0),
+    requested!(single_stream_expected_latency_ns, Whole)
+        .of(SingleStream)
+        .until(LoadGenVersion::V2_0),
+    requested!(single_stream_expected_latency_ns, as_number)
+        .of(SingleStream)
+        .since(LoadGenVersion::V2_0),
+    requested!(single_stream_target_latency_percentile, Number).of(SingleStream),
+    requested!(multi_stream_target_qps, Number).of(MultiStream).until(LoadGenVersion::V2_0),
     Key::new("requested_multi_stream_target_latency_ns", |it| {
         Whole(it.settings.target_latency.ns())
     })
     .of(MultiStream)
     .until(LoadGenVersion::V2_0),
-    Key::new("requested_multi_stream_expected_latency_ns", |it| {
-        Number(it.requested.multi_stream_expected_latency_ns as f64)
-    })
-    .of(MultiStream)
-    .since(LoadGenVersion::V2_0),
-    Key::new("requested_multi_stream_target_latency_percentile", |it| {
-        Number(it.requested.multi_stream_target_latency_percentile)
-    })
-    .of(MultiStream),
-    Key::new("requested_multi_stream_samples_per_query", |it| {
-        Whole(it.requested.multi_stream_samples_per_query)
-    })
-    .of(MultiStream),
-    Key::new("requested_multi_stream_max_async_queries", |it| {
-        Whole(it.requested.multi_stream_max_async_queries)
-    })
-    .of(MultiStream)
-    .until(LoadGenVersion::V2_0),
-    Key::new("requested_server_target_qps", |it| Number(it.requested.server_target_qps)).of(Server),
-    Key::new("requested_server_target_latency_ns", |it| {
-        Whole(it.requested.server_target_latency_ns)
-    })
-    .of(Server),
-    Key::new("requested_server_target_latency_percentile", |it| {
-        Number(it.requested.server_target_latency_percentile)
-    })
-    .of(Server),
-    Key::new("requested_server_coalesce_queries", |it| Flag(it.requested.server_coalesce_queries))
-        .of(Server),
-    Key::new("requested_server_find_peak_qps_decimals_of_precision", |it| {
-        Whole(it.requested.server_find_peak_qps_decimals_of_precision)
-    })
-    .of(Server),
-    Key::new("requested_server_find_peak_qps_boundary_step_size", |it| {
-        Number(it.requested.server_find_peak_qps_boundary_step_size)
-    })
-    .of(Server),
-    Key::new("requested_server_max_async_queries", |it| {
-        Whole(it.requested.server_max_async_queries)
-    })
-    .of(Server),
-    Key::new("requested_server_num_issue_query_threads", |it| {
-        Whole(it.requested.server_num_issue_query_threads)
-    })
-    .of(Server),
-    Key::new("requested_offline_expected_qps", |it| Number(it.requested.offline_expected_qps))
-        .of(Offline),
-    Key::new("requested_min_duration_ms", |it| Whole(it.requested.min_duration_ms)),
-    Key::new("requested_max_duration_ms", |it| Whole(it.requested.max_duration_ms)),
-    Key::new("requested_min_query_count", |it| Whole(it.requested.min_query_count)),
-    Key::new("requested_max_query_count", |it| Whole(it.requested.max_query_count)),
+    requested!(multi_stream_expected_latency_ns, as_number)
+        .of(MultiStream)
+        .since(LoadGenVersion::V2_0),
+    requested!(multi_stream_target_latency_percentile, Number).of(MultiStream),
+    requested!(multi_stream_samples_per_query, Whole).of(MultiStream),
+    requested!(multi_stream_max_async_queries, Whole).of(MultiStream).until(LoadGenVersion::V2_0),
+    requested!(server_target_qps, Number).of(Server),
+    requested!(server_target_latency_ns, Whole).of(Server),
+    requested!(server_target_latency_percentile, Number).of(Server),
+    requested!(server_coalesce_queries, Flag).of(Server),
+    requested!(server_find_peak_qps_decimals_of_precision, Whole).of(Server),
+    requested!(server_find_peak_qps_boundary_step_size, Number).of(Server),
+    requested!(server_max_async_queries, Whole).of(Server),
+    requested!(server_num_issue_query_threads, Whole).of(Server),
+    requested!(offline_expected_qps, Number).of(Offline),
+    requested!(min_duration_ms, Whole),
+    requested!(max_duration_ms, Whole),
+    requested!(min_query_count, Whole),
+    requested!(max_query_count, Whole),
     Key::new("requested_qsl_rng_seed", |it| Whole(it.requested.seeds.qsl)),
     Key::new("requested_sample_index_rng_seed", |it| Whole(it.requested.seeds.sample_index)),
     Key::new("requested_schedule_rng_seed", |it| Whole(it.requested.seeds.schedule)),
@@ -174,34 +149,29 @@ pub(super) const REQUESTED: &[Key] = &[
     Key::new("requested_performance_issue_unique", |_| Flag(false)),
     Key::new("requested_performance_issue_same", |_| Flag(false)),
     Key::new("requested_performance_issue_same_index", |_| Whole(0)),
-    Key::new("requested_performance_sample_count_override", |it| {
-        Whole(it.requested.performance_sample_count_override)
-    }),
+    requested!(performance_sample_count_override, Whole),
     Key::new("requested_accuracy_sample_count_override", |_| Whole(0)).since(LoadGenVersion::V6_0),
-    Key::new("requested_sample_concatenate_permutation", |it| {
-        Flag(it.requested.sample_concatenate_permutation)
-    })
-    .since(LoadGenVersion::V4_1),
+    requested!(sample_concatenate_permutation, Flag).since(LoadGenVersion::V4_1),
 ];
 
 /// Keys of the effective settings.
 pub(super) const EFFECTIVE: &[Key] = &[
     Key::new("effective_scenario", |it| text(it.settings.scenario.name())),
     Key::new("effective_test_mode", |it| text(it.settings.mode.name())),
-    Key::new("effective_samples_per_query", |it| Whole(it.settings.samples_per_query)),
-    Key::new("effective_target_qps", |it| Number(it.settings.target_qps)),
+    effective!(samples_per_query, Whole),
+    effective!(target_qps, Number),
     Key::new("effective_target_latency_ns", |it| Whole(it.settings.target_latency.ns())),
     Key::new("effective_target_latency_percentile", |it| Number(it.settings.percentile.get())),
-    Key::new("effective_max_async_queries", |it| Whole(it.settings.max_async_queries)),
+    effective!(max_async_queries, Whole),
     Key::new("effective_target_duration_ms", |it| match it.settings.scenario {
         Offline => Whole(0),
         _ => ms(it.settings.min_duration),
     }),
     Key::new("effective_min_duration_ms", |it| ms(it.settings.min_duration)),
     Key::new("effective_max_duration_ms", |it| it.settings.max_duration.map_or(Whole(0), ms)),
-    Key::new("effective_min_query_count", |it| Whole(it.settings.min_query_count)),
+    effective!(min_query_count, Whole),
     Key::new("effective_max_query_count", |it| Whole(it.settings.max_query_count.unwrap_or(0))),
-    Key::new("effective_min_sample_count", |it| Whole(it.settings.min_sample_count)),
+    effective!(min_sample_count, Whole),
     Key::new("effective_qsl_rng_seed", |it| Whole(it.settings.seeds.qsl)),
     Key::new("effective_sample_index_rng_seed", |it| Whole(it.settings.seeds.sample_index)),
     Key::new("effective_schedule_rng_seed", |it| Whole(it.settings.seeds.schedule)),

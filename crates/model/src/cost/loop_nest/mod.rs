@@ -100,7 +100,7 @@ pub struct LevelCounts {
 }
 
 /// Counts and times of the walk through one layer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Walk {
     /// Counts of all levels, the off-chip level first if there is one.
     levels: [LevelCounts; Mapping::MAX_LEVELS],
@@ -112,21 +112,6 @@ pub(crate) struct Walk {
     chip_cycles: u64,
     compute_cycles: u64,
     transitions: u64,
-}
-
-impl Default for Walk {
-    fn default() -> Self {
-        Self {
-            levels: [LevelCounts::default(); Mapping::MAX_LEVELS],
-            off_chip: Vec::new(),
-            macs_executed: 0,
-            pe_outputs: 0,
-            pe_accumulations: 0,
-            chip_cycles: 0,
-            compute_cycles: 0,
-            transitions: 0,
-        }
-    }
 }
 
 /// Resource that limits the latency of a layer (6.5).

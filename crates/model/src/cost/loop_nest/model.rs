@@ -45,13 +45,32 @@ impl ChosenLoopNest {
     }
 }
 
-impl CostModel for ChosenLoopNest {
+/// Both forms of the model.
+trait Ruled: Send + Sync {
+    /// The rule of accelerators that choose; `None` if none chooses.
+    fn rule(&self) -> Option<&dyn Choose>;
+}
+
+impl Ruled for LoopNest {
+    fn rule(&self) -> Option<&dyn Choose> {
+        None
+    }
+}
+
+impl Ruled for ChosenLoopNest {
+    fn rule(&self) -> Option<&dyn Choose> {
+        Some(&*self.rule)
+    }
+}
+
+impl<M: Ruled> CostModel for M {
+    /// Cost of a layer by itself: its inputs come from DRAM and its outputs go there.
     fn layer(
         &self,
         operator: &Operator,
         accelerator: &Accelerator,
     ) -> Result<LayerCost, Infeasible> {
-        Ok(report(operator, accelerator, Some(&*self.rule))?.cost())
+        Ok(report(operator, accelerator, self.rule())?.cost())
     }
 
     fn explain(
@@ -59,17 +78,17 @@ impl CostModel for ChosenLoopNest {
         operator: &Operator,
         accelerator: &Accelerator,
     ) -> Result<Explanation, Infeasible> {
-        Ok(report(operator, accelerator, Some(&*self.rule))?.explanation())
+        Ok(report(operator, accelerator, self.rule())?.explanation())
     }
 
+    /// Cost of the layers in the context of their network: tensors stay in shared memory from layer
+    /// to layer where they fit.
     fn network(
         &self,
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<NetworkCost, Infeasible> {
-        let rule = Some(&*self.rule);
-        let layers = for_each_layer(network, accelerator, rule, |layer| layer.cost())?;
-        Ok(NetworkCost::of_layers(layers, accelerator))
+        network_cost(network, accelerator, self.rule())
     }
 
     fn networks(
@@ -77,8 +96,8 @@ impl CostModel for ChosenLoopNest {
         network: &Network,
         accelerators: &[Accelerator],
     ) -> Vec<Result<NetworkCost, Infeasible>> {
-        let chooses = accelerators.iter().any(|it| self.rule.on(it).is_some());
-        match chooses {
+        let chooses = |rule: &dyn Choose| accelerators.iter().any(|it| rule.on(it).is_some());
+        match self.rule().is_some_and(chooses) {
             true => accelerators.iter().map(|it| self.network(network, it)).collect(),
             false => networks(network, accelerators),
         }
@@ -89,7 +108,7 @@ impl CostModel for ChosenLoopNest {
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<Vec<Explanation>, Infeasible> {
-        for_each_layer(network, accelerator, Some(&*self.rule), LayerReport::explanation)
+        for_each_layer(network, accelerator, self.rule(), LayerReport::explanation)
     }
 
     fn local_buffers(
@@ -97,65 +116,11 @@ impl CostModel for ChosenLoopNest {
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<Option<LocalBuffers>, Infeasible> {
-        local_buffers(network, accelerator, Some(&*self.rule)).map(Some)
+        local_buffers(network, accelerator, self.rule()).map(Some)
     }
 
     fn chooses_mappings(&self) -> bool {
-        true
-    }
-}
-
-impl CostModel for LoopNest {
-    /// Cost of a layer by itself: its inputs come from DRAM and its outputs go there.
-    fn layer(
-        &self,
-        operator: &Operator,
-        accelerator: &Accelerator,
-    ) -> Result<LayerCost, Infeasible> {
-        Ok(LayerReport::new(operator, accelerator)?.cost())
-    }
-
-    fn explain(
-        &self,
-        operator: &Operator,
-        accelerator: &Accelerator,
-    ) -> Result<Explanation, Infeasible> {
-        Ok(LayerReport::new(operator, accelerator)?.explanation())
-    }
-
-    /// Cost of the layers in the context of their network: tensors stay in shared memory from layer
-    /// to layer where they fit.
-    fn network(
-        &self,
-        network: &Network,
-        accelerator: &Accelerator,
-    ) -> Result<NetworkCost, Infeasible> {
-        let layers = for_each_layer(network, accelerator, None, |layer| layer.cost())?;
-        Ok(NetworkCost::of_layers(layers, accelerator))
-    }
-
-    fn networks(
-        &self,
-        network: &Network,
-        accelerators: &[Accelerator],
-    ) -> Vec<Result<NetworkCost, Infeasible>> {
-        networks(network, accelerators)
-    }
-
-    fn explain_network(
-        &self,
-        network: &Network,
-        accelerator: &Accelerator,
-    ) -> Result<Vec<Explanation>, Infeasible> {
-        for_each_layer(network, accelerator, None, LayerReport::explanation)
-    }
-
-    fn local_buffers(
-        &self,
-        network: &Network,
-        accelerator: &Accelerator,
-    ) -> Result<Option<LocalBuffers>, Infeasible> {
-        local_buffers(network, accelerator, None).map(Some)
+        self.rule().is_some()
     }
 }
 
@@ -223,6 +188,16 @@ fn for_each_layer<T: Clone>(
     Ok(PreparedNetwork::new(network, accelerator, chooser)?.each_layer(chooser, extract))
 }
 
+/// Cost of a network, with choices by `rule` if there is one.
+fn network_cost(
+    network: &Network,
+    accelerator: &Accelerator,
+    rule: Option<&dyn Choose>,
+) -> Result<NetworkCost, Infeasible> {
+    let layers = for_each_layer(network, accelerator, rule, |layer| layer.cost())?;
+    Ok(NetworkCost::of_layers(layers, accelerator))
+}
+
 /// Costs of a network on accelerators without choices. Neighbours that differ in shared memory and DRAM bandwidth
 /// only share everything that does not depend on these.
 fn networks(
@@ -239,10 +214,7 @@ fn networks(
                     Ok(NetworkCost::of_layers(layers, accelerator))
                 }));
             }
-            _ => costs.extend(alike.iter().map(|it| {
-                let layers = for_each_layer(network, it, None, |layer| layer.cost())?;
-                Ok(NetworkCost::of_layers(layers, it))
-            })),
+            _ => costs.extend(alike.iter().map(|it| network_cost(network, it, None))),
         }
     }
     costs

@@ -7,7 +7,7 @@ use super::super::{Explanation, LayerCost, Quantity};
 use super::{DramTraffic, EnergyPj, Evaluation, LayerBound, LevelCounts};
 
 /// Counts, times and energy of one layer, summed over its loop nests.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct LayerReport {
     /// Latency \[cycle\].
     pub cycles: u64,
@@ -108,23 +108,7 @@ impl LayerReport {
     }
 
     pub(super) fn empty(resident: PerTensor<bool>) -> Self {
-        Self {
-            cycles: 0,
-            compute_cycles: 0,
-            chip_cycles: 0,
-            dram_cycles: 0,
-            macs: 0,
-            utilisation: 0.0,
-            bound: LayerBound::Compute,
-            levels: Vec::new(),
-            off_chip: None,
-            dram: DramTraffic::default(),
-            noc_bytes: 0,
-            shared_bytes: 0,
-            shared_fits: true,
-            resident,
-            energy: EnergyPj::default(),
-        }
+        Self { shared_fits: true, resident, ..Self::default() }
     }
 
     /// Adds a loop nest that runs after those added before.

@@ -16,18 +16,17 @@ pub(super) const ENTRY: Entry = Entry {
     source: "Kim et al. (DREAM), ASPLOS 2024; see sdrm3 for its first version",
     unverified: Some("all formulae but those of sdrm3; the conditions of the frame drop"),
     parameters: &[
-        Parameter::number("alpha", "weight of starvation", 1.0, [0.0, 2.0]),
-        Parameter::number("beta", "weight of energy", 1.0, [0.0, 2.0]),
-        Parameter::number(
-            "switch_pj",
+        Parameter::number("alpha", 1.0, [0.0, 2.0]).meaning("weight of starvation"),
+        Parameter::number("beta", 1.0, [0.0, 2.0]).meaning("weight of energy"),
+        Parameter::number("switch_pj", 118.4, [0.0, 1e6]).meaning(
             "energy of an activation that moves off chip or back (14.8 pJ a bit, LPDDR as in SCAR)",
-            118.4,
-            [0.0, 1e6],
         ),
-        Parameter::choice("drop", "whether frames are given up", &["on", "off"]),
-        Parameter::whole("drops", "most frames given up of a window", 2, [1, 64])
+        Parameter::choice("drop", &["on", "off"]).meaning("whether frames are given up"),
+        Parameter::whole("drops", 2, [1, 64])
+            .meaning("most frames given up of a window")
             .only_with("drop", "on"),
-        Parameter::whole("window", "length of the window in frames of the model", 10, [1, 64])
+        Parameter::whole("window", 10, [1, 64])
+            .meaning("length of the window in frames of the model")
             .only_with("drop", "on"),
     ],
     options: &[("granularity", Value::Name("layer"))],

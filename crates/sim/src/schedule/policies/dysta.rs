@@ -8,12 +8,8 @@ pub(super) const ENTRY: Entry = Entry {
     help: "least of remaining time, slack and waiting time in a weighted sum",
     source: "Fan et al. (Sparse-DySta), MICRO 2023, and its published code; without its predictor \
              of sparsity: times are those of the cost model",
-    parameters: &[Parameter::number(
-        "beta",
-        "weight of slack and waiting time against remaining time",
-        0.01,
-        [0.0, 1e3],
-    )],
+    parameters: &[Parameter::number("beta", 0.01, [0.0, 1e3])
+        .meaning("weight of slack and waiting time against remaining time")],
     options: &[("granularity", Value::Name("layer"))],
     looks_at_all: true,
     ..Entry::new(|setup, arguments| {

@@ -8,9 +8,11 @@ pub(super) const ENTRY: Entry = Entry {
            deadline",
     source: "Hamdaoui & Ramanathan, IEEE Trans. Computers 1995",
     parameters: &[
-        Parameter::whole("k", "length of the window in frames", 10, [1, 64]),
-        Parameter::whole("m", "frames of it that must be in time, below 45 FPS", 8, [1, 64]),
-        Parameter::whole("m_fast", "frames of it that must be in time, from 45 FPS on", 9, [1, 64]),
+        Parameter::whole("k", 10, [1, 64]).meaning("length of the window in frames"),
+        Parameter::whole("m", 8, [1, 64])
+            .meaning("frames of it that must be in time, below 45 FPS"),
+        Parameter::whole("m_fast", 9, [1, 64])
+            .meaning("frames of it that must be in time, from 45 FPS on"),
     ],
     check: |arguments| {
         let k = arguments.whole("k");

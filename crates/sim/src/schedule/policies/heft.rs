@@ -14,10 +14,8 @@ pub(super) const ENTRY: Entry = Entry {
            one, for which it waits",
     source: "Topcuoglu, Hariri & Wu, IEEE TPDS 2002; without insertion into gaps, which an online \
              policy does not know",
-    parameters: &[Parameter::choice(
-        "order",
+    parameters: &[Parameter::choice("order", &["rank", "deadline"]).meaning(
         "by the longest chain of work ahead, or by the deadline less the chain after the request",
-        &["rank", "deadline"],
     )],
     options: &[("placement", Value::Name("earliest-finish"))],
     looks_at_all: true,

@@ -28,23 +28,15 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// Parameters of herald and herald-list.
 pub(super) const PARAMETERS: &[Parameter] = &[
-    Parameter::choice(
-        "metric",
+    Parameter::choice("metric", &["edp", "latency", "energy", "ed2p"]).meaning(
         "what is best for a layer: least energy-delay product, latency, energy, or \
          energy-delay-squared product",
-        &["edp", "latency", "energy", "ed2p"],
     ),
-    Parameter::number(
-        "balance",
-        "how many times worse the least loaded accelerator may be (1: no balancing)",
-        2.0,
-        [1.0, 1e6],
-    ),
-    Parameter::choice(
-        "order",
+    Parameter::number("balance", 2.0, [1.0, 1e6])
+        .meaning("how many times worse the least loaded accelerator may be (1: no balancing)"),
+    Parameter::choice("order", &["breadth", "depth"]).meaning(
         "which layers come first: those nearest to the start of their model, or those of the \
          request that arrived first",
-        &["breadth", "depth"],
     ),
 ];
 

@@ -20,18 +20,10 @@ pub(super) const ENTRY: Entry = Entry {
         HERALD[0],
         HERALD[1],
         HERALD[2],
-        Parameter::number(
-            "window_ms",
-            "span whose requests are ordered together",
-            100.0,
-            [1.0, 1e6],
-        ),
-        Parameter::whole(
-            "look_ahead",
-            "number of entries after a gap that may fill it",
-            4,
-            [0, 1000],
-        ),
+        Parameter::number("window_ms", 100.0, [1.0, 1e6])
+            .meaning("span whose requests are ordered together"),
+        Parameter::whole("look_ahead", 4, [0, 1000])
+            .meaning("number of entries after a gap that may fill it"),
     ],
     options: &[("granularity", Value::Name("layer"))],
     fixes: &["placement", "granularity", "preemption"],

@@ -8,17 +8,11 @@ pub(super) const ENTRY: Entry = Entry {
     help: "least laxity first: time to the deadline less the time that is left to run",
     source: "Dertouzos & Mok, IEEE TSE 1989; hysteresis against thrashing is this program's",
     parameters: &[
-        Parameter::number(
-            "hysteresis",
+        Parameter::number("hysteresis", 0.05, [0.0, 1e3]).meaning(
             "head start of a request that was cut just now, as a part of its next layer's time",
-            0.05,
-            [0.0, 1e3],
         ),
-        Parameter::choice(
-            "estimate",
-            "time that is left: on the fastest accelerator, or in the mean over all",
-            &["best", "mean"],
-        ),
+        Parameter::choice("estimate", &["best", "mean"])
+            .meaning("time that is left: on the fastest accelerator, or in the mean over all"),
     ],
     ..Entry::new(|setup, arguments| {
         let over = match arguments.name("estimate") {

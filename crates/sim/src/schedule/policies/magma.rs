@@ -19,16 +19,11 @@ pub(super) const ENTRY: Entry = Entry {
              fitness, deadlines, dependencies, and two greedy schedules in the first population",
     work_conserving: false,
     parameters: &[
-        Parameter::whole("evaluations", "schedules that are tried", 2000, [1, 10_000_000]),
-        Parameter::whole("population", "schedules of a generation", 100, [2, 10_000]),
-        Parameter::number(
-            "mutation",
-            "chance of each gene of a child to change (the published code: 0.05, for tens of jobs; a \
-             run has hundreds)",
-            0.01,
-            [0.0, 1.0],
-        ),
-        Parameter::whole("seed", "seed of the search", 0, [0, u32::MAX]),
+        Parameter::whole("evaluations", 2000, [1, 10_000_000]).meaning("schedules that are tried"),
+        Parameter::whole("population", 100, [2, 10_000]).meaning("schedules of a generation"),
+        Parameter::number("mutation", 0.01, [0.0, 1.0]).meaning("chance of each gene of a child to change (the published code: 0.05, for tens of jobs; a \
+             run has hundreds)"),
+        Parameter::whole("seed", 0, [0, u32::MAX]).meaning("seed of the search"),
     ],
     fixes: &["placement", "granularity", "preemption"],
     is_clairvoyant: true,

@@ -16,12 +16,8 @@ pub(super) const ENTRY: Entry = Entry {
              compute-bound tasks",
     parameters: &[
         priority::PARAMETER,
-        Parameter::number(
-            "floor_percent",
-            "least share of the bandwidth that a layer gets of what it wants",
-            25.0,
-            [0.0, 100.0],
-        ),
+        Parameter::number("floor_percent", 25.0, [0.0, 100.0])
+            .meaning("least share of the bandwidth that a layer gets of what it wants"),
     ],
     options: &[("placement", Value::Name("earliest-finish"))],
     looks_at_all: true,

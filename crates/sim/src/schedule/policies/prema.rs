@@ -20,12 +20,8 @@ pub(super) const ENTRY: Entry = Entry {
     ),
     parameters: &[
         priority::PARAMETER,
-        Parameter::choice(
-            "mechanism",
-            "a request that was cut always makes way, or only if that delays it less than waiting \
-             would the other one, both relative to their own time",
-            &["checkpoint", "dynamic"],
-        )
+        Parameter::choice("mechanism", &["checkpoint", "dynamic"]).meaning("a request that was cut always makes way, or only if that delays it less than waiting \
+             would the other one, both relative to their own time")
         .only_with("preemption", "layer-boundary"),
     ],
     options: &[("preemption", Value::Name("layer-boundary"))],

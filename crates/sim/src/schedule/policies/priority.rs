@@ -4,11 +4,8 @@ use crate::schedule::{Arguments, Parameter, Setup};
 use xrsim_model::scenario::ActiveModel;
 
 /// How priorities are set.
-pub(super) const PARAMETER: Parameter = Parameter::choice(
-    "priority",
-    "priority of models: 9 from 45 FPS on, 3 from 30 FPS on, 1 below; or 1 for all",
-    &["rate", "equal"],
-);
+pub(super) const PARAMETER: Parameter = Parameter::choice("priority", &["rate", "equal"])
+    .meaning("priority of models: 9 from 45 FPS on, 3 from 30 FPS on, 1 below; or 1 for all");
 
 /// Priority of every model, indexed by [`ModelId`](xrsim_model::ids::ModelId): the classes 1, 3 and 9 of
 /// PREMA. Its users give them to tasks; here they follow the rate.

@@ -8,7 +8,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "sdrm3",
     help: "largest urgency plus weighted starvation first (the first version of dream)",
     source: "Kim et al., arXiv:2212.03414v1, as in the published code of DySta",
-    parameters: &[Parameter::number("alpha", "weight of starvation", 1.0, [0.0, 1e3])],
+    parameters: &[Parameter::number("alpha", 1.0, [0.0, 1e3]).meaning("weight of starvation")],
     options: &[("granularity", Value::Name("layer"))],
     looks_at_all: true,
     ..Entry::new(|setup, arguments| {

@@ -12,12 +12,9 @@ pub(super) const ENTRY: Entry = Entry {
     source: "after Liu et al. (Veltair), ASPLOS 2022, which schedules CPUs",
     unverified: Some("all of it: the length of blocks and where they are cut are this program's"),
     parameters: &[
-        Parameter::choice(
-            "order",
-            "which request is next: by arrival or by deadline",
-            &["fcfs", "edf"],
-        ),
-        Parameter::number("b_min_ms", "shortest block", 0.5, [1e-3, 1e6]),
+        Parameter::choice("order", &["fcfs", "edf"])
+            .meaning("which request is next: by arrival or by deadline"),
+        Parameter::number("b_min_ms", 0.5, [1e-3, 1e6]).meaning("shortest block"),
     ],
     options: &[("granularity", Value::Name("block"))],
     fixes: &["granularity"],

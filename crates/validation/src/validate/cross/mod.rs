@@ -255,6 +255,23 @@ pub fn n_different(numbers: &[Number]) -> usize {
     numbers.iter().filter(|it| it.agreement == Agreement::Differs).count()
 }
 
+/// Columns of the CSV of comparisons: name and text.
+const COLUMNS: [(&str, fn(&Number) -> String); 13] = [
+    ("file", |it| it.file.to_string()),
+    ("line", |it| it.line.to_string()),
+    ("case", |it| it.case.to_string()),
+    ("source", |it| it.source.into()),
+    ("quantity", |it| it.quantity.into()),
+    ("column", |it| it.column.clone()),
+    ("xrsim", |it| it.found.to_string()),
+    ("reference", |it| it.reference.to_string()),
+    ("ratio", |it| it.ratio().to_string()),
+    ("xrsim_by_rule", |it| it.by_rule.map_or(String::new(), |value| value.to_string())),
+    ("tolerance", |it| it.tolerance.to_string()),
+    ("verdict", |it| it.agreement.name().into()),
+    ("reason", |it| it.agreement.reason().unwrap_or_default().into()),
+];
+
 /// Writes every comparison as CSV, a line a number.
 ///
 /// # Errors
@@ -262,37 +279,9 @@ pub fn n_different(numbers: &[Number]) -> usize {
 /// The error of `out`.
 pub fn write_csv(numbers: &[Number], out: &mut dyn Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record([
-        "file",
-        "line",
-        "case",
-        "source",
-        "quantity",
-        "column",
-        "xrsim",
-        "reference",
-        "ratio",
-        "xrsim_by_rule",
-        "tolerance",
-        "verdict",
-        "reason",
-    ])?;
-    for it in numbers {
-        csv.write_record([
-            &*it.file,
-            &it.line.to_string(),
-            &it.case,
-            it.source,
-            it.quantity,
-            &it.column,
-            &it.found.to_string(),
-            &it.reference.to_string(),
-            &it.ratio().to_string(),
-            &it.by_rule.map_or(String::new(), |value| value.to_string()),
-            &it.tolerance.to_string(),
-            it.agreement.name(),
-            it.agreement.reason().unwrap_or_default(),
-        ])?;
+    csv.write_record(COLUMNS.map(|(name, _)| name))?;
+    for number in numbers {
+        csv.write_record(COLUMNS.map(|(_, text)| text(number)))?;
     }
     csv.flush()
 }

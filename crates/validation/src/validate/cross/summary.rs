@@ -3,7 +3,7 @@
 use super::{Agreement, Number, Reason};
 
 /// All numbers of one quantity of one source.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Summary {
     /// Tool or chip.
     pub source: &'static str,
@@ -57,17 +57,9 @@ impl Summary {
         Self {
             source: number.source,
             quantity: number.quantity,
-            n: 0,
-            n_equal: 0,
-            n_within: 0,
             tolerance: number.tolerance,
-            n_by_rule: 0,
-            n_open: 0,
-            n_different: 0,
-            reasons: Vec::new(),
             worst: 1.0,
-            logarithms: (0.0, 0),
-            errors: (0.0, 0),
+            ..Self::default()
         }
     }
 

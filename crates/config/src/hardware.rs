@@ -148,6 +148,9 @@ pub(super) fn system() -> impl Reader<Value = (RawSystem, Option<RawTechnology>)
         let about = "Accelerators that run side by side.";
         let accelerators = fields.about(about).required("accelerators", accelerators);
         let system = RawSystem { name: name?, shared, accelerators: accelerators? };
+        if system.accelerators.iter().any(|it| it.lacks_value(&system.shared)) {
+            return None;
+        }
         Some((system, technology.map_or(Some(None), |it| it.map(Some))?))
     })
     .about("One or more accelerators in full, which need no platform.")
@@ -203,14 +206,20 @@ fn pes() -> impl Reader<Value = u32> {
 }
 
 impl RawAccelerator {
+    /// Whether neither it nor the system has a value that every accelerator needs.
+    fn lacks_value(&self, shared: &Shared) -> bool {
+        self.clock_mhz.or(shared.clock_mhz.flatten()).is_none()
+            || self.energy.or(shared.energy.flatten()).is_none()
+    }
+
     /// The accelerator with this dataflow, and with the values of the system that it does not have.
     fn resolve(&self, shared: &Shared, dataflow: Arc<Dataflow>) -> Option<Accelerator> {
         let (noc, memory) = self.resources.over(None)?;
         let mapping = self.mapping.or(shared.mapping);
         Some(Accelerator {
-            clock: self.clock_mhz.or(shared.clock_mhz?)?,
+            clock: self.clock_mhz.or(shared.clock_mhz.flatten())?,
             datapath: self.datapath.unwrap_or(shared.datapath),
-            energy: self.energy.or(shared.energy?)?,
+            energy: self.energy.or(shared.energy.flatten())?,
             byte_energy: self.energy_pj.unwrap_or(shared.energy_pj),
             ..Accelerator::new(self.name.clone(), dataflow, self.pes.value, noc, memory)
                 .mapped(mapping)

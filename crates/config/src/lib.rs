@@ -9,7 +9,7 @@
 //! | to add | write |
 //! |---|---|
 //! | key | its entry in the table of keys of its kind of file, and its effect |
-//! | kind of input file | `src/<name>.rs` with its keys and reader, one line in `Kind::ALL`, one method of [`Catalog`] |
+//! | kind of input file | `src/<name>.rs` with its table of keys, one line in `Kind::ALL` and in `schema.rs`, one method of [`Catalog`] |
 //! | format of another tool | a folder with its `FORMAT`, one line in `formats::ALL` |
 //! | shipped file | one YAML file in `scenarios/`, `hw_configs/`, `dataflows/` or `models/` |
 

@@ -137,10 +137,7 @@ impl Table {
 
     /// Reads the inputs of a row and evaluates them.
     fn case(&self, row: &Row<'_>) -> Result<Case, Vec<Problem>> {
-        if row.cells.len() != self.names.len() {
-            let message = format!("{} cells under {} columns", row.cells.len(), self.names.len());
-            return Err(vec![Problem::new(row.line(), message)]);
-        }
+        row.check_width(self.names.len()).map_err(|problem| vec![problem])?;
         let mut cells = Cells::new(&self.names, row);
         let inputs = if self.is_study { cells.study() } else { cells.case() };
         cells.finish(inputs).map(Case::new)

@@ -145,6 +145,13 @@ impl Row<'_> {
         begin.min(bytes.len())..bytes.len()
     }
 
+    /// Checks that there is a cell under each of `count` columns.
+    pub(super) fn check_width(&self, count: usize) -> Result<(), Problem> {
+        let message = format!("{} cells under {count} columns", self.cells.len());
+        let is_right = self.cells.len() == count;
+        if is_right { Ok(()) } else { Err(Problem::new(self.line(), message)) }
+    }
+
     pub(super) fn problem(&self, index: usize, message: impl Into<String>) -> Problem {
         Problem::new(self.cell(index), message)
     }
@@ -188,10 +195,7 @@ impl Columns {
     }
 
     fn record(&self, row: &Row) -> Result<CostRecord, Vec<Problem>> {
-        if row.cells.len() != self.count {
-            let message = format!("{} cells under {} columns", row.cells.len(), self.count);
-            return Err(vec![Problem::new(row.line(), message)]);
-        }
+        row.check_width(self.count).map_err(|problem| vec![problem])?;
         let layer = self.layer.map(|column| &row.cells[column]);
         match (
             row.name(self.network, "network"),

@@ -341,10 +341,7 @@ fn cells(
     row: &cost_csv::Row<'_>,
     names: &[String],
 ) -> Result<Vec<(Range<usize>, Value)>, Vec<Problem>> {
-    if row.cells.len() != names.len() {
-        let message = format!("{} cells under {} columns", row.cells.len(), names.len());
-        return Err(vec![Problem::new(row.line(), message)]);
-    }
+    row.check_width(names.len()).map_err(|problem| vec![problem])?;
     let (mut cells, mut problems) = (Vec::new(), Vec::new());
     for (index, name) in names.iter().enumerate() {
         let span = row.cell(index);

@@ -3,48 +3,72 @@
 mod layers;
 mod line;
 
+use serde_json::json;
+
 use xrsim_model::dataflow::{Dataflow, Flexibility, LayerMapping, Stationary};
 
 use super::Problem;
 use super::maestro::{Line, Notation, assemble};
-use super::yaml::read::{At, Problems, at, list, one_of, proper_name};
-use super::yaml::{Fields, Node};
+use super::yaml::Node;
+use super::yaml::keys::keys;
+use super::yaml::read::{At, Problems};
+use super::yaml::values::{Reader, at, list, one_of, proper_name, tried};
 
-pub(super) use line::read as read_directive;
+pub(super) use line::directive;
 
 /// Words of `axes`.
-pub(super) const AXES: [(&str, Notation); 2] =
-    [("convolution", Notation::Full), ("gemm", Notation::Gemm)];
+const AXES: [(&str, Notation); 2] = [("convolution", Notation::Full), ("gemm", Notation::Gemm)];
 
-/// Reads the body of a `dataflow:` file.
-pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Dataflow> {
-    let mut fields = Fields::of(node, "a dataflow", problems)?;
-    let name = fields.required("name", proper_name);
-    let notation = fields.optional("axes", one_of(&AXES)).unwrap_or_default();
-    let stationary = fields.optional("stationary", one_of(&Stationary::ALL));
-    let flexibility = fields.optional("flexibility", one_of(&Flexibility::ALL));
-    let has_layers = fields.given("layers");
-    let entry = |node: &Node<'_>, problems: &mut Problems| layers::read(node, notation, problems);
-    let layers = fields.optional("layers", list("layers", entry));
-    let line = |node: &Node<'_>, problems: &mut Problems| line::read(node, notation, problems);
-    let read_lines = list("directives", at(line));
-    let has_lines = fields.given("directives") || !has_layers;
-    let lines = match has_lines {
-        true => fields.required("directives", read_lines),
-        false => fields.optional("directives", read_lines),
-    };
-    fields.finish();
-    let (name, layers) = (name?, if has_layers { layers? } else { Vec::new() });
-    let dataflow = match has_lines {
-        true => of_lines(name, lines?, layers, notation),
-        false => Dataflow::of_layers(name, layers)
-            .map_err(|error| vec![Problem::new(node.span.clone(), error.to_string())]),
-    };
-    match dataflow {
-        Ok(dataflow) => Some(dataflow.keeping(stationary).flexible(flexibility)),
-        Err(found) => {
-            problems.extend(found);
-            None
+/// Body of a `dataflow:` file.
+pub(super) fn dataflow() -> impl Reader<Value = Dataflow> {
+    raw_dataflow().then(|raw, node, problems| raw.check(node, problems)).shaped(|form| {
+        form.with("anyOf", json!([{"required": ["directives"]}, {"required": ["layers"]}]))
+    })
+}
+
+keys! {
+    /// Dataflow: order and distribution of the loops of a layer over time and PEs.
+    fn raw_dataflow() -> struct RawDataflow: "a dataflow" {
+        /// Name of the dataflow.
+        name: Box<str> = required(proper_name());
+        /// Names of the axes in directives. `gemm`: rows M, columns N and reduction K of a product of matrices O = A B.
+        axes: Notation = or("convolution", one_of(&AXES));
+        stationary: Option<Stationary> = optional(stationary());
+        /// What the hardware may choose for each layer; each word includes those before it.
+        flexibility: Option<Flexibility> = optional(one_of(&Flexibility::ALL));
+        /// Directives for single layers, beside `directives` or instead of them.
+        layers: Option<Option<Vec<LayerMapping>>> =
+            optional(tried(list("layers", layers::layer(axes.unwrap_or_default()))));
+        /// Directives for all layers, the outermost first.
+        directives: Option<Vec<At<Line>>> =
+            needed_without("layers", directives(axes.unwrap_or_default()));
+    }
+}
+
+/// Tensor that stays in the PEs.
+pub(super) fn stationary() -> impl Reader<Value = Stationary> {
+    one_of(&Stationary::ALL)
+        .says("Tensor that a PE keeps in every mapping that the hardware may choose.")
+}
+
+fn directives(notation: Notation) -> impl Reader<Value = Vec<At<Line>>> {
+    list("directives", at(directive(notation))).allowed("a list of directives")
+}
+
+impl RawDataflow {
+    fn check(self, node: &Node<'_>, problems: &mut Problems) -> Option<Dataflow> {
+        let layers = self.layers.unwrap_or(Some(Vec::new()))?;
+        let dataflow = match self.directives {
+            Some(lines) => of_lines(self.name, lines, layers, self.axes),
+            None => Dataflow::of_layers(self.name, layers)
+                .map_err(|error| vec![Problem::new(node.span.clone(), error.to_string())]),
+        };
+        match dataflow {
+            Ok(dataflow) => Some(dataflow.keeping(self.stationary).flexible(self.flexibility)),
+            Err(found) => {
+                problems.extend(found);
+                None
+            }
         }
     }
 }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::yaml;
 use super::yaml::read::{At, Problems, unknown_name};
-use super::yaml::{self, Node};
+use super::yaml::values::Reader;
 use super::{ConfigError, Kind, Note, Notes, Parameters, Problem, Source, kind};
 use xrsim_model::renamed::Renamed;
 
@@ -47,10 +48,10 @@ impl Document {
     pub(super) fn load<T>(
         &self,
         kind: Kind,
-        read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
+        reader: impl Reader<Value = T>,
     ) -> Result<T, ConfigError> {
         let mut problems = Problems::default();
-        let value = self.draft(kind, read, &mut problems);
+        let value = self.draft(kind, reader, &mut problems);
         self.finish(value, problems)
     }
 
@@ -58,7 +59,7 @@ impl Document {
     pub(super) fn draft<T>(
         &self,
         kind: Kind,
-        read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
+        reader: impl Reader<Value = T>,
         problems: &mut Problems,
     ) -> Option<T> {
         let root = yaml::parse(self.source.text(), problems)?;
@@ -67,7 +68,7 @@ impl Document {
             problems.push(wrong_kind(found, &[kind]));
             return None;
         }
-        let value = read(body, problems);
+        let value = reader.read(body, problems);
         self.report_old_keys(problems.old_keys());
         value
     }

@@ -23,13 +23,13 @@ pub(super) struct Embedded {
 
 impl Embedded {
     /// Path without the top folder and the extension, e.g. `artifact/AR_gaming`.
-    pub(super) fn name(&self) -> &'static str {
+    fn name(&self) -> &'static str {
         let inner = self.path.split_once('/').map_or(self.path, |(_, inner)| inner);
         inner.strip_suffix(".yaml").unwrap_or(inner)
     }
 
     /// Name that the file declares.
-    pub(super) fn declared_name(&self) -> Option<&'static str> {
+    fn declared_name(&self) -> Option<&'static str> {
         lines(self.text).nth(1)?.trim_start().strip_prefix("name: ")
     }
 }
@@ -54,7 +54,7 @@ pub(super) fn at(path: &str) -> Option<&'static Embedded> {
 }
 
 /// The embedded files of `kind`, in order of path.
-pub(super) fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Embedded> {
+fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Embedded> {
     ALL.iter().filter(move |file| file.kind == kind)
 }
 
@@ -74,8 +74,25 @@ pub(super) fn default_folder(kind: Kind, edition: Edition) -> &'static str {
 }
 
 /// Folder whose files go by their bare names, too, where the default one has none of the name.
-pub(super) fn further_folder(kind: Kind) -> Option<&'static str> {
+fn further_folder(kind: Kind) -> Option<&'static str> {
     (kind == Kind::Network).then_some("mlperf/")
+}
+
+/// Names of the files of `kind`, in order; those that go by a path, such as other editions, are left out.
+pub(super) fn names(kind: Kind, edition: Edition) -> Vec<String> {
+    let folder = default_folder(kind, edition);
+    let names = of_kind(kind).map(Embedded::name);
+    let bare = names.map(|name| name.strip_prefix(folder).unwrap_or(name));
+    bare.filter(|name| !name.contains('/')).map(Into::into).collect()
+}
+
+/// Bare names of the files of `kind` that [`names`] leaves out.
+pub(super) fn further_names(kind: Kind) -> Vec<String> {
+    let Some(folder) = further_folder(kind) else {
+        return Vec::new();
+    };
+    let names = of_kind(kind).filter_map(|file| file.name().strip_prefix(folder));
+    names.map(Into::into).collect()
 }
 
 /// The file of `kind` called `name`: by name without regard to case, by path without extension, or by

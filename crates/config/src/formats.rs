@@ -1,8 +1,7 @@
 //! Formats of input files. A new format is a folder with its `FORMAT` and a line of [`ALL`].
 
-use std::path::Path;
-
 use super::Kind;
+use super::extensions::has_extension;
 use super::format::Format;
 use super::onnx;
 use super::{maestro, yaml};
@@ -24,11 +23,6 @@ pub(super) fn foreign(name: &str) -> &'static Format {
     with_extension(name).filter(is_foreign).unwrap_or(&ALL[1])
 }
 
-/// Whether `reference` ends as input files do.
-pub(super) fn names_a_file(reference: &str) -> bool {
-    with_extension(reference).is_some()
-}
-
 /// Path and member of a reference `FILE#NAME`, if the format of the file has members.
 pub(super) fn member(reference: &str) -> Option<(&str, &str)> {
     let (path, member) = reference.rsplit_once('#')?;
@@ -38,10 +32,4 @@ pub(super) fn member(reference: &str) -> Option<(&str, &str)> {
 /// Format with the extension of `name`, in any case.
 fn with_extension(name: &str) -> Option<&'static Format> {
     ALL.iter().find(|format| has_extension(name, format.extensions))
-}
-
-/// Whether `name` ends in one of `extensions`, in any case.
-pub(super) fn has_extension(name: &str, extensions: &[&str]) -> bool {
-    let extension = Path::new(name).extension().unwrap_or_default();
-    extensions.iter().any(|known| extension.eq_ignore_ascii_case(known))
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use xrsim_model::hardware::{
@@ -13,23 +15,27 @@ use xrsim_model::model::PerTensor;
 use xrsim_model::renamed::Renamed;
 use xrsim_model::units::{Bytes, ClockRate};
 
-use super::Problem;
+use super::form::{self, Form};
+use super::quantities::clock;
 use super::technology::{self, RawTechnology};
-use super::yaml::read::{
-    At, Problems, at, at_most, flag, list, number, number_or, one_of, proper_name, quantity, text,
+use super::yaml::keys::{Keys, keys, mapping};
+use super::yaml::read::{At, Problems};
+use super::yaml::values::{
+    List, Reader, at, at_most, converted, flag, list, number, number_or, one_of, proper_name, tried,
 };
 use super::yaml::{Fields, Node, Value};
+use super::{Problem, reference};
 
 /// Largest bandwidth of a NoC level or memory [byte/cycle].
-pub(super) const MAX_BANDWIDTH: u64 = 1 << 32;
+pub(crate) const MAX_BANDWIDTH: u64 = 1 << 32;
 /// Largest latency of a NoC level or DRAM [cycle].
-pub(super) const MAX_LATENCY: u64 = 1 << 20;
+pub(crate) const MAX_LATENCY: u64 = 1 << 20;
 /// Largest memory \[byte\]: 256 TiB, below which numbers of KiB are exact.
-pub(super) const MAX_BYTES: f64 = 281_474_976_710_656.0;
+const MAX_BYTES: f64 = 281_474_976_710_656.0;
 /// Largest share of the PEs.
-pub(super) const MAX_SHARE: u32 = 1024;
+const MAX_SHARE: u32 = 1024;
 /// Classes of styles.
-pub(super) const CLASSES: [(&str, &str); 3] = [("FDA", "FDA"), ("SFDA", "SFDA"), ("HDA", "HDA")];
+const CLASSES: [(&str, &str); 3] = [("FDA", "FDA"), ("SFDA", "SFDA"), ("HDA", "HDA")];
 
 const fn key(old: &'static str, new: &'static str) -> Renamed {
     Renamed { kind: "key", old, new }
@@ -53,184 +59,172 @@ const OLD_BYTE_ENERGY: [Renamed; 3] = [
     key("network_per_byte", "noc_per_byte"),
 ];
 
-/// A `style:` file whose dataflows are still names.
-pub(super) struct RawStyle {
-    name: Box<str>,
-    class: Box<str>,
-    mapping: MappingSettings,
-    shares: Vec<RawShare>,
+keys! {
+    /// Rule that makes a system of any number of PEs on a platform.
+    pub(super) fn style() -> struct RawStyle: "a style" {
+        /// Name of the style.
+        name: Box<str> = required(proper_name());
+        /// Class of the style. FDA: one accelerator. SFDA: several with one dataflow. HDA: several with different ones.
+        class: &'static str = required(one_of(&CLASSES));
+        mapping: MappingSettings = among(choices());
+        /// Accelerators with their shares.
+        accelerators: Vec<RawShare> = required(accelerators(share()));
+    }
 }
 
-/// Shares of one accelerator.
-struct RawShare {
-    dataflow: At<Box<str>>,
-    /// Share of the PEs.
-    pes: u32,
-    /// Share of the bandwidth of the NoC.
-    noc: u32,
-    /// Share of the shared memory.
-    shared_memory: u32,
-    /// Share of the DRAM bandwidth.
-    dram: u32,
-    mapping: MappingSettings,
+keys! {
+    /// An accelerator of the style.
+    fn share() -> struct RawShare: "an accelerator of a style", OLD_SHARES {
+        /// Dataflow of the accelerator.
+        dataflow: At<Box<str>> = required(reference::dataflow());
+        /// Share of the PEs. It is relative to the sum over all accelerators.
+        pe_share: u32 = required(number(1..=MAX_SHARE));
+        /// Share of the bandwidth of the NoC. Without it, `pe_share`.
+        noc_share: Option<u32> = optional(number(1..=MAX_SHARE));
+        /// Share of the shared memory. Without it, `pe_share`.
+        shared_memory_share: Option<u32> = optional(number(1..=MAX_SHARE));
+        /// Share of the DRAM bandwidth. Without it, `pe_share`.
+        dram_share: Option<u32> = optional(number(1..=MAX_SHARE));
+        mapping: MappingSettings = among(choices());
+    }
 }
 
-/// A `system:` file whose dataflows are still names.
-pub(super) struct RawSystem {
-    name: Box<str>,
-    accelerators: Vec<RawAccelerator>,
+keys! {
+    /// Settings of the choice of mappings.
+    fn choices() -> MappingSettings: "settings" {
+        /// What the hardware may choose for each layer; each word includes those before it. Without it, that of the
+        /// dataflow, or `tiles`.
+        flexibility = optional(one_of(&Flexibility::ALL));
+        /// Quantity that the choices for each layer have least of. `edp` is the product of energy and latency.
+        objective as "mapping_objective" =
+            optional(one_of(&MappingObjective::ALL).with_default(MappingObjective::DEFAULT.name()));
+    }
 }
 
-struct RawAccelerator {
-    name: Box<str>,
-    dataflow: At<Box<str>>,
-    mapping: MappingSettings,
-    pes: At<u32>,
-    clock: ClockRate,
-    datapath: Datapath,
-    energy: EnergyTable,
-    byte_energy: ByteEnergy,
-    noc: Noc,
-    memory: Memory,
-}
-
-/// Bandwidths and memories of an accelerator or a chip.
-struct RawResources {
-    noc: Noc,
-    memory: Memory,
-}
-
-/// Reads the body of a `style:` file.
-pub(super) fn read_style(node: &Node<'_>, problems: &mut Problems) -> Option<RawStyle> {
-    let mut fields = Fields::of(node, "a style", problems)?;
-    let name = fields.required("name", proper_name);
-    let class = fields.required("class", one_of(&CLASSES));
-    let mapping = mapping(&mut fields);
-    let shares = fields.required("accelerators", accelerators(share));
-    fields.finish();
-    Some(RawStyle { name: name?, class: class?.into(), mapping, shares: shares? })
-}
-
-fn share(node: &Node<'_>, problems: &mut Problems) -> Option<RawShare> {
-    let mut fields =
-        Fields::of(node, "an accelerator of a style", problems)?.with_renamed(&OLD_SHARES);
-    let share = || number(1..=MAX_SHARE);
-    let dataflow = fields.required("dataflow", at(text));
-    let pes = fields.required("pe_share", share());
-    let noc = fields.optional("noc_share", share());
-    let shared_memory = fields.optional("shared_memory_share", share());
-    let dram = fields.optional("dram_share", share());
-    let mapping = mapping(&mut fields);
-    fields.finish();
-    let pes = pes?;
-    Some(RawShare {
-        dataflow: dataflow?,
-        pes,
-        noc: noc.unwrap_or(pes),
-        shared_memory: shared_memory.unwrap_or(pes),
-        dram: dram.unwrap_or(pes),
-        mapping,
-    })
-}
-
-/// Reads the settings of the choice of mappings.
-fn mapping(fields: &mut Fields<'_, '_, '_>) -> MappingSettings {
-    let flexibility = fields.optional("flexibility", one_of(&Flexibility::ALL));
-    let objective = fields.optional("mapping_objective", one_of(&MappingObjective::ALL));
-    MappingSettings { flexibility, objective }
-}
-
-/// Reads a list of accelerators.
-fn accelerators<T>(
-    read: impl Fn(&Node<'_>, &mut Problems) -> Option<T>,
-) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>> {
-    at_most(System::MAX_ACCELERATORS, list("accelerators", read))
+/// A list of accelerators.
+fn accelerators<T>(accelerator: impl Reader<Value = T>) -> impl Reader<Value = Vec<T>> {
+    at_most(System::MAX_ACCELERATORS, list("accelerators", accelerator))
 }
 
 impl RawStyle {
     /// Names of the dataflows, with their places.
     pub(super) fn dataflows(&self) -> impl Iterator<Item = &At<Box<str>>> {
-        self.shares.iter().map(|share| &share.dataflow)
+        self.accelerators.iter().map(|share| &share.dataflow)
     }
 
     /// The style of these `dataflows`, one for each name.
     pub(crate) fn resolve(self, dataflows: Vec<Arc<Dataflow>>) -> Style {
         let share = |(dataflow, raw): (_, RawShare)| {
-            let RawShare { pes, noc, shared_memory, dram, mapping, .. } = raw;
-            Share { dataflow, pes, noc, shared_memory, dram, mapping }
+            let pes = raw.pe_share;
+            Share {
+                dataflow,
+                pes,
+                noc: raw.noc_share.unwrap_or(pes),
+                shared_memory: raw.shared_memory_share.unwrap_or(pes),
+                dram: raw.dram_share.unwrap_or(pes),
+                mapping: raw.mapping,
+            }
         };
-        let shares = dataflows.into_iter().zip(self.shares).map(share).collect();
+        let shares = dataflows.into_iter().zip(self.accelerators).map(share).collect();
         Style { mapping: self.mapping, ..Style::new(self.name, self.class, shares) }
     }
 }
 
-/// Reads the body of a `system:` file.
-pub(super) fn read_system(
-    node: &Node<'_>,
-    problems: &mut Problems,
-) -> Option<(RawSystem, Option<RawTechnology>)> {
-    let mut fields = Fields::of(node, "a system", problems)?;
-    let name = fields.required("name", proper_name);
-    let clock = fields.optional("clock_mhz", clock);
-    let energy = fields.optional("energy", energy);
-    let wrong =
-        fields.given("clock_mhz") != clock.is_some() || fields.given("energy") != energy.is_some();
-    let datapath = fields.optional("datapath", datapath).unwrap_or_default();
-    let byte_energy = fields.optional("energy_pj", byte_energy).unwrap_or_default();
-    let mapping = mapping(&mut fields);
-    let technology = technology_field(&mut fields);
-    let shared = Shared { clock, energy, wrong, datapath, byte_energy, mapping };
-    let read = |node: &Node<'_>, problems: &mut Problems| accelerator(node, &shared, problems);
-    let accelerators = fields.required("accelerators", accelerators(read));
-    fields.finish();
-    Some((RawSystem { name: name?, accelerators: accelerators? }, technology?))
+/// A `system:` file whose dataflows are still names.
+pub(super) struct RawSystem {
+    name: Box<str>,
+    shared: Shared,
+    accelerators: Vec<RawAccelerator>,
 }
 
-/// Values of a system that its accelerators inherit.
-struct Shared {
-    clock: Option<ClockRate>,
-    energy: Option<EnergyTable>,
-    /// Whether one of the two is given but wrong.
-    wrong: bool,
-    datapath: Datapath,
-    byte_energy: ByteEnergy,
-    mapping: MappingSettings,
-}
-
-fn accelerator(
-    node: &Node<'_>,
-    shared: &Shared,
-    problems: &mut Problems,
-) -> Option<RawAccelerator> {
-    let mut fields = Fields::of(node, "an accelerator", problems)?.with_renamed(&OLD_RESOURCES);
-    let clock = fields.or("clock_mhz", shared.clock, clock);
-    let energy = fields.or("energy", shared.energy, energy);
-    let datapath = fields.optional("datapath", datapath).unwrap_or(shared.datapath);
-    let byte_energy = fields.optional("energy_pj", byte_energy).unwrap_or(shared.byte_energy);
-    let mapping = mapping(&mut fields).or(shared.mapping);
-    if shared.wrong {
-        fields.forgive_missing();
-    }
-    let name = fields.required("name", proper_name);
-    let dataflow = fields.required("dataflow", at(text));
-    let pes = fields.required("pes", at(number(1..=Accelerator::MAX_PES)));
-    let resources = resources(&mut fields, None);
-    fields.finish();
-    let RawResources { noc, memory } = resources?;
-    let (name, dataflow, pes) = (name?, dataflow?, pes?);
-    let (clock, energy) = (clock?, energy?);
-    Some(RawAccelerator {
-        name,
-        dataflow,
-        mapping,
-        pes,
-        clock,
-        datapath,
-        energy,
-        byte_energy,
-        noc,
-        memory,
+/// Body of a `system:` file, and its technology.
+pub(super) fn system() -> impl Reader<Value = (RawSystem, Option<RawTechnology>)> {
+    mapping("a system", |fields| {
+        let name = fields.about("Name of the system.").required("name", proper_name());
+        let shared = shared().among(fields)?;
+        let technology = fields.optional("technology", tried(technology::choice()));
+        let above = inherited(&shared, fields);
+        let accelerators = accelerators(accelerator().inheriting(above));
+        let about = "Accelerators that run side by side.";
+        let accelerators = fields.about(about).required("accelerators", accelerators);
+        let system = RawSystem { name: name?, shared, accelerators: accelerators? };
+        if system.accelerators.iter().any(|it| it.lacks_value(&system.shared)) {
+            return None;
+        }
+        Some((system, technology.map_or(Some(None), |it| it.map(Some))?))
     })
+    .about("One or more accelerators in full, which need no platform.")
+    .shaped(|form| {
+        let missing = |key| json!({"properties": {"accelerators": {"items": {"required": [key]}}}});
+        let above = ABOVE.map(|key| json!({"if": {"required": [key]}, "else": missing(key)}));
+        form.with("allOf", json!(above))
+    })
+}
+
+/// Keys of a system that its accelerators need not repeat.
+const ABOVE: [&str; 2] = ["clock_mhz", "energy"];
+
+/// Those of [`ABOVE`] that the system gives; both if one is wrong, which is a problem already.
+fn inherited(shared: &Shared, fields: &Fields<'_, '_, '_>) -> Vec<&'static str> {
+    let is_wrong = shared.clock_mhz == Some(None) || shared.energy == Some(None);
+    ABOVE.into_iter().filter(|key| is_wrong || fields.may_give(key)).collect()
+}
+
+keys! {
+    /// Values of a system that its accelerators inherit.
+    fn shared() -> struct Shared: "a system" {
+        /// Clock \[MHz\]. It is that of accelerators that give none.
+        clock_mhz: Option<Option<ClockRate>> = optional(tried(clock()));
+        energy: Option<Option<EnergyTable>> = optional(tried(energy()));
+        datapath: Datapath = or_default(datapath());
+        energy_pj: ByteEnergy = or_default(byte_energy());
+        mapping: MappingSettings = among(choices());
+    }
+}
+
+keys! {
+    /// An accelerator; its values go before those of the system.
+    fn accelerator() -> struct RawAccelerator: "an accelerator", OLD_RESOURCES {
+        /// Clock \[MHz\].
+        clock_mhz: Option<ClockRate> = inherited(clock());
+        energy: Option<EnergyTable> = inherited(energy());
+        datapath: Option<Datapath> = optional(datapath());
+        energy_pj: Option<ByteEnergy> = optional(byte_energy());
+        mapping: MappingSettings = among(choices());
+        /// Name of the accelerator.
+        name: Box<str> = required(proper_name());
+        /// Dataflow of the accelerator.
+        dataflow: At<Box<str>> = required(reference::dataflow());
+        /// Number of PEs. At least the product of the cluster sizes of the dataflow.
+        pes: At<u32> = required(at(pes()));
+        resources: RawResources = among(resources());
+    }
+}
+
+fn pes() -> impl Reader<Value = u32> {
+    number(1..=Accelerator::MAX_PES)
+}
+
+impl RawAccelerator {
+    /// Whether neither it nor the system has a value that every accelerator needs.
+    fn lacks_value(&self, shared: &Shared) -> bool {
+        self.clock_mhz.or(shared.clock_mhz.flatten()).is_none()
+            || self.energy.or(shared.energy.flatten()).is_none()
+    }
+
+    /// The accelerator with this dataflow, and with the values of the system that it does not have.
+    fn resolve(&self, shared: &Shared, dataflow: Arc<Dataflow>) -> Option<Accelerator> {
+        let (noc, memory) = self.resources.over(None)?;
+        let mapping = self.mapping.or(shared.mapping);
+        Some(Accelerator {
+            clock: self.clock_mhz.or(shared.clock_mhz.flatten())?,
+            datapath: self.datapath.unwrap_or(shared.datapath),
+            energy: self.energy.or(shared.energy.flatten())?,
+            byte_energy: self.energy_pj.unwrap_or(shared.energy_pj),
+            ..Accelerator::new(self.name.clone(), dataflow, self.pes.value, noc, memory)
+                .mapped(mapping)
+        })
+    }
 }
 
 impl RawSystem {
@@ -247,19 +241,10 @@ impl RawSystem {
         problems: &mut Problems,
     ) -> Option<System> {
         let mut accelerators = Vec::with_capacity(self.accelerators.len());
-        for (raw, dataflow) in self.accelerators.into_iter().zip(dataflows) {
-            let RawAccelerator { name, pes, clock, datapath, energy, byte_energy, .. } = raw;
-            let RawAccelerator { noc, memory, mapping, .. } = raw;
-            let At { span, value: pes } = pes;
-            let accelerator = Accelerator {
-                clock,
-                datapath,
-                energy,
-                byte_energy,
-                ..Accelerator::new(name, dataflow, pes, noc, memory).mapped(mapping)
-            };
+        for (raw, dataflow) in self.accelerators.iter().zip(dataflows) {
+            let accelerator = raw.resolve(&self.shared, dataflow)?;
             if let Err(error) = System::new(self.name.clone(), vec![accelerator.clone()]) {
-                problems.push(Problem::new(span, error.to_string()));
+                problems.push(Problem::new(raw.pes.span.clone(), error.to_string()));
             }
             accelerators.push(accelerator);
         }
@@ -267,44 +252,52 @@ impl RawSystem {
     }
 }
 
-/// Reads the body of a `platform:` file.
-pub(super) fn read_platform(
-    node: &Node<'_>,
-    problems: &mut Problems,
-) -> Option<(Platform, Option<RawTechnology>)> {
-    let mut fields = Fields::of(node, "a platform", problems)?;
-    let name = fields.required("name", proper_name);
-    let clock = fields.required("clock_mhz", clock);
-    let energy = fields.required("energy", energy);
-    let datapath = fields.optional("datapath", datapath).unwrap_or_default();
-    let energies = fields.optional("energy_pj", at(byte_energy));
-    let technology = technology_field(&mut fields);
-    let resources = if fields.given("tables") {
-        fields.required("tables", list("tables", table)).map(Resources::Tables)
-    } else {
-        fields.required("budget", budget)
-    };
-    fields.finish();
-    let (name, clock, energy, resources) = (name?, clock?, energy?, resources?);
-    if let Some(At { span, value }) = &energies
-        && value.cluster == MemoryEnergy::BySize
-        && lacks_cluster_size(&resources)
-    {
-        problems.push(Problem::new(
-            span.clone(),
-            "`cluster_per_byte: by-size` needs the key `cluster_memory_kib`",
-        ));
-        return None;
-    }
-    let byte_energy = energies.map(|it| it.value).unwrap_or_default();
-    let platform = Platform::new(name, clock, energy, resources);
-    Some((Platform { datapath, byte_energy, ..platform }, technology?))
+/// Body of a `platform:` file, and its technology.
+pub(super) fn platform() -> impl Reader<Value = (Platform, Option<RawTechnology>)> {
+    raw_platform().then(|raw, _, problems| raw.check(problems)).shaped(|form| {
+        form.with("oneOf", json!([{"required": ["budget"]}, {"required": ["tables"]}]))
+    })
 }
 
-/// Reads the key `technology`; `None` if it is wrong, and nothing inside if it is not given.
-fn technology_field(fields: &mut Fields<'_, '_, '_>) -> Option<Option<RawTechnology>> {
-    let technology = fields.optional("technology", technology::read_choice);
-    (fields.given("technology") == technology.is_some()).then_some(technology)
+keys! {
+    /// Clock, energies, bandwidths and memories of a chip, on which a style becomes a system.
+    fn raw_platform() -> struct RawPlatform: "a platform" {
+        /// Name of the platform.
+        name: Box<str> = required(proper_name());
+        /// Clock \[MHz\].
+        clock_mhz: ClockRate = required(clock());
+        energy: EnergyTable = required(energy());
+        datapath: Datapath = or_default(datapath());
+        energy_pj: Option<At<ByteEnergy>> = optional(at(byte_energy()));
+        technology: Option<Option<RawTechnology>> = optional(tried(technology::choice()));
+        /// Resources of one chip, which the accelerators of a style split by their shares.
+        budget: Option<RawResources> = unless("tables", resources());
+        /// Resources of every accelerator, for the listed divisions of the PEs only; in place of `budget`.
+        tables: Option<Vec<Table>> = if_given(list("tables", table()));
+    }
+}
+
+impl RawPlatform {
+    fn check(self, problems: &mut Problems) -> Option<(Platform, Option<RawTechnology>)> {
+        let budget = |raw: RawResources| {
+            let (noc, memory) = raw.over(None)?;
+            Some(Resources::Budget(Box::new(Budget::new(noc, memory))))
+        };
+        let resources =
+            self.tables.map(Resources::Tables).or_else(|| self.budget.and_then(budget))?;
+        if let Some(At { span, value }) = &self.energy_pj
+            && value.cluster == MemoryEnergy::BySize
+            && lacks_cluster_size(&resources)
+        {
+            let message = "`cluster_per_byte: by-size` needs the key `cluster_memory_kib`";
+            problems.push(Problem::new(span.clone(), message));
+            return None;
+        }
+        let byte_energy = self.energy_pj.map(|it| it.value).unwrap_or_default();
+        let platform = Platform::new(self.name, self.clock_mhz, self.energy, resources);
+        let platform = Platform { datapath: self.datapath, byte_energy, ..platform };
+        Some((platform, self.technology.map_or(Some(None), |it| it.map(Some))?))
+    }
 }
 
 /// Whether the cluster buffers of some accelerator have no size.
@@ -318,249 +311,353 @@ fn lacks_cluster_size(resources: &Resources) -> bool {
     }
 }
 
-fn budget(node: &Node<'_>, problems: &mut Problems) -> Option<Resources> {
-    let RawResources { noc, memory } = resources_only(node, problems)?;
-    Some(Resources::Budget(Box::new(Budget::new(noc, memory))))
-}
-
-fn resources_only(node: &Node<'_>, problems: &mut Problems) -> Option<RawResources> {
-    let mut fields = Fields::of(node, "a set of resources", problems)?.with_renamed(&OLD_RESOURCES);
-    let resources = resources(&mut fields, None);
-    fields.finish();
-    resources
-}
-
-fn table(node: &Node<'_>, problems: &mut Problems) -> Option<Table> {
-    let mut fields = Fields::of(node, "a table", problems)?;
-    let name = fields.required("name", proper_name);
-    let each = fields.optional("each", resources_only);
-    let wrong = fields.given("each") != each.is_some();
-    let read =
-        |node: &Node<'_>, problems: &mut Problems| instance(node, each.as_ref(), wrong, problems);
-    let instances = fields.required("instances", accelerators(read));
-    fields.finish();
-    Some(Table { name: name?, instances: instances? })
-}
-
-/// Reads an instance of a table, which has the resources of `each` but for those that it gives.
-fn instance(
-    node: &Node<'_>,
-    each: Option<&RawResources>,
-    each_is_wrong: bool,
-    problems: &mut Problems,
-) -> Option<Instance> {
-    let mut fields = Fields::of(node, "an instance", problems)?.with_renamed(&OLD_RESOURCES);
-    let resources = resources(&mut fields, each);
-    if each_is_wrong {
-        fields.forgive_missing();
-    }
-    let name = fields.required("name", proper_name);
-    let pes = fields.required("pes", number(1..=Accelerator::MAX_PES));
-    fields.finish();
-    let RawResources { noc, memory } = resources?;
-    Some(Instance { name: name?, pes: pes?, noc, memory })
-}
-
-/// Reads bandwidths and memories; missing keys have the values of `default`.
-fn resources(
-    fields: &mut Fields<'_, '_, '_>,
-    default: Option<&RawResources>,
-) -> Option<RawResources> {
-    let noc = noc(fields, default.map(|it| &it.noc));
-    let memory = memory(fields, default.map(|it| &it.memory));
-    Some(RawResources { noc: noc?, memory: memory? })
-}
-
-fn noc(fields: &mut Fields<'_, '_, '_>, default: Option<&Noc>) -> Option<Noc> {
-    let bandwidths = || levels(number(1..=MAX_BANDWIDTH));
-    let key = "noc_bandwidth_bytes_per_cycle";
-    let bandwidth = match default {
-        Some(_) => fields.optional(key, bandwidths()).unwrap_or_default(),
-        None => fields.required(key, bandwidths()).unwrap_or_default(),
-    };
-    let up = fields.optional("noc_up_bandwidth_bytes_per_cycle", bandwidths());
-    let weights = fields.optional("noc_weight_bandwidth_bytes_per_cycle", bandwidths());
-    let latency = fields.optional("noc_latency_cycles", levels(number(0..=MAX_LATENCY)));
-    let fill = levels(number_or("systolic", 0..=MAX_LATENCY));
-    let fill = fields.optional("noc_fill_cycles", fill).unwrap_or_default();
-    let mut flags = |key| fields.optional(key, levels(flag)).unwrap_or_default();
-    let mut noc = match default {
-        Some(noc) => noc.clone(),
-        None => Noc::of_bandwidths(&bandwidth)?,
-    };
-    noc.set(&bandwidth, |level, it| level.bandwidth = it);
-    noc.set(&up.unwrap_or_default(), |level, it| level.up_bandwidth = Some(it));
-    noc.set(&weights.unwrap_or_default(), |level, it| level.weight_bandwidth = Some(it));
-    noc.set(&latency.unwrap_or_default(), |level, it| level.latency = it);
-    noc.set(&fill, |level, it| level.fill = it.map_or(Fill::Systolic, Fill::Cycles));
-    noc.set(&flags("noc_step_latency"), |level, it| level.step_latency = it);
-    noc.set(&flags("noc_multicast"), |level, it| level.multicast = it);
-    noc.set(&flags("noc_forward"), |level, it| level.forward = it);
-    noc.set(&flags("noc_reduce"), |level, it| level.reduce = it);
-    noc.set(&flags("noc_single_weights"), |level, it| level.single_weights = it);
-    Some(noc)
-}
-
-fn memory(fields: &mut Fields<'_, '_, '_>, default: Option<&Memory>) -> Option<Memory> {
-    let shared = fields.or("shared_memory_kib", default.map(|memory| memory.shared), kib());
-    let scratchpad = fields.or("scratchpad_kib", default.map(|memory| memory.scratchpad), kib());
-    let clusters = fields.optional("cluster_memory_kib", levels(kib()));
-    let dram = default.map(|memory| memory.dram_bandwidth);
-    let bandwidth = number(1..=MAX_BANDWIDTH);
-    let dram = fields.or("dram_bandwidth_bytes_per_cycle", dram, bandwidth);
-    let latency = fields.optional("dram_latency_cycles", number(0..=MAX_LATENCY));
-    let copies = fields.optional("shared_memory_copies", copies);
-    let compression = fields.optional("dram_bytes_factors", compression);
-    let memory = Memory::new(shared?, scratchpad?, dram?);
-    let default = default.unwrap_or(&memory);
-    Some(Memory {
-        clusters: clusters.unwrap_or_else(|| default.clusters.clone()),
-        dram_latency: latency.unwrap_or(default.dram_latency),
-        shared_copies: copies.unwrap_or(default.shared_copies),
-        compression: compression.unwrap_or(default.compression),
-        ..memory.clone()
+/// Resources of every accelerator, for one division of the PEs.
+fn table() -> impl Reader<Value = Table> {
+    mapping("a table", |fields| {
+        let name = fields.about("Name of the table.").required("name", proper_name());
+        let about = "Resources of every instance that gives none of its own.";
+        let each = fields.about(about).optional("each", resources());
+        let above = if fields.may_give("each") { RESOURCES.to_vec() } else { Vec::new() };
+        let instances = accelerators(instance().inheriting(above));
+        let about = "Accelerators with their PEs.";
+        let instances = fields.about(about).required("instances", instances);
+        let each = each.and_then(|each| each.over(None));
+        let instances = instances?.into_iter().map(|raw| raw.resolve(each.as_ref()));
+        Some(Table { name: name?, instances: instances.collect::<Option<_>>()? })
+    })
+    .about("Resources of every accelerator, for one division of the PEs.")
+    .shaped(|form| {
+        let all = json!({"properties": {"instances": {"items": {"required": RESOURCES}}}});
+        form.with("if", json!({"required": ["each"]})).with("else", all)
     })
 }
 
-/// Reads copies of inputs, weights and outputs.
-fn copies(node: &Node<'_>, problems: &mut Problems) -> Option<PerTensor<u32>> {
-    let copies = list("copies", number(1..=16))(node, problems)?;
-    three(copies, "copies", node, problems)
-}
-
-/// Reads the factors of the bytes of inputs, weights and outputs in DRAM.
-fn compression(node: &Node<'_>, problems: &mut Problems) -> Option<PerTensor<Compression>> {
-    let factor = quantity("a factor above 0, at most 2, of at most 6 decimals", Compression::new);
-    let factors = list("factors", factor)(node, problems)?;
-    three(factors, "factors", node, problems)
-}
-
-/// The `values` of inputs, weights and outputs, of which there must be three.
-fn three<T>(
-    values: Vec<T>,
-    what: &str,
-    node: &Node<'_>,
-    problems: &mut Problems,
-) -> Option<PerTensor<T>> {
-    let three = <[T; 3]>::try_from(values).ok();
-    if three.is_none() {
-        let expected = format!("three numbers: {what} of inputs, weights and outputs");
-        problems.push(node.mismatch(&expected));
+keys! {
+    /// An accelerator of the table.
+    fn instance() -> struct RawInstance: "an instance", OLD_RESOURCES {
+        resources: RawResources = among(resources());
+        /// Name of the accelerator.
+        name: Box<str> = required(proper_name());
+        /// Number of PEs.
+        pes: u32 = required(pes());
     }
-    three.map(PerTensor::from)
 }
 
-/// Reads one value for all levels of a network, or a list with one for each, outermost first.
-fn levels<T>(
-    read: impl Fn(&Node<'_>, &mut Problems) -> Option<T>,
-) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>> {
-    let each = list("levels", read);
-    move |node, problems| {
+impl RawInstance {
+    /// The instance, with the values of `each` that it does not have.
+    fn resolve(self, each: Option<&(Noc, Memory)>) -> Option<Instance> {
+        let (noc, memory) = self.resources.over(each)?;
+        Some(Instance { name: self.name, pes: self.pes, noc, memory })
+    }
+}
+
+/// Keys of the resources that nothing else supplies.
+const RESOURCES: [&str; 4] = [
+    "noc_bandwidth_bytes_per_cycle",
+    "shared_memory_kib",
+    "scratchpad_kib",
+    "dram_bandwidth_bytes_per_cycle",
+];
+
+keys! {
+    /// Bandwidths and memories of an accelerator or a chip.
+    fn resources() -> struct RawResources: "a set of resources", OLD_RESOURCES {
+        /// Bandwidth of the NoC toward the PEs [byte/cycle].
+        noc_bandwidth_bytes_per_cycle: Option<Vec<u64>> = inherited(bandwidths());
+        /// Bandwidth of partial sums toward the shared memory [byte/cycle]. Without it, `noc_bandwidth_bytes_per_cycle`.
+        noc_up_bandwidth_bytes_per_cycle: Vec<u64> = or_default(bandwidths());
+        /// Bandwidth of a separate network for weights [byte/cycle]. Without it, weights share the bandwidth of inputs.
+        noc_weight_bandwidth_bytes_per_cycle: Vec<u64> = or_default(bandwidths());
+        /// Latency of a NoC level \[cycle\].
+        noc_latency_cycles: Vec<u64> =
+            or_default(levels(number(0..=MAX_LATENCY)).with_default(1));
+        /// Cycles at the begin of every fold that nothing hides. `systolic`: by the units of the level and of the next
+        /// one, as where PEs pass operands on to their neighbours.
+        noc_fill_cycles: Vec<Option<u64>> =
+            or_default(levels(number_or("systolic", 0..=MAX_LATENCY)).with_default(0));
+        /// Whether every step pays the latency; otherwise only the first fill and the last drain do.
+        noc_step_latency: Vec<bool> = or_default(levels(flag()).with_default(false));
+        /// Whether one send serves all units that need the element.
+        noc_multicast: Vec<bool> = or_default(levels(flag()).with_default(true));
+        /// Whether a unit gets an element from the neighbour that held it in the step before.
+        noc_forward: Vec<bool> = or_default(levels(flag()).with_default(false));
+        /// Whether partial sums of one output are added on their way up.
+        noc_reduce: Vec<bool> = or_default(levels(flag()).with_default(true));
+        /// Whether units hold a single copy of their weights, so that loading weights is exposed.
+        noc_single_weights: Vec<bool> = or_default(levels(flag()).with_default(false));
+        /// Shared memory of the accelerator (L2) \[KiB\].
+        shared_memory_kib: Option<Bytes> = inherited(kib());
+        /// Scratchpad of one PE (L1) \[KiB\].
+        scratchpad_kib: Option<Bytes> = inherited(kib());
+        /// Buffer of every unit that is a cluster \[KiB\]. Without it, no limit.
+        cluster_memory_kib: Option<Vec<Bytes>> = optional(levels(kib()));
+        /// DRAM bandwidth [byte/cycle].
+        dram_bandwidth_bytes_per_cycle: Option<u64> = inherited(number(1..=MAX_BANDWIDTH));
+        /// Latency of DRAM \[cycle\].
+        dram_latency_cycles: Option<u64> = optional(number(0..=MAX_LATENCY).with_default(0));
+        /// Copies of a tile that the shared memory holds while the tile changes, of inputs, weights and outputs.
+        shared_memory_copies: Option<PerTensor<u32>> =
+            optional(copies().with_default(json!([2, 2, 2])));
+        /// Bytes in DRAM for a byte on chip, of inputs, weights and final outputs.
+        dram_bytes_factors: Option<PerTensor<Compression>> =
+            optional(compression().with_default(json!([1, 1, 1])));
+    }
+}
+
+impl RawResources {
+    /// NoC and memory, with the values of `default` where none are given.
+    fn over(&self, default: Option<&(Noc, Memory)>) -> Option<(Noc, Memory)> {
+        Some((
+            self.noc(default.map(|(noc, _)| noc))?,
+            self.memory(default.map(|(_, memory)| memory))?,
+        ))
+    }
+
+    fn noc(&self, default: Option<&Noc>) -> Option<Noc> {
+        let bandwidths = self.noc_bandwidth_bytes_per_cycle.as_deref().unwrap_or_default();
+        let mut noc = match default {
+            Some(noc) => noc.clone(),
+            None => Noc::of_bandwidths(bandwidths)?,
+        };
+        let fill = |it: Option<u64>| it.map_or(Fill::Systolic, Fill::Cycles);
+        let [up, weights] =
+            [&self.noc_up_bandwidth_bytes_per_cycle, &self.noc_weight_bandwidth_bytes_per_cycle];
+        noc.set(bandwidths, |level, it| level.bandwidth = it);
+        noc.set(up, |level, it| level.up_bandwidth = Some(it));
+        noc.set(weights, |level, it| level.weight_bandwidth = Some(it));
+        noc.set(&self.noc_latency_cycles, |level, it| level.latency = it);
+        noc.set(&self.noc_fill_cycles, |level, it| level.fill = fill(it));
+        noc.set(&self.noc_step_latency, |level, it| level.step_latency = it);
+        noc.set(&self.noc_multicast, |level, it| level.multicast = it);
+        noc.set(&self.noc_forward, |level, it| level.forward = it);
+        noc.set(&self.noc_reduce, |level, it| level.reduce = it);
+        noc.set(&self.noc_single_weights, |level, it| level.single_weights = it);
+        Some(noc)
+    }
+
+    fn memory(&self, default: Option<&Memory>) -> Option<Memory> {
+        let shared = self.shared_memory_kib.or(default.map(|it| it.shared))?;
+        let scratchpad = self.scratchpad_kib.or(default.map(|it| it.scratchpad))?;
+        let dram = self.dram_bandwidth_bytes_per_cycle.or(default.map(|it| it.dram_bandwidth))?;
+        let memory = Memory::new(shared, scratchpad, dram);
+        let default = default.unwrap_or(&memory);
+        Some(Memory {
+            clusters: self.cluster_memory_kib.clone().unwrap_or_else(|| default.clusters.clone()),
+            dram_latency: self.dram_latency_cycles.unwrap_or(default.dram_latency),
+            shared_copies: self.shared_memory_copies.unwrap_or(default.shared_copies),
+            compression: self.dram_bytes_factors.unwrap_or(default.compression),
+            ..memory.clone()
+        })
+    }
+}
+
+fn bandwidths() -> impl Reader<Value = Vec<u64>> {
+    levels(number(1..=MAX_BANDWIDTH))
+}
+
+/// Copies of inputs, weights and outputs.
+fn copies() -> impl Reader<Value = PerTensor<u32>> {
+    three("copies", number(1..=16), "three whole numbers from 1 to 16")
+}
+
+/// Factors of the bytes of inputs, weights and outputs in DRAM.
+fn compression() -> impl Reader<Value = PerTensor<Compression>> {
+    let form = || Form::of(json!({"type": "number", "exclusiveMinimum": 0, "maximum": 2}), "");
+    let expected = "a factor above 0, at most 2, of at most 6 decimals";
+    let factor = converted(expected, form, Compression::new);
+    three("factors", factor, "three numbers above 0, at most 2, of at most 6 decimals")
+}
+
+/// Values of inputs, weights and outputs; `allowed` is their description.
+fn three<T>(
+    what: &'static str,
+    value: impl Reader<Value = T>,
+    allowed: &'static str,
+) -> impl Reader<Value = PerTensor<T>> {
+    let three = move |values: Vec<T>, node: &Node<'_>, problems: &mut Problems| {
+        let three = <[T; 3]>::try_from(values).ok();
+        if three.is_none() {
+            let expected = format!("three numbers: {what} of inputs, weights and outputs");
+            problems.push(node.mismatch(&expected));
+        }
+        three.map(PerTensor::from)
+    };
+    list(what, value).then(three).shaped(move |form| form.exactly(3, allowed))
+}
+
+/// One value for all levels of a network, or a list with one for each, outermost first.
+fn levels<T>(value: impl Reader<Value = T>) -> impl Reader<Value = Vec<T>> {
+    Levels(list("levels", value))
+}
+
+struct Levels<R>(List<R>);
+
+impl<R: Reader> Reader for Levels<R> {
+    type Value = Vec<R::Value>;
+
+    fn read(&self, node: &Node<'_>, problems: &mut Problems) -> Option<Vec<R::Value>> {
         let Value::List(items) = &node.value else {
-            let one = Node { span: node.span.clone(), value: Value::List(vec![node.clone()]) };
-            return each(&one, problems);
+            return self.0.item.read(node, problems).map(|value| vec![value]);
         };
         if items.len() > Noc::MAX_LEVELS {
             let expected = format_args!("at most {} levels", Noc::MAX_LEVELS);
             problems.push(node.mismatch(&expected));
             return None;
         }
-        each(node, problems)
+        self.0.read(node, problems)
+    }
+
+    fn form(&self) -> Form {
+        let each = self.0.form().at_most(Noc::MAX_LEVELS);
+        let one = self.0.item.form();
+        form::any_of([
+            one.allowed_with(", or a list with one for each NoC level, outermost first"),
+            each.allowed(""),
+        ])
     }
 }
 
-/// Reads a size in KiB that is a whole number of bytes.
-fn kib() -> impl Fn(&Node<'_>, &mut Problems) -> Option<Bytes> {
+/// A size in KiB that is a whole number of bytes.
+fn kib() -> impl Reader<Value = Bytes> {
     let bytes = |kib: f64| {
         let bytes = kib * 1024.0;
         let whole = (1.0..=MAX_BYTES).contains(&bytes) && bytes.fract() == 0.0;
         whole.then_some(Bytes::new(bytes as u64))
     };
-    quantity("a size in KiB, above 0 and a whole number of bytes", bytes)
+    let form = || {
+        // The step is a power of two, so that remainders are exact.
+        form::number(1.0 / 1024.0..=MAX_BYTES / 1024.0)
+            .with("multipleOf", 1.0 / 1024.0)
+            .allowed("a number above 0 that is a whole number of bytes")
+    };
+    converted("a size in KiB, above 0 and a whole number of bytes", form, bytes)
 }
 
-fn clock(node: &Node<'_>, problems: &mut Problems) -> Option<ClockRate> {
-    quantity("a clock from 0.000001 to 1000000 MHz", ClockRate::from_mhz)(node, problems)
+keys! {
+    /// Energies as the cost model `maestro` needs them. `loop-nest` takes those of `energy_pj`.
+    fn energy() -> EnergyTable: "an energy table", OLD_ENERGY {
+        /// Energy of a multiply-accumulate \[nJ\].
+        mac_nj = required(number(0.0..=1e6));
+        /// Energy of an access to a scratchpad, in multiples of `mac_nj`.
+        scratchpad_per_mac = required(number(0.0..=1e6));
+        /// Energy of an access to the shared memory, in multiples of `mac_nj`.
+        shared_memory_per_mac = required(number(0.0..=1e6));
+        /// Energy of an access to DRAM, in multiples of `mac_nj`.
+        dram_per_mac = required(number(0.0..=1e6));
+    }
 }
 
-fn energy(node: &Node<'_>, problems: &mut Problems) -> Option<EnergyTable> {
-    let mut fields = Fields::of(node, "an energy table", problems)?.with_renamed(&OLD_ENERGY);
-    let mac_nj = fields.required("mac_nj", number(0.0..=1e6));
-    let scratchpad_per_mac = fields.required("scratchpad_per_mac", number(0.0..=1e6));
-    let shared_memory_per_mac = fields.required("shared_memory_per_mac", number(0.0..=1e6));
-    let dram_per_mac = fields.required("dram_per_mac", number(0.0..=1e6));
-    fields.finish();
-    Some(EnergyTable {
-        mac_nj: mac_nj?,
-        scratchpad_per_mac: scratchpad_per_mac?,
-        shared_memory_per_mac: shared_memory_per_mac?,
-        dram_per_mac: dram_per_mac?,
+/// Operations of PEs and widths of operands.
+fn datapath() -> impl Reader<Value = Datapath> {
+    datapath_keys().shaped(|form| {
+        let both = WIDTHS.map(|([bytes, bits], _)| json!({"not": {"required": [bytes, bits]}}));
+        form.with("allOf", json!(both))
     })
 }
 
-/// Reads the operations of PEs and the widths of operands.
-fn datapath(node: &Node<'_>, problems: &mut Problems) -> Option<Datapath> {
-    let default = Datapath::default();
-    let mut fields = Fields::of(node, "a datapath", problems)?;
-    let macs = fields.optional("macs_per_pe_cycle", number(1..=1 << 16));
-    let vector_lanes = fields.optional("vector_lanes", number(1..=Accelerator::MAX_PES));
-    let units_limit = fields.optional("units_limit", number(1..=Accelerator::MAX_PES));
-    let mut twice = Vec::new();
-    let mut width = |[bytes, bits]: [&'static str; 2], default: Width| {
-        let in_bytes = fields.optional(bytes, at(number(1..=64)));
-        let in_bits = fields.optional(bits, number(1..=Width::MAX.bits()));
-        match (in_bytes, in_bits) {
-            (None, None) => default,
-            (Some(bytes), None) => Width::of_bytes(bytes.value),
-            (None, Some(bits)) => Width::of_bits(bits),
-            (Some(At { span, .. }), Some(_)) => {
-                let message = format!("`{bytes}` and `{bits}` both give one width; leave one out");
-                twice.push(Problem::new(span, message));
-                default
-            }
+keys! {
+    /// Operations of PEs and widths of operands.
+    fn datapath_keys() -> Datapath: "a datapath" {
+        /// Multiply-accumulates per PE and cycle.
+        macs_per_pe_cycle = or(1, number(1..=1 << 16));
+        /// Operations per cycle on operators without multiply-accumulates. Without it, one per PE.
+        vector_lanes = optional(pes());
+        /// Most outermost units of a dataflow, if the array has a fixed shape.
+        units_limit = optional(pes());
+        widths = among(widths());
+    }
+}
+
+/// Keys of widths in bytes and in bits, and the operands that have them.
+const WIDTHS: [([&str; 2], &str); 4] = [
+    (["input_bytes", "input_bits"], "inputs"),
+    (["weight_bytes", "weight_bits"], "weights"),
+    (["partial_sum_bytes", "partial_sum_bits"], "partial sums"),
+    (["output_bytes", "output_bits"], "outputs"),
+];
+
+/// Widths of operands, each in bytes or in bits.
+fn widths() -> Keys<impl Fn(&mut Fields<'_, '_, '_>) -> Option<Widths>> {
+    mapping("widths", |fields| {
+        let default = Widths::default();
+        let mut width = |index: usize, default: Width| {
+            let ([bytes, bits], operands) = WIDTHS[index];
+            width(bytes, bits, operands, default, fields)
+        };
+        Some(Widths {
+            input: width(0, default.input),
+            weight: width(1, default.weight),
+            partial_sum: width(2, default.partial_sum),
+            output: width(3, default.output),
+        })
+    })
+}
+
+/// Width of `operands`, which one of two keys gives.
+fn width(
+    bytes: &'static str,
+    bits: &'static str,
+    operands: &'static str,
+    default: Width,
+    fields: &mut Fields<'_, '_, '_>,
+) -> Width {
+    let in_bytes = at(number(1..=64)).shaped(|form| {
+        form.documented(&format!("Width of {operands} [byte].")).or(default.bits() / 8)
+    });
+    let in_bits = number(1..=Width::MAX.bits()).shaped(|form| {
+        let about = format!("Width of {operands} [bit]. It stands in place of `{bytes}`.");
+        form.documented(&about)
+    });
+    match (fields.optional(bytes, in_bytes), fields.optional(bits, in_bits)) {
+        (None, None) => default,
+        (Some(bytes), None) => Width::of_bytes(bytes.value),
+        (None, Some(bits)) => Width::of_bits(bits),
+        (Some(At { span, .. }), Some(_)) => {
+            let message = format!("`{bytes}` and `{bits}` both give one width; leave one out");
+            fields.problem(Problem::new(span, message));
+            default
         }
-    };
-    let widths = Widths {
-        input: width(["input_bytes", "input_bits"], default.widths.input),
-        weight: width(["weight_bytes", "weight_bits"], default.widths.weight),
-        partial_sum: width(["partial_sum_bytes", "partial_sum_bits"], default.widths.partial_sum),
-        output: width(["output_bytes", "output_bits"], default.widths.output),
-    };
-    fields.finish();
-    twice.into_iter().for_each(|problem| problems.push(problem));
-    let macs_per_pe_cycle = macs.unwrap_or(default.macs_per_pe_cycle);
-    Some(Datapath { macs_per_pe_cycle, vector_lanes, units_limit, widths })
+    }
 }
 
-/// Reads the energy of a byte of a memory \[pJ\], or `by-size`.
-fn memory_energy(node: &Node<'_>, problems: &mut Problems) -> Option<MemoryEnergy> {
-    let energy = number_or("by-size", 0.0..=1e9)(node, problems)?;
-    Some(energy.map_or(MemoryEnergy::BySize, MemoryEnergy::PerByte))
+/// Energy of a byte of a memory \[pJ\], or `by-size`.
+fn memory_energy() -> impl Reader<Value = MemoryEnergy> {
+    let energy = |energy: Option<f64>, _: &Node<'_>, _: &mut Problems| {
+        Some(energy.map_or(MemoryEnergy::BySize, MemoryEnergy::PerByte))
+    };
+    number_or("by-size", 0.0..=1e9).then(energy)
 }
 
-/// Reads energies in pJ; missing ones follow from widths and sizes of memories.
-fn byte_energy(node: &Node<'_>, problems: &mut Problems) -> Option<ByteEnergy> {
-    let default = ByteEnergy::default();
-    let mut fields =
-        Fields::of(node, "an energy table in pJ", problems)?.with_renamed(&OLD_BYTE_ENERGY);
-    let mut of_memory = |key| fields.optional(key, memory_energy).unwrap_or_default();
-    let scratchpad = of_memory("scratchpad_per_byte");
-    let cluster = of_memory("cluster_per_byte");
-    let shared_memory = of_memory("shared_memory_per_byte");
-    let mut energy = |key| fields.optional(key, number(0.0..=1e9));
-    let table = ByteEnergy {
-        mac: energy("mac"),
-        register: energy("register_per_byte").unwrap_or(default.register),
-        scratchpad,
-        cluster,
-        shared_memory,
-        noc: energy("noc_per_byte").unwrap_or(default.noc),
-        forward: energy("forward_per_byte").unwrap_or(default.forward),
-        dram: energy("dram_per_byte").unwrap_or(default.dram),
-        leakage: energy("leakage_per_cycle").unwrap_or(default.leakage),
-        clock: energy("clock_per_cycle").unwrap_or(default.clock),
-        idle: energy("idle_per_cycle").unwrap_or(default.idle),
-    };
-    fields.finish();
-    Some(table)
+/// An energy \[pJ\].
+fn pj() -> impl Reader<Value = f64> {
+    number(0.0..=1e9)
+}
+
+keys! {
+    /// Energies as the cost model `loop-nest` needs them.
+    fn byte_energy() -> ByteEnergy: "an energy table in pJ", OLD_BYTE_ENERGY {
+        /// Energy of a byte of a scratchpad [pJ/byte]. `by-size`: by the size of the memory. Without it, that of 0.5 KiB.
+        scratchpad as "scratchpad_per_byte" = or_default(memory_energy());
+        /// Energy of a byte of the buffer of a cluster [pJ/byte]. `by-size`: by the size of the memory. Without it, that
+        /// of 8 KiB.
+        cluster as "cluster_per_byte" = or_default(memory_energy());
+        /// Energy of a byte of the shared memory [pJ/byte]. `by-size`: by the size of the memory. Without it, `by-size`.
+        shared_memory as "shared_memory_per_byte" = or_default(memory_energy());
+        /// Energy of a multiply-accumulate \[pJ\]. Without it, by the widths of operands: 0.3 for 8 bits.
+        mac = optional(pj());
+        /// Energy of a byte of a register [pJ/byte].
+        register as "register_per_byte" = or(ByteEnergy::default().register, pj());
+        /// Energy of a byte on the NoC [pJ/byte].
+        noc as "noc_per_byte" = or(ByteEnergy::default().noc, pj());
+        /// Energy of a byte from one unit to its neighbour [pJ/byte].
+        forward as "forward_per_byte" = or(ByteEnergy::default().forward, pj());
+        /// Energy of a byte of DRAM [pJ/byte].
+        dram as "dram_per_byte" = or(ByteEnergy::default().dram, pj());
+        /// Leakage of a computing accelerator [pJ/cycle].
+        leakage as "leakage_per_cycle" = or(ByteEnergy::default().leakage, pj());
+        /// Energy of clock and control of a computing accelerator [pJ/cycle].
+        clock as "clock_per_cycle" = or(ByteEnergy::default().clock, pj());
+        /// Energy of an idle accelerator [pJ/cycle]. Runs report the sum, and no score counts it.
+        idle as "idle_per_cycle" = or(ByteEnergy::default().idle, pj());
+    }
 }

@@ -20,6 +20,11 @@ pub fn to_json(source: &std::sync::Arc<Source>) -> Result<Json, ConfigError> {
     }
 }
 
+/// The JSON value of a scalar, or of a list in brackets.
+pub(super) fn of_text(text: &str) -> Json {
+    tree::with_node(text, value_of)
+}
+
 fn value_of(node: &Node<'_>) -> Json {
     match &node.value {
         Value::Null => Json::Null,

@@ -9,7 +9,7 @@
 //! | to add | write |
 //! |---|---|
 //! | key | its entry in the table of keys of its kind of file, and its effect |
-//! | kind of input file | `src/<name>.rs` with its keys and reader, one line in `Kind::ALL`, one method of [`Catalog`] |
+//! | kind of input file | `src/<name>.rs` with its table of keys, one line in `Kind::ALL` and in `schema.rs`, one method of [`Catalog`] |
 //! | format of another tool | a folder with its `FORMAT`, one line in `formats::ALL` |
 //! | shipped file | one YAML file in `scenarios/`, `hw_configs/`, `dataflows/` or `models/` |
 
@@ -23,6 +23,7 @@ pub mod cross_tables;
 pub(crate) mod diagnostic;
 pub mod export;
 pub(crate) mod files;
+pub mod form;
 pub mod formats;
 mod given;
 mod json;
@@ -31,6 +32,7 @@ pub mod loadgen_cases;
 pub mod maestro;
 pub(crate) mod network;
 pub mod onnx;
+pub mod reference;
 pub mod schema;
 pub mod search;
 pub mod service_csv;
@@ -39,22 +41,27 @@ pub mod sweep;
 
 mod dataflow;
 mod document;
+mod edition;
 mod embedded;
+mod extensions;
 mod format;
 mod hardware;
 mod mapspace;
 mod mix;
 mod mlperf;
 mod parameters;
+mod quantities;
 mod range;
 mod scenario;
+mod settings;
 mod technology;
 mod yaml;
 
-pub use catalog::{Catalog, Edition, Hardware, InputFile};
+pub use catalog::{Catalog, Hardware, InputFile};
 pub use diagnostic::{ConfigError, Problem};
 pub use diagnostic::{Note, Notes};
 pub use document::resolve;
+pub use edition::Edition;
 pub use files::Source;
 pub use files::read_bounded;
 pub use format::Format;

@@ -1,127 +1,169 @@
 //! `mapspace:` files: mappings among which `xrsim map` searches.
 
+use serde_json::json;
+
 use xrsim_model::cost::loop_nest::Axis;
 use xrsim_model::dataflow::{self, Dataflow, Mapping, Stationary};
 use xrsim_model::mapper::{AxisSet, DeclaredSpace, LevelSpace, Sizes, axis_of};
 
-use super::dataflow::read_directive;
+use super::dataflow::{directive, stationary};
+use super::form::{self, Form};
 use super::maestro::{Line, Notation};
-use super::yaml::read::{At, Problems, at, at_most, flag, list, number, one_of, proper_name, text};
-use super::yaml::{Fields, Node, Value};
-use super::{Problem, nearest};
+use super::yaml::keys::keys;
+use super::yaml::read::{At, Problems};
+use super::yaml::values::{
+    Reader, at, at_most, flag, list, number, one_or_list, proper_name, text, value,
+};
+use super::yaml::{Node, Value};
+use super::{Problem, nearest, reference};
 
 /// Most numbers in a list of sizes.
-pub(super) const MAX_SIZES: usize = 1000;
-
-/// Reads the body of a `mapspace:` file, and the names of its seeds.
-pub(super) fn read(
-    node: &Node<'_>,
-    problems: &mut Problems,
-) -> Option<(DeclaredSpace, Vec<At<Box<str>>>)> {
-    let mut fields = Fields::of(node, "a mapspace", problems)?;
-    let name = fields.required("name", proper_name);
-    let cluster = |node: &Node<'_>, problems: &mut Problems| cluster(node, problems);
-    let clusters =
-        fields.optional("clusters", at(at_most(MAX_CLUSTERS, list("clusters", cluster))));
-    let sizes = fields.optional("sizes", sizes);
-    let off_chip = fields.optional("off_chip", flag);
-    let stationary = fields.optional("stationary", one_of(&Stationary::ALL));
-    let levels = fields.optional("levels", at_most(MAX_CLUSTERS + 1, list("levels", level)));
-    let seeds = fields.optional("seeds", list("dataflows", at(text)));
-    let has = ["clusters", "sizes", "off_chip", "levels", "stationary", "seeds"]
-        .map(|key| fields.given(key));
-    fields.finish();
-    let was_read = [
-        clusters.is_some(),
-        sizes.is_some(),
-        off_chip.is_some(),
-        levels.is_some(),
-        stationary.is_some(),
-        seeds.is_some(),
-    ];
-    if has != was_read {
-        return None;
-    }
-    let mut space = DeclaredSpace::free(name?);
-    if let Some(At { span, value }) = clusters {
-        let lists = value.iter().map(Vec::len).fold(1, usize::saturating_mul);
-        if lists > DeclaredSpace::MAX_LISTS {
-            let most = DeclaredSpace::MAX_LISTS;
-            let message = format!("{lists} lists of cluster sizes; at most {most} are allowed");
-            problems.push(Problem::new(span, message));
-            return None;
-        }
-        space.clusters = Some(value);
-    }
-    space.sizes = sizes.unwrap_or_default();
-    space.levels = levels.unwrap_or_default();
-    space.off_chip = off_chip.unwrap_or(false);
-    space.stationary = stationary;
-    Some((space, seeds.unwrap_or_default()))
-}
+const MAX_SIZES: usize = 1000;
 
 /// Most clusters inside each other.
-pub(super) const MAX_CLUSTERS: usize = Dataflow::MAX_LEVELS - 1;
+const MAX_CLUSTERS: usize = Dataflow::MAX_LEVELS - 1;
 
-/// Reads the sizes of a cluster: a number, or a list of them.
-fn cluster(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<u32>> {
-    let size = number(1..=Dataflow::MAX_SIZE);
-    match &node.value {
-        Value::List(_) => at_most(MAX_SIZES, list("sizes", size))(node, problems),
-        _ => size(node, problems).map(|size| vec![size]),
+/// Body of a `mapspace:` file, and the names of its seeds.
+pub(super) fn mapspace() -> impl Reader<Value = (DeclaredSpace, Vec<At<Box<str>>>)> {
+    raw_space().then(|raw, _, problems| raw.check(problems))
+}
+
+keys! {
+    /// Mappings among which `xrsim map` searches.
+    fn raw_space() -> struct RawSpace: "a mapspace" {
+        /// Name of the mapspace.
+        name: Box<str> = required(proper_name());
+        /// Sizes of the clusters, the outermost first, a number or a list for each. Without it, they are free.
+        clusters: Option<At<Vec<Vec<u32>>>> = optional(at(clusters()));
+        /// Sizes of maps.
+        sizes: Sizes = or("balanced", family());
+        /// Whether loops above the shared memory are searched.
+        off_chip: bool = or(false, flag());
+        stationary: Option<Stationary> = optional(stationary());
+        /// Choices of each level, the outermost first. Without it, they are free.
+        levels: Vec<LevelSpace> = or_default(at_most(MAX_CLUSTERS + 1, list("levels", level())));
+        /// Dataflows whose mappings are always evaluated.
+        seeds: Vec<At<Box<str>>> = or_default(seeds());
+    }
+    check(fields) {
+        if fields.has_wrong_value() {
+            return None;
+        }
     }
 }
 
-/// Reads a family of sizes, or a list of them.
-fn sizes(node: &Node<'_>, problems: &mut Problems) -> Option<Sizes> {
-    if matches!(node.value, Value::List(_)) {
-        let size = number(1..=Dataflow::MAX_SIZE);
-        return at_most(MAX_SIZES, list("sizes", size))(node, problems).map(Sizes::List);
-    }
-    let word = text(node, problems)?;
-    let found = Sizes::parse(&word);
-    if found.is_none() {
-        let problem = node.mismatch(&format_args!("{} or a list", Sizes::NAMES.join(", ")));
-        problems.push(match nearest(&word, Sizes::NAMES) {
-            Some(near) => problem.help(format!("did you mean `{near}`?")),
-            None => problem,
-        });
-    }
-    found
+fn clusters() -> impl Reader<Value = Vec<Vec<u32>>> {
+    let cluster = one_or_list(size(), sizes()).says("Sizes of this cluster.");
+    at_most(MAX_CLUSTERS, list("clusters", cluster).allowed(""))
 }
 
-/// Reads the choices of a level. What is not given is free.
-fn level(node: &Node<'_>, problems: &mut Problems) -> Option<LevelSpace> {
-    let mut fields = Fields::of(node, "a level", problems)?;
-    let keys = ["spatial", "temporal", "order", "fixed"];
-    let spatial = fields.optional("spatial", axes);
-    let temporal = fields.optional("temporal", axes);
-    let order = fields.optional("order", order);
-    let fixed = fields.optional("fixed", list("directives", fixed));
-    let has = keys.map(|key| fields.given(key));
-    fields.finish();
-    if has != [spatial.is_some(), temporal.is_some(), order.is_some(), fixed.is_some()] {
-        return None;
-    }
-    let set = |axes: Option<Vec<Axis>>| axes.map_or(AxisSet::ALL, AxisSet::of);
-    let fixed = fixed.unwrap_or_default();
-    let spread = fixed.iter().filter(|(_, spread, _)| *spread).map(|(axis, ..)| *axis);
-    let spread: Vec<_> = spread.collect();
-    let spatial = if spread.is_empty() { set(spatial) } else { AxisSet::of(spread) };
-    let fixed = fixed.into_iter().map(|(axis, _, size)| (axis, size)).collect();
-    Some(LevelSpace { spatial, temporal: set(temporal), order: order.flatten(), fixed })
+fn seeds() -> impl Reader<Value = Vec<At<Box<str>>>> {
+    list("dataflows", reference::dataflow())
+        .allowed("a list of names (`xrsim list dataflows`) or files")
 }
 
-/// Reads a list of axes, which may be empty.
-fn axes(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<Axis>> {
-    match &node.value {
+impl RawSpace {
+    fn check(self, problems: &mut Problems) -> Option<(DeclaredSpace, Vec<At<Box<str>>>)> {
+        let clusters = self.clusters.as_ref();
+        let lists =
+            clusters.map_or(1, |it| it.value.iter().map(Vec::len).fold(1, usize::saturating_mul));
+        if let Some(clusters) = clusters
+            && lists > DeclaredSpace::MAX_LISTS
+        {
+            let most = DeclaredSpace::MAX_LISTS;
+            let message = format!("{lists} lists of cluster sizes; at most {most} are allowed");
+            problems.push(Problem::new(clusters.span.clone(), message));
+            return None;
+        }
+        let mut space = DeclaredSpace::free(self.name);
+        space.clusters = self.clusters.map(|it| it.value);
+        space.sizes = self.sizes;
+        space.levels = self.levels;
+        space.off_chip = self.off_chip;
+        space.stationary = self.stationary;
+        Some((space, self.seeds))
+    }
+}
+
+fn size() -> impl Reader<Value = u32> {
+    number(1..=Dataflow::MAX_SIZE)
+}
+
+fn sizes() -> impl Reader<Value = Vec<u32>> {
+    at_most(MAX_SIZES, list("sizes", size()))
+}
+
+/// A family of sizes, or a list of them.
+fn family() -> impl Reader<Value = Sizes> {
+    let read = |node: &Node<'_>, problems: &mut Problems| {
+        if matches!(node.value, Value::List(_)) {
+            return sizes().read(node, problems).map(Sizes::List);
+        }
+        let word = text().read(node, problems)?;
+        let found = Sizes::parse(&word);
+        if found.is_none() {
+            let problem = node.mismatch(&format_args!("{} or a list", Sizes::NAMES.join(", ")));
+            problems.push(match nearest(&word, Sizes::NAMES) {
+                Some(near) => problem.help(format!("did you mean `{near}`?")),
+                None => problem,
+            });
+        }
+        found
+    };
+    value(read, || form::any_of([form::word(Sizes::NAMES), sizes().form()]))
+}
+
+fn level() -> impl Reader<Value = LevelSpace> {
+    raw_level().then(|raw, _, _| Some(raw.space()))
+}
+
+keys! {
+    /// Choices of a level.
+    fn raw_level() -> struct RawLevel: "a level" {
+        /// Axes that may be spread over units.
+        spatial: Option<Vec<Axis>> = optional(axes());
+        /// Axes that may be cut over time.
+        temporal: Option<Vec<Axis>> = optional(axes());
+        /// Order of the loops, the outermost first.
+        order: Option<Vec<Axis>> = or("any", order());
+        /// Maps with the size of their axis.
+        fixed: Vec<(Axis, bool, u32)> = or_default(list("directives", fixed()).allowed("a list of maps"));
+    }
+    check(fields) {
+        if fields.has_wrong_value() {
+            return None;
+        }
+    }
+}
+
+impl RawLevel {
+    /// The choices; those that are not given are free.
+    fn space(self) -> LevelSpace {
+        let set = |axes: Option<Vec<Axis>>| axes.map_or(AxisSet::ALL, AxisSet::of);
+        let spread = self.fixed.iter().filter(|(_, spread, _)| *spread).map(|(axis, ..)| *axis);
+        let spread: Vec<_> = spread.collect();
+        let spatial = if spread.is_empty() { set(self.spatial) } else { AxisSet::of(spread) };
+        let fixed = self.fixed.into_iter().map(|(axis, _, size)| (axis, size)).collect();
+        LevelSpace { spatial, temporal: set(self.temporal), order: self.order, fixed }
+    }
+}
+
+/// A list of axes, which may be empty.
+fn axes() -> impl Reader<Value = Vec<Axis>> {
+    let read = |node: &Node<'_>, problems: &mut Problems| match &node.value {
         Value::List(items) if items.is_empty() => Some(Vec::new()),
-        _ => list("axes", axis)(node, problems),
-    }
+        _ => list("axes", axis).read(node, problems),
+    };
+    let form = || {
+        let axis = form::word(dataflow::Axis::ALL.map(|(_, name)| name)).into_value();
+        let keywords = json!({"type": "array", "items": axis});
+        Form::of(keywords, "a list of axes, which may be empty")
+    };
+    value(read, form)
 }
 
 fn axis(node: &Node<'_>, problems: &mut Problems) -> Option<Axis> {
-    let word = text(node, problems)?;
+    let word = text().read(node, problems)?;
     let axis = dataflow::Axis::parse(&word).map(axis_of);
     if axis.is_none() {
         let names = dataflow::Axis::ALL.map(|(_, name)| name).join(", ");
@@ -130,27 +172,32 @@ fn axis(node: &Node<'_>, problems: &mut Problems) -> Option<Axis> {
     axis
 }
 
-/// Reads the order of the loops of a level; `any` is none.
-fn order(node: &Node<'_>, problems: &mut Problems) -> Option<Option<Vec<Axis>>> {
-    match &node.value {
+/// The order of the loops of a level; `any` is none.
+fn order() -> impl Reader<Value = Option<Vec<Axis>>> {
+    let read = |node: &Node<'_>, problems: &mut Problems| match &node.value {
         Value::Scalar { text, .. } if text == "any" => Some(None),
-        _ => axes(node, problems).map(Some),
-    }
+        _ => axes().read(node, problems).map(Some),
+    };
+    value(read, || form::any_of([form::word(["any"]), axes().form()]))
 }
 
-/// Reads a directive with the size of an axis: the axis, whether it is spread, and the size.
-fn fixed(node: &Node<'_>, problems: &mut Problems) -> Option<(Axis, bool, u32)> {
-    let line = read_directive(node, Notation::Full, problems)?;
-    let fixed = match line {
-        Line::Directive(it) if it.size == it.offset => {
-            let spread = it.mapping == Mapping::Spatial;
-            it.size.fixed().map(|size| (axis_of(it.axis), spread, size))
+/// A directive with the size of an axis: the axis, whether it is spread, and the size.
+fn fixed() -> impl Reader<Value = (Axis, bool, u32)> {
+    let fixed = |line: Line, node: &Node<'_>, problems: &mut Problems| {
+        let fixed = match line {
+            Line::Directive(it) if it.size == it.offset => {
+                let spread = it.mapping == Mapping::Spatial;
+                it.size.fixed().map(|size| (axis_of(it.axis), spread, size))
+            }
+            _ => None,
+        };
+        if fixed.is_none() {
+            let expected = "a map whose size and offset are one number, e.g. `TemporalMap(4,4) K`";
+            problems.push(node.mismatch(&expected));
         }
-        _ => None,
+        fixed
     };
-    if fixed.is_none() {
-        let expected = "a map whose size and offset are one number, e.g. `TemporalMap(4,4) K`";
-        problems.push(node.mismatch(&expected));
-    }
-    fixed
+    directive(Notation::Full)
+        .then(fixed)
+        .shaped(|form| form.remark("Size and offset are one number, as in `TemporalMap(4,4) K`."))
 }

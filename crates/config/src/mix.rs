@@ -5,7 +5,7 @@ use std::sync::Arc;
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::{Share, Style, System};
 
-use super::formats::{has_extension, names_a_file};
+use super::extensions::{has_extension, names_a_file};
 use super::yaml::read::printable;
 
 /// Largest share of the PEs, as in `style:` files.

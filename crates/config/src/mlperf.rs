@@ -1,29 +1,36 @@
 //! `mlperf:` files: the tasks of a suite of MLPerf and the tests of each.
 
-use std::ops::Range;
 use std::sync::Arc;
+
+use serde_json::json;
 
 use xrsim_mlperf::logs::files;
 use xrsim_mlperf::rules::{Benchmark, Cooldown, Load, Quality, QualityTarget, Suite, Task, Test};
 use xrsim_model::model::Network;
 use xrsim_model::units::SimSpan;
 
-use super::yaml::read::{
-    At, Problems, at, at_most, flag, list, number, one_of, printable, proper_name, quantity, text,
-    unknown_name,
+use super::form::{self, Form};
+use super::network::statements;
+use super::quantities::{positive, positive_ms, seconds};
+use super::yaml::keys::{keys, mapping};
+use super::yaml::read::{At, Problems, printable, unknown_name};
+use super::yaml::values::{
+    Reader, at, at_most, converted, flag, list, number, one_of, proper_name, text, value,
 };
-use super::yaml::{Fields, Node};
-use super::{ParameterValues, Parameters, Problem, parameters};
+use super::yaml::{Fields, Node, Value};
+use super::{ParameterValues, Parameters, Problem, parameters, reference};
 
 /// Largest number of tasks of a suite.
-pub(super) const MAX_TASKS: usize = 1000;
+const MAX_TASKS: usize = 1000;
 /// Largest number of queries or samples of a test.
-pub(super) const MAX_COUNT: u64 = 1 << 32;
+const MAX_COUNT: u64 = 1 << 32;
 /// Largest number of runs of a test.
-pub(super) const MAX_RUNS: u32 = 1000;
+const MAX_RUNS: u32 = 1000;
+/// Longest name of a task: file systems allow 255 bytes, some of which the number of a tenant takes.
+const MAX_TASK_NAME: usize = 200;
 
 /// Words of `benchmark`.
-pub(super) const BENCHMARKS: [(&str, Benchmark); 2] =
+const BENCHMARKS: [(&str, Benchmark); 2] =
     [("inference", Benchmark::Inference), ("mobile", Benchmark::Mobile)];
 
 /// Load as a key of `loads`, in the order of [`Load::NAMES`].
@@ -38,34 +45,28 @@ enum Key {
 impl Key {
     const ALL: [Self; 4] = [Self::SingleStream, Self::MultiStream, Self::Server, Self::Offline];
 
+    /// Words of the key `load` of a test.
+    const NAMES: [(&str, Self); 4] = [
+        (Load::NAMES[0], Self::SingleStream),
+        (Load::NAMES[1], Self::MultiStream),
+        (Load::NAMES[2], Self::Server),
+        (Load::NAMES[3], Self::Offline),
+    ];
+
     /// Name in a file.
     fn text(self) -> &'static str {
         ["single_stream", "multi_stream", "server", "offline"][self as usize]
     }
-}
 
-/// An `mlperf:` file whose networks are still names.
-pub(super) struct RawSuite {
-    name: Box<str>,
-    benchmark: Benchmark,
-    round: Box<str>,
-    cooldown: Option<Cooldown>,
-    deviations: Vec<Box<str>>,
-    tasks: Vec<RawTask>,
-    order: Option<Vec<RawTest>>,
-}
-
-struct RawTask {
-    name: At<Box<str>>,
-    title: Box<str>,
-    network: At<Box<str>>,
-    parameters: Option<At<ParameterValues>>,
-    dataset: Box<str>,
-    input: Box<str>,
-    quality: Quality,
-    performance_samples: u64,
-    /// Indexed by [`Key`].
-    demands: [Option<Demand>; 4],
+    /// Description.
+    fn about(self) -> &'static str {
+        match self {
+            Self::SingleStream => "One query after the other.",
+            Self::MultiStream => "Queries of several samples at an interval.",
+            Self::Server => "Queries at random, at a rate.",
+            Self::Offline => "All samples at once.",
+        }
+    }
 }
 
 /// Requirements of a task under one load.
@@ -76,13 +77,6 @@ struct Demand {
     min_count: u64,
     min_duration: SimSpan,
     is_optional: bool,
-}
-
-/// An entry of `order`.
-struct RawTest {
-    span: Range<usize>,
-    task: At<Box<str>>,
-    load: At<Key>,
 }
 
 /// Keys of a load; the suite supplies those that a task omits.
@@ -101,108 +95,143 @@ struct RawLoad {
 /// Loads, indexed by [`Key`].
 type RawLoads = [Option<At<RawLoad>>; 4];
 
-/// Reads the body of an `mlperf:` file.
-pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<RawSuite> {
-    let mut fields = Fields::of(node, "a suite of MLPerf", problems)?;
-    let name = fields.required("name", proper_name);
-    let benchmark = fields.required("benchmark", one_of(&BENCHMARKS));
-    let round = fields.required("round", text);
-    let cooldown = fields.optional("cooldown", cooldown);
-    let deviations = fields.optional("deviations", list("statements", text)).unwrap_or_default();
-    let shared = fields.optional("loads", loads).unwrap_or_default();
-    let read = |node: &Node<'_>, problems: &mut Problems| task(node, &shared, problems);
-    let tasks = fields.required("tasks", at_most(MAX_TASKS, list("tasks", read)));
-    let order = fields.optional("order", at_most(4 * MAX_TASKS, list("tests", test)));
-    fields.finish();
-    let tasks = tasks?;
-    refuse_namesakes(&tasks, problems)?;
-    let (name, benchmark, round) = (name?, benchmark?, round?);
-    Some(RawSuite { name, benchmark, round, cooldown, deviations, tasks, order })
-}
-
-fn cooldown(node: &Node<'_>, problems: &mut Problems) -> Option<Cooldown> {
-    let mut fields = Fields::of(node, "a cool-down", problems)?;
-    let between_tests = fields.required("between_tests_s", seconds);
-    let max_between_tests = fields.required("max_between_tests_s", seconds);
-    let between_runs = fields.required("between_runs_s", seconds);
-    fields.finish();
-    Some(Cooldown {
-        between_tests: between_tests?,
-        max_between_tests: max_between_tests?,
-        between_runs: between_runs?,
+/// Body of an `mlperf:` file.
+pub(super) fn suite() -> impl Reader<Value = RawSuite> {
+    raw_suite().then(|suite, _, problems| {
+        refuse_namesakes(&suite.tasks, problems)?;
+        Some(suite)
     })
 }
 
-fn seconds(node: &Node<'_>, problems: &mut Problems) -> Option<SimSpan> {
-    quantity("a time from 0 to 9007199 s", SimSpan::from_s)(node, problems)
+/// An `mlperf:` file whose networks are still names.
+pub(super) struct RawSuite {
+    head: Head,
+    tasks: Vec<RawTask>,
+    order: Option<Vec<At<RawTest>>>,
 }
 
-fn milliseconds(node: &Node<'_>, problems: &mut Problems) -> Option<SimSpan> {
-    quantity("a time from 0.000001 to 9007199254 ms", SimSpan::from_positive_ms)(node, problems)
+keys! {
+    fn head() -> struct Head: "a suite of MLPerf" {
+        /// Name of the suite.
+        name: Box<str> = required(proper_name());
+        /// Benchmark whose rules hold.
+        benchmark: Benchmark = required(one_of(&BENCHMARKS));
+        /// Round of submissions, such as `v0.5`.
+        round: Box<str> = required(text());
+        cooldown: Option<Cooldown> = optional(cooldown());
+        /// Deviations from the publication, and unverified values.
+        deviations: Vec<Box<str>> = or_default(statements());
+    }
 }
 
-fn positive(node: &Node<'_>, problems: &mut Problems) -> Option<f64> {
-    let positive = |value: f64| (value > 0.0 && value.is_finite()).then_some(value);
-    quantity("a number above 0", positive)(node, problems)
+fn raw_suite() -> impl Reader<Value = RawSuite> {
+    let read = |fields: &mut Fields<'_, '_, '_>| {
+        let head = head().among(fields);
+        let about = "Keys that the loads of all tasks share.";
+        let shared = fields.about(about).or_default("loads", loads())?;
+        let tasks = at_most(MAX_TASKS, list("tasks", task(&shared)));
+        let tasks = fields.about("Tasks of the suite.").required("tasks", tasks);
+        let about = "Tests in the order in which they run, each once. Without it, task by task.";
+        let order = at_most(4 * MAX_TASKS, list("tests", at(test())));
+        let order = fields.about(about).optional("order", order);
+        Some(RawSuite { head: head?, tasks: tasks?, order })
+    };
+    mapping("a suite of MLPerf", read).about(
+        "Suite of MLPerf: tasks with network, data set and quality target, and the tests of each.",
+    )
 }
 
-/// Reads a percentile as the fraction that LoadGen computes from it.
-fn percentile(node: &Node<'_>, problems: &mut Problems) -> Option<f64> {
+keys! {
+    /// Pauses.
+    fn cooldown() -> Cooldown: "a cool-down" {
+        /// Pause between tests \[s\].
+        between_tests as "between_tests_s" = required(seconds());
+        /// Longest pause between tests that may be chosen instead \[s\].
+        max_between_tests as "max_between_tests_s" = required(seconds());
+        /// Pause between runs of the suite \[s\].
+        between_runs as "between_runs_s" = required(seconds());
+    }
+}
+
+/// A percentile, as the fraction that LoadGen computes from it.
+fn percentile() -> impl Reader<Value = f64> {
+    let form = || {
+        let keywords = json!({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 100});
+        Form::of(keywords, "a number above 0 and below 100")
+    };
     let fraction = |percent: f64| (percent > 0.0 && percent < 100.0).then_some(percent * 0.01);
-    quantity("a percentile above 0 and below 100", fraction)(node, problems)
+    converted("a percentile above 0 and below 100", form, fraction)
 }
 
-fn loads(node: &Node<'_>, problems: &mut Problems) -> Option<RawLoads> {
-    let mut fields = Fields::of(node, "the loads", problems)?;
-    let read = |key| move |node: &Node<'_>, problems: &mut Problems| raw_load(key, node, problems);
-    let loads = Key::ALL.map(|key| fields.optional(key.text(), at(read(key))));
-    fields.finish();
-    Some(loads)
+fn loads() -> impl Reader<Value = RawLoads> {
+    mapping("the loads", |fields| {
+        let load = |key: Key| fields.about(key.about()).optional(key.text(), at(raw_load(key)));
+        Some(Key::ALL.map(load))
+    })
 }
 
-/// Reads the load `key`.
-fn raw_load(key: Key, node: &Node<'_>, problems: &mut Problems) -> Option<RawLoad> {
-    let mut fields = Fields::of(node, "a load", problems)?;
-    let mut load = RawLoad::default();
-    let count = number(1..=MAX_COUNT);
-    if key == Key::Offline {
-        load.min_count = fields.optional("min_samples", count);
-    } else {
-        load.percentile = fields.optional("percentile", percentile);
-        load.min_count = fields.optional("min_queries", count);
-    }
-    if key == Key::MultiStream {
-        load.interval = fields.optional("interval_ms", milliseconds);
-        load.queries_per_s = fields.optional("queries_per_s", positive);
-    }
-    if key == Key::Server {
-        load.bound = fields.optional("bound_ms", milliseconds);
-        load.runs = fields.optional("runs", number(1..=MAX_RUNS));
-    }
-    load.min_duration = fields.optional("min_duration_s", seconds);
-    load.is_optional = fields.optional("optional", flag);
-    fields.finish();
-    Some(load)
+/// The load `key`.
+fn raw_load(key: Key) -> impl Reader<Value = RawLoad> {
+    mapping("a load", move |fields| {
+        let mut load = RawLoad::default();
+        let count = number(1..=MAX_COUNT);
+        if key == Key::Offline {
+            let about = "Least number of samples of the single query.";
+            load.min_count = fields.about(about).optional("min_samples", count);
+        } else {
+            let about = "Percentile of latency that is the result, or that the bound holds for.";
+            load.percentile = fields.about(about).optional("percentile", percentile());
+            load.min_count =
+                fields.about("Least number of queries.").optional("min_queries", count);
+        }
+        if key == Key::MultiStream {
+            let about = "Interval of queries as published, which is also their latency bound [ms].";
+            load.interval = fields.about(about).optional("interval_ms", positive_ms());
+            let about = "Rate from which LoadGen computes the interval [1/s].";
+            load.queries_per_s = fields.about(about).optional("queries_per_s", positive());
+        }
+        if key == Key::Server {
+            load.bound = fields.about("Latency bound [ms].").optional("bound_ms", positive_ms());
+            let about = "Number of runs, of which the lowest result counts.";
+            let runs = number(1..=MAX_RUNS).with_default(1);
+            load.runs = fields.about(about).optional("runs", runs);
+        }
+        let about = "Least duration of a run [s].";
+        load.min_duration =
+            fields.about(about).optional("min_duration_s", seconds().with_default(0));
+        let about = "Whether a submission may omit the test.";
+        load.is_optional = fields.about(about).optional("optional", flag().with_default(false));
+        Some(load)
+    })
 }
 
-/// Longest name of a task: file systems allow 255 bytes, some of which the number of a tenant takes.
-pub(super) const MAX_TASK_NAME: usize = 200;
-
-/// Reads the name of a task, which is also that of a folder of results.
-fn task_name(node: &Node<'_>, problems: &mut Problems) -> Option<At<Box<str>>> {
-    let name = at(text)(node, problems)?;
-    let Some(allowed) = task_name_needs(&name.value) else { return Some(name) };
-    let message = format!("`{}` is not a valid name of a task", printable(&name.value));
-    problems.push(Problem::new(name.span.clone(), message).help(allowed));
-    None
+/// Name of a task, which is also that of a folder of results.
+fn task_name() -> impl Reader<Value = At<Box<str>>> {
+    let check = |name: At<Box<str>>, _: &Node<'_>, problems: &mut Problems| {
+        let Some(allowed) = task_name_needs(&name.value) else { return Some(name) };
+        let message = format!("`{}` is not a valid name of a task", printable(&name.value));
+        problems.push(Problem::new(name.span.clone(), message).help(allowed));
+        None
+    };
+    at(text()).then(check).shaped(|_| {
+        let keywords = json!({
+            "type": ["string", "number"],
+            "maxLength": MAX_TASK_NAME,
+            "pattern": "^[A-Za-z0-9_-](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$",
+        });
+        Form::of(keywords, TASK_NAME)
+    })
 }
+
+/// Characters of names of tasks.
+const TASK_NAME: &str = "letters, digits, `_`, `-` and `.`, which is neither first nor last";
 
 /// Rule for names of tasks that `name` breaks, if any. The rules allow for file systems that ignore case or
 /// drop points at the end of a name.
 fn task_name_needs(name: &str) -> Option<String> {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     if !name.chars().all(is_allowed) || name.starts_with('.') || name.ends_with('.') {
-        return Some("letters, digits, `_`, `-` and `.`, which is neither first nor last".into());
+        return Some(TASK_NAME.into());
     }
     if name.len() > MAX_TASK_NAME {
         return Some(format!("at most {MAX_TASK_NAME} characters; this one has {}", name.len()));
@@ -211,60 +240,76 @@ fn task_name_needs(name: &str) -> Option<String> {
     Some(format!("another name than that of a file of results, {file}"))
 }
 
-fn task(node: &Node<'_>, shared: &RawLoads, problems: &mut Problems) -> Option<RawTask> {
-    let mut fields = Fields::of(node, "a task", problems)?;
-    let name = fields.required("name", task_name);
-    let title = fields.required("title", text);
-    let network = fields.required("network", at(text));
-    let parameters = parameters::of_reference(network.as_ref(), &mut fields);
-    let dataset = fields.required("dataset", text);
-    let input = fields.required("input", text);
-    let quality = fields.required("quality", quality);
-    let performance_samples = fields.required("performance_samples", number(1..=MAX_COUNT));
-    let loads = fields.required("loads", |node, problems| {
-        let loads = loads(node, problems)?;
-        if loads.iter().all(Option::is_none) {
-            let message = "a task has at least one load";
-            problems.push(Problem::new(node.span.clone(), message));
-            return None;
-        }
-        demands(&loads, shared, problems)
-    });
-    fields.finish();
-    Some(RawTask {
-        name: name?,
-        title: title?,
-        network: network?,
-        parameters,
-        dataset: dataset?,
-        input: input?,
-        quality: quality?,
-        performance_samples: performance_samples?,
-        demands: loads?,
-    })
+keys! {
+    /// A task of the suite.
+    fn task(shared: &RawLoads) -> struct RawTask: "a task" {
+        /// Name of the task, and of the folder of its results.
+        name: At<Box<str>> = required(task_name());
+        /// Task in words.
+        title: Box<str> = required(text());
+        /// Reference model.
+        network: At<Box<str>> = required(reference::network());
+        parameters: Option<At<ParameterValues>> = optional(at(parameters::values()));
+        /// Data set.
+        dataset: Box<str> = required(text());
+        /// Size of an input, in words.
+        input: Box<str> = required(text());
+        quality: Quality = required(quality());
+        /// Samples in memory during a test, which queries draw from.
+        performance_samples: u64 = required(number(1..=MAX_COUNT));
+        /// Loads that the task is tested under. `{}` is enough for a load of which the suite gives all keys.
+        demands as "loads": [Option<Demand>; 4] = required(loads()
+            .then(|loads, node, problems| demands(&loads, shared, node, problems))
+            .shaped(|form| form.with("minProperties", 1)));
+    }
+    check(fields) {
+        parameters::check(network.as_ref(), parameters.as_ref(), fields);
+    }
 }
 
-fn quality(node: &Node<'_>, problems: &mut Problems) -> Option<Quality> {
-    let mut fields = Fields::of(node, "a quality target", problems)?;
-    let metric = fields.required("metric", text);
-    let unit = fields.optional("unit", text).unwrap_or_default();
-    let target = if fields.given("target") {
-        fields.optional("target", positive).map(QualityTarget::Absolute)
-    } else {
-        let fp32 = fields.required("fp32", positive);
-        let percent = fields.required("percent_of_fp32", positive);
-        fp32.zip(percent).map(|(fp32, percent)| QualityTarget::OfFp32 { fp32, percent })
+fn quality() -> impl Reader<Value = Quality> {
+    let read = |node: &Node<'_>, problems: &mut Problems| {
+        let is_given = matches!(&node.value, Value::Mapping(entries)
+            if entries.iter().any(|entry| entry.key == "target"));
+        quality_of(is_given).read(node, problems)
     };
-    fields.finish();
-    Some(Quality { metric: metric?, unit, target: target? })
+    let form = || {
+        form::any_of([quality_of(true).form(), quality_of(false).form()])
+            .says("Quality target: `target`, or `fp32` with `percent_of_fp32`")
+    };
+    value(read, form)
+}
+
+/// A quality target as a number, or as a part of that of the reference model.
+fn quality_of(is_given: bool) -> impl Reader<Value = Quality> {
+    mapping("a quality target", move |fields| {
+        let metric = fields.about("Metric of the quality.").required("metric", text());
+        let unit = fields.about("Unit of the metric.").or_default("unit", text())?;
+        let target = if is_given {
+            let target = fields.about("Value that is to be reached.");
+            target.required("target", positive()).map(QualityTarget::Absolute)
+        } else {
+            let about = "Value of the reference model in 32-bit floating point.";
+            let fp32 = fields.about(about).required("fp32", positive());
+            let about = "Part of that value which is to be reached [percent].";
+            let percent = fields.about(about).required("percent_of_fp32", positive());
+            fp32.zip(percent).map(|(fp32, percent)| QualityTarget::OfFp32 { fp32, percent })
+        };
+        Some(Quality { metric: metric?, unit, target: target? })
+    })
 }
 
 /// Requirements of a task under each of its loads; `None` if a load lacks a key.
 fn demands(
     own: &RawLoads,
     shared: &RawLoads,
+    node: &Node<'_>,
     problems: &mut Problems,
 ) -> Option<[Option<Demand>; 4]> {
+    if own.iter().all(Option::is_none) {
+        problems.push(Problem::new(node.span.clone(), "a task has at least one load"));
+        return None;
+    }
     let mut demands = [None; 4];
     let mut complete = true;
     for key in Key::ALL {
@@ -334,18 +379,14 @@ impl RawLoad {
     }
 }
 
-fn test(node: &Node<'_>, problems: &mut Problems) -> Option<RawTest> {
-    const NAMES: [(&str, Key); 4] = [
-        (Load::NAMES[0], Key::SingleStream),
-        (Load::NAMES[1], Key::MultiStream),
-        (Load::NAMES[2], Key::Server),
-        (Load::NAMES[3], Key::Offline),
-    ];
-    let mut fields = Fields::of(node, "a test", problems)?;
-    let task = fields.required("task", at(text));
-    let load = fields.required("load", at(one_of(&NAMES)));
-    fields.finish();
-    Some(RawTest { span: node.span.clone(), task: task?, load: load? })
+keys! {
+    /// A test of the suite.
+    fn test() -> struct RawTest: "a test" {
+        /// Name of a task of the suite.
+        task: At<Box<str>> = required(at(text()));
+        /// Load scenario.
+        load: At<Key> = required(at(one_of(&Key::NAMES)));
+    }
 }
 
 /// Refuses tasks whose names differ in case only or not at all; `None` if there are any.
@@ -403,12 +444,12 @@ impl RawSuite {
             Some(demand.of(Arc::clone(&tasks[task])))
         };
         Some(Suite {
-            name: self.name,
-            benchmark: self.benchmark,
-            round: self.round,
+            name: self.head.name,
+            benchmark: self.head.benchmark,
+            round: self.head.round,
             tests: order.into_iter().filter_map(test).collect(),
-            cooldown: self.cooldown,
-            deviations: self.deviations,
+            cooldown: self.head.cooldown,
+            deviations: self.head.deviations,
         })
     }
 }
@@ -446,14 +487,14 @@ fn every_test(tasks: &[RawTask]) -> Vec<(usize, Key)> {
 
 /// Task and load of every test in the given order; `None` unless it has every test once.
 fn checked_order(
-    order: &[RawTest],
+    order: &[At<RawTest>],
     tasks: &[RawTask],
     problems: &mut Problems,
 ) -> Option<Vec<(usize, Key)>> {
     let n_before = problems.len();
     let mut tests = Vec::new();
     for entry in order {
-        match place(entry, tasks) {
+        match place(&entry.value, tasks) {
             Ok(test) if tests.contains(&test) => {
                 problems.push(Problem::new(entry.span.clone(), "this test is listed before"));
             }

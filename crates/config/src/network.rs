@@ -8,21 +8,26 @@ mod traced;
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
+
+use serde_json::json;
 
 use xrsim_model::model::{
     Bits, Connections, Layer, ModelError, Network, Operator, Parameter, Source, View,
 };
 use xrsim_model::scenario::{QualityDirection, QualityGoal};
 
-use super::yaml::read::{
-    At, Problems, at, at_most, flag, list, number, one_of, proper_name, quantity, text,
+use super::form::{self, Form, Key};
+use super::quantities::positive;
+use super::yaml::keys::{keys, mapping};
+use super::yaml::read::{At, Problems};
+use super::yaml::values::{
+    Reader, at, at_most, flag, list, number, one_of, one_or_list, proper_name, text, value,
 };
 use super::yaml::{Fields, Node, Value};
 use super::{ParameterValues, Problem};
 use traced::Traced;
-
-pub(super) use parameters::MAX_PARAMETERS;
 
 pub(super) use operator::{Class, labels, usual_operations};
 
@@ -87,71 +92,114 @@ impl Model {
 }
 
 /// Most repetitions of a block.
-pub(super) const MAX_REPEAT: u32 = 10_000;
+const MAX_REPEAT: u32 = 10_000;
 
 /// Most sources of a layer.
-pub(super) const MAX_SOURCES: usize = 1_000;
+const MAX_SOURCES: usize = 1_000;
 
-/// Reads the body of a `network:` file; parameters that `values` has not have their defaults.
-pub(super) fn read(
-    values: &ParameterValues,
-    node: &Node<'_>,
-    problems: &mut Problems,
-) -> Option<Model> {
-    let mut fields = Fields::of(node, "a network", problems)?;
-    let name = fields.required("name", proper_name);
-    let task = fields.optional("task", proper_name);
-    let title = fields.optional("title", text).unwrap_or_default();
-    let dataset = fields.optional("dataset", text).unwrap_or_default();
-    let quality = fields.optional("quality", quality).unwrap_or_default();
-    let inputs = fields.optional("inputs", list("sensors", text)).unwrap_or_default();
-    let other_parameters = fields.or("other_parameters", Some(0), number(0..=Operator::MAX_MACS));
-    let batch_norm_channels =
-        fields.or("batch_norm_channels", Some(0), number(0..=Operator::MAX_MACS));
-    let published = fields.optional("published", published);
-    let traced = fields.optional("traced", traced::read);
-    let deviations = fields.optional("deviations", list("statements", text)).unwrap_or_default();
-    let connections =
-        fields.or("connections", Some(Connections::default()), one_of(&Connections::ALL));
-    let parameters =
-        fields.optional("parameters", |node, problems| parameters::read(values, node, problems));
-    // Without its parameters, every expression of a network would be a problem.
-    let are_wrong = parameters.is_none() && fields.given("parameters");
-    let parameters = parameters.unwrap_or_default();
-    let bits = fields.or("bits", Some(Bits::default()), bits);
-    let items = fields.required("layers", |node, problems| match &parameters[..] {
-        [] if are_wrong => None,
-        [] => list("layers", item)(node, problems),
-        all => list("layers", item)(&parameters::substituted(all, node, problems)?, problems),
-    });
-    let expansion =
-        items.as_ref().zip(bits).and_then(|(items, bits)| expand(items, bits, &mut fields));
-    fields.finish();
-    let (name, Expansion { layers, entries, .. }) = (name?, expansion?);
-    let task = task.unwrap_or_else(|| name.clone());
-    let is_default = parameters.iter().all(Parameter::is_default);
-    let network = match Network::new(name_with(name, &parameters), layers) {
-        Ok(network) => network.connected(connections?).with_parameters(parameters),
-        Err(error) => {
-            problems.push(Problem::new(node.span.clone(), error.to_string()));
-            return None;
-        }
+/// Body of a `network:` file; parameters that `values` has not have their defaults.
+pub(super) fn network(values: &ParameterValues) -> impl Reader<Value = Model> {
+    raw_network(values).then(|raw, node, problems| raw.check(node, problems))
+}
+
+/// A `network:` file whose layers are written out.
+struct RawNetwork {
+    head: Head,
+    parameters: Vec<Parameter>,
+    items: Vec<Item>,
+    expansion: Expansion,
+}
+
+keys! {
+    fn head() -> struct Head: "a network" {
+        /// Name of the network.
+        name: Box<str> = required(proper_name());
+        /// Short name, by which scenarios and reports call it. Without it, `name`.
+        task: Option<Box<str>> = optional(proper_name());
+        /// Task in words.
+        title: Box<str> = or_default(text());
+        /// Data set of the quality goal.
+        dataset: Box<str> = or_default(text());
+        quality: QualityGoal = or_default(quality());
+        /// Sensors that it reads, the primary one first. Without it, frames arrive at their nominal time.
+        inputs: Vec<Box<str>> = or_default(list("sensors", text().says("Name of a sensor."))
+            .allowed("a list of names of sensors"));
+        /// Learned parameters that no layer has as weights, such as biases, scales and shifts.
+        other_parameters: u64 = or(0, number(0..=Operator::MAX_MACS));
+        /// Channels whose batch normalisation folds into the layer before.
+        batch_norm_channels: u64 = or(0, number(0..=Operator::MAX_MACS));
+        published: Option<Published> = optional(published());
+        traced: Option<traced::Draft> = optional(traced::traced());
+        /// Deviations from the published network, unconfirmed points, and choices.
+        deviations: Vec<Box<str>> = or_default(statements());
+        /// Whether all operators and edges between layers are here. With `incomplete`, shapes between layers are not
+        /// checked.
+        connections: Connections = or("complete", one_of(&Connections::ALL));
+    }
+}
+
+/// A list of statements.
+pub(super) fn statements() -> impl Reader<Value = Vec<Box<str>>> {
+    list("statements", text().says("A statement.")).allowed("a list of statements")
+}
+
+fn raw_network(values: &ParameterValues) -> impl Reader<Value = RawNetwork> {
+    let read = move |fields: &mut Fields<'_, '_, '_>| {
+        let head = head().among(fields);
+        let parameters = fields.optional("parameters", parameters::declarations(values));
+        // Without its parameters, every expression of a network would be a problem.
+        let are_wrong = parameters.is_none() && fields.given("parameters");
+        let parameters = parameters.unwrap_or_default();
+        let bits = bits(false)
+            .shaped(|form| form.remark("They hold for layers that have none of their own."));
+        let bits = fields.or_default("bits", bits);
+        let read = |node: &Node<'_>, problems: &mut Problems| match &parameters[..] {
+            [] if are_wrong => None,
+            [] => list("layers", item).read(node, problems),
+            all => {
+                let node = parameters::substituted(all, node, problems)?;
+                list("layers", item).read(&node, problems)
+            }
+        };
+        let about = "Layers in the order of execution.";
+        let items = fields.about(about).required("layers", value(read, layers_form));
+        let expansion =
+            items.as_ref().zip(bits).and_then(|(items, bits)| expand(items, bits, fields));
+        Some(RawNetwork { head: head?, parameters, items: items?, expansion: expansion? })
     };
-    let traced = traced.map(|traced| traced.of(&network, problems));
-    shapes::check(&network, node, &entries, items.as_deref()?, problems);
-    Some(Model {
-        task,
-        title,
-        network: Arc::new(network),
-        dataset,
-        quality,
-        inputs,
-        other_parameters: other_parameters?,
-        batch_norm_channels: batch_norm_channels?,
-        published: published.filter(|_| is_default),
-        traced: traced.filter(|_| is_default),
-        deviations,
-    })
+    let about = "Network: layers in the order of execution, its task and its quality goal.";
+    mapping("a network", read).about(about)
+}
+
+impl RawNetwork {
+    fn check(self, node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
+        let Self { head, parameters, items, expansion } = self;
+        let task = head.task.unwrap_or_else(|| head.name.clone());
+        let is_default = parameters.iter().all(Parameter::is_default);
+        let name = name_with(head.name, &parameters);
+        let network = match Network::new(name, expansion.layers) {
+            Ok(network) => network.connected(head.connections).with_parameters(parameters),
+            Err(error) => {
+                problems.push(Problem::new(node.span.clone(), error.to_string()));
+                return None;
+            }
+        };
+        let traced = head.traced.map(|traced| traced.of(&network, problems));
+        shapes::check(&network, node, &expansion.entries, &items, problems);
+        Some(Model {
+            task,
+            title: head.title,
+            network: Arc::new(network),
+            dataset: head.dataset,
+            quality: head.quality,
+            inputs: head.inputs,
+            other_parameters: head.other_parameters,
+            batch_norm_channels: head.batch_norm_channels,
+            published: head.published.filter(|_| is_default),
+            traced: traced.filter(|_| is_default),
+            deviations: head.deviations,
+        })
+    }
 }
 
 /// Name of a network with the parameters that are not at their defaults, in the order of the file.
@@ -161,18 +209,20 @@ fn name_with(name: Box<str>, parameters: &[Parameter]) -> Box<str> {
     if values.is_empty() { name } else { format!("{name}:{}", values.join(",")).into() }
 }
 
-fn published(node: &Node<'_>, problems: &mut Problems) -> Option<Published> {
-    let mut fields = Fields::of(node, "what was published", problems)?;
-    let count = || number(1..=Operator::MAX_MACS);
-    let parameters = fields.optional("parameters", count());
-    let macs = fields.optional("macs", count());
-    let source = fields.required("source", text);
-    fields.finish();
-    Some(Published { parameters, macs, source: source? })
+keys! {
+    /// Size that was published for this input and head.
+    fn published() -> Published: "what was published" {
+        /// Learned parameters.
+        parameters = optional(number(1..=Operator::MAX_MACS));
+        /// Multiply-accumulates.
+        macs = optional(number(1..=Operator::MAX_MACS));
+        /// Source of the numbers.
+        source = required(text());
+    }
 }
 
 /// Words of `better`.
-pub(super) const DIRECTIONS: [(&str, QualityDirection); 2] =
+const DIRECTIONS: [(&str, QualityDirection); 2] =
     [("higher", QualityDirection::Higher), ("lower", QualityDirection::Lower)];
 
 /// Word for a direction of quality.
@@ -180,21 +230,23 @@ pub(super) fn direction(direction: QualityDirection) -> &'static str {
     DIRECTIONS.iter().find(|(_, known)| *known == direction).map_or("", |(word, _)| word)
 }
 
-fn quality(node: &Node<'_>, problems: &mut Problems) -> Option<QualityGoal> {
-    let mut fields = Fields::of(node, "a quality goal", problems)?;
-    let metric = fields.required("metric", text);
-    let positive =
-        quantity("a number above 0", |value| (value > 0.0 && value.is_finite()).then_some(value));
-    let target = fields.required("target", positive);
-    let better = fields.required("better", one_of(&DIRECTIONS));
-    let measured = fields.optional("measured", number(0.0..=1e12));
-    fields.finish();
-    Some(QualityGoal { metric: metric?, target: target?, better: better?, measured })
+keys! {
+    /// Quality goal (XRBench Table 1). Without it, a goal that is met.
+    fn quality() -> QualityGoal: "a quality goal" {
+        /// Metric of the quality.
+        metric = required(text());
+        /// Value that is to be reached.
+        target = required(positive());
+        /// Which values of the metric are better.
+        better = required(one_of(&DIRECTIONS));
+        /// Value that is reached. Without it, the goal counts as met.
+        measured = optional(number(0.0..=1e12));
+    }
 }
 
 /// One entry of a list of layers.
 enum Item {
-    Layer(Box<Entry>),
+    Layer(Rc<Entry>),
     Repeat { times: u32, items: Vec<Item> },
 }
 
@@ -212,92 +264,136 @@ struct Entry {
     sources: Option<Range<usize>>,
 }
 
+/// Schema of a list of layers, repeated blocks and lists of such.
+fn layers_form() -> Form {
+    form::list(Form::of(json!({"$ref": format!("#/definitions/{LAYER}")}), ""))
+}
+
+/// Name of the definition of an entry of `layers` in schemas.
+pub(super) const LAYER: &str = "layer";
+
+/// Schema of an entry of `layers`.
+pub(super) fn layer_form() -> Form {
+    let operator = |(label, class, about): (&'static str, Class, &'static str)| {
+        let variants = operator::variants(class).iter();
+        let forms = variants.map(|is_sized| entry(label, class, Some(*is_sized)).form());
+        Key::new(label, form::any_of(forms).says(about), false)
+    };
+    let operators = form::object(labels().map(operator));
+    let operators = operators.with("minProperties", 1).with("maxProperties", 1);
+    form::any_of([operators, block().form(), layers_form().allowed("")]).says(
+        "A layer: an operator with its extents, a block with `repeat` and `layers`, or a list of layers",
+    )
+}
+
+keys! {
+    fn block() -> struct Block: "a layer" {
+        /// Number of times that the block is repeated.
+        repeat: u32 = required(expression(number(1..=MAX_REPEAT)));
+        /// Layers of the block.
+        layers: Vec<Item> = required(list("layers", item).shaped(|_| layers_form()));
+    }
+}
+
 fn item(node: &Node<'_>, problems: &mut Problems) -> Option<Item> {
     if let Value::List(_) = node.value {
-        let items = list("layers", item)(node, problems)?;
+        let items = list("layers", item).read(node, problems)?;
         return Some(Item::Repeat { times: 1, items });
     }
     let mut fields = Fields::of(node, "a layer", problems)?;
     if fields.given("repeat") {
-        let times = fields.required("repeat", number(1..=MAX_REPEAT));
-        let items = fields.required("layers", list("layers", item));
+        let block = block().among(&mut fields);
         fields.finish();
-        return Some(Item::Repeat { times: times?, items: items? });
+        return block.map(|it| Item::Repeat { times: it.repeat, items: it.layers });
     }
-    let Some((label, class)) = labels().find(|(label, _)| fields.given(label)) else {
-        let labels: Vec<_> = labels().map(|(label, _)| label).collect();
+    let Some((label, class, _)) = labels().find(|(label, ..)| fields.given(label)) else {
+        let labels: Vec<_> = labels().map(|(label, ..)| label).collect();
         let problem = Problem::new(node.span.clone(), "an entry of `layers` needs an operator");
         let help = format!("one of {}; or `repeat` with `layers`", labels.join(", "));
         fields.problem(problem.help(help));
         return None;
     };
-    let entry = fields.required(label, |node, problems| entry(label, class, node, problems));
+    let entry = fields.required(label, entry(label, class, None));
     fields.finish();
-    entry.map(|entry| Item::Layer(Box::new(entry)))
+    entry.map(|entry| Item::Layer(Rc::new(entry)))
 }
 
-fn entry(
-    label: &'static str,
-    class: Class,
-    node: &Node<'_>,
-    problems: &mut Problems,
-) -> Option<Entry> {
-    let mut fields = Fields::of(node, "a layer", problems)?;
-    let name = fields.optional("name", at(proper_name));
-    let sources = fields.optional("from", at(sources));
-    let shares_weights = fields.optional("shared", flag).unwrap_or(false);
-    let n_sources = sources.as_ref().map_or(1, |sources| sources.value.len());
-    let own_bits =
-        fields.optional("bits", at(bits)).unwrap_or(At { span: 0..0, value: Bits::default() });
-    let views = fields.optional("reads", at(views)).unwrap_or(At { span: 0..0, value: vec![] });
-    let views = views_of(n_sources, views, &mut fields);
-    let operator = operator::read(class, n_sources, node, &mut fields);
-    fields.finish();
-    let (operator, form) = operator?;
-    let bits = own_bits.value;
-    if bits.of(&operator) != bits {
-        let message = format!("`{label}` has no weights");
-        let help = "`activations` are the bits of all that it reads and writes";
-        problems.push(Problem::new(own_bits.span, message).help(help));
-        return None;
+keys! {
+    /// Keys of every layer.
+    fn common() -> struct Common: "a layer" {
+        /// Name of the layer in reports. Without it, the operator and its running number, such as `conv2`.
+        name: Option<At<Box<str>>> = optional(at(proper_name()));
+        /// How many layers back its inputs come from. 0 is outside of the network.
+        from: Option<At<Vec<Source>>> = optional(at(sources()).with_default(1));
+        /// Whether its weights are those of a layer before, or fixed.
+        shared: bool = or(false, flag());
+        bits: Option<At<Bits>> = optional(at(bits(true)));
+        /// How it reads its sources, where their shapes alone do not tell.
+        reads: Option<At<Vec<View>>> = optional(at(views()).with_default("whole"));
     }
-    let (name_span, name) = name.map_or((None, "".into()), |it| (Some(it.span), it.value));
-    let mut layer =
-        Layer { form, views: views?, shares_weights, bits, ..Layer::new(name, operator) };
-    let sources = sources.map(|it| {
-        layer.sources = it.value;
-        it.span
-    });
-    let start = node.span.start;
-    Some(Entry { start, label, layer, name: name_span, sources })
 }
 
-/// Reads the bits of an element of weights and of activations.
-fn bits(node: &Node<'_>, problems: &mut Problems) -> Option<Bits> {
-    let mut fields = Fields::of(node, "the bits of a layer", problems)?;
-    let width = || number(1..=Bits::MAX);
-    let weights = fields.optional("weights", width());
-    let activations = fields.optional("activations", width());
-    fields.finish();
-    Some(Bits { weights, activations })
+/// An operator with its extents. `is_sized` chooses the variant where there is no file.
+fn entry(label: &'static str, class: Class, is_sized: Option<bool>) -> impl Reader<Value = Entry> {
+    mapping("a layer", move |fields| {
+        let common = common().among(fields)?;
+        let n_sources = common.from.as_ref().map_or(1, |sources| sources.value.len());
+        let views = views_of(n_sources, common.reads, fields);
+        let is_sized = is_sized.unwrap_or_else(|| fields.given("outputs"));
+        let (operator, form) = operator::read(class, is_sized, n_sources, fields)?;
+        let bits = common.bits.unwrap_or(At { span: 0..0, value: Bits::default() });
+        if bits.value.of(&operator) != bits.value {
+            let message = format!("`{label}` has no weights");
+            let help = "`activations` are the bits of all that it reads and writes";
+            fields.problem(Problem::new(bits.span, message).help(help));
+            return None;
+        }
+        let (name_span, name) =
+            common.name.map_or((None, "".into()), |it| (Some(it.span), it.value));
+        let mut layer = Layer {
+            form,
+            views: views?,
+            shares_weights: common.shared,
+            bits: bits.value,
+            ..Layer::new(name, operator)
+        };
+        let sources = common.from.map(|it| {
+            layer.sources = it.value;
+            it.span
+        });
+        Some(Entry { start: fields.span().start, label, layer, name: name_span, sources })
+    })
 }
 
-/// Reads one view or a list of them.
-fn views(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<View>> {
-    match &node.value {
-        Value::List(_) => list("views", one_of(&View::ALL))(node, problems),
-        _ => one_of(&View::ALL)(node, problems).map(|view| vec![view]),
+keys! {
+    /// Widths of the data of a layer, in place of those of the hardware.
+    fn bits(is_of_layer: bool) -> Bits: "the bits of a layer" {
+        /// Width of weights \[bit\].
+        weights = optional(width(is_of_layer));
+        /// Width of inputs and outputs \[bit\].
+        activations = optional(width(is_of_layer));
     }
+}
+
+/// A width \[bit\], which a layer may give as an expression.
+fn width(is_of_layer: bool) -> impl Reader<Value = u32> {
+    number(1..=Bits::MAX).shaped(move |form| if is_of_layer { expression_form(form) } else { form })
+}
+
+/// One view or a list of them.
+fn views() -> impl Reader<Value = Vec<View>> {
+    let view = || one_of(&View::ALL);
+    one_or_list(view(), list("views", view()).allowed("a list of such"))
 }
 
 /// Views of `n_sources` sources: one for each, or one for all.
 fn views_of(
     n_sources: usize,
-    views: At<Vec<View>>,
+    views: Option<At<Vec<View>>>,
     fields: &mut Fields<'_, '_, '_>,
 ) -> Option<Vec<View>> {
+    let Some(views) = views else { return Some(Vec::new()) };
     match views.value[..] {
-        [] => Some(Vec::new()),
         [one] => Some(vec![one; n_sources]),
         _ if views.value.len() == n_sources => Some(views.value),
         _ => {
@@ -310,26 +406,35 @@ fn views_of(
     }
 }
 
-/// Reads one source or a list of them.
-fn sources(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<Source>> {
-    match &node.value {
-        Value::List(_) => at_most(MAX_SOURCES, list("sources", source))(node, problems),
-        _ => source(node, problems).map(|source| vec![source]),
-    }
+/// One source or a list of them.
+fn sources() -> impl Reader<Value = Vec<Source>> {
+    let sources = at_most(MAX_SOURCES, list("sources", source()));
+    one_or_list(source(), sources.allowed("a list of such"))
 }
 
-/// Reads how many layers back a source is; 0 is outside of the network.
-fn source(node: &Node<'_>, problems: &mut Problems) -> Option<Source> {
-    let back = number(0..=Network::MAX_LAYERS as u32)(node, problems)?;
-    Some(if back == 0 { Source::Outside } else { Source::Back(back) })
+/// How many layers back a source is; 0 is outside of the network.
+fn source() -> impl Reader<Value = Source> {
+    let source = |back, _: &Node<'_>, _: &mut Problems| {
+        Some(if back == 0 { Source::Outside } else { Source::Back(back) })
+    };
+    expression(number(0..=Network::MAX_LAYERS as u32)).then(source)
+}
+
+/// A number for which the file may have an expression of the parameters of the network. Its value stands there when the
+/// number is read.
+fn expression<T>(number: impl Reader<Value = T>) -> impl Reader<Value = T> {
+    number.shaped(expression_form)
+}
+
+fn expression_form(number: Form) -> Form {
+    number
+        .with("type", json!(["integer", "string"]))
+        .with("pattern", "^[A-Za-z0-9_+*/() -]*[A-Za-z_+*/(][A-Za-z0-9_+*/() -]*$")
+        .allowed_with(", or an expression of parameters")
 }
 
 /// Writes repeated blocks out and names the layers. Those that leave `bits` open have these.
-fn expand<'i>(
-    items: &'i [Item],
-    bits: Bits,
-    fields: &mut Fields<'_, '_, '_>,
-) -> Option<Expansion<'i>> {
+fn expand(items: &[Item], bits: Bits, fields: &mut Fields<'_, '_, '_>) -> Option<Expansion> {
     let n_layers = count(items);
     if n_layers > Network::MAX_LAYERS {
         let message = ModelError::TooManyLayers { found: n_layers }.to_string();
@@ -368,10 +473,10 @@ fn repeated_name(items: &[Item], repeated: bool) -> Option<Range<usize>> {
 
 /// Layers written out so far.
 #[derive(Default)]
-struct Expansion<'i> {
+struct Expansion {
     layers: Vec<Layer>,
     /// The entry of each.
-    entries: Vec<&'i Entry>,
+    entries: Vec<Rc<Entry>>,
     /// Widths of layers that have none of their own.
     bits: Bits,
     /// How often each label was used.
@@ -380,8 +485,8 @@ struct Expansion<'i> {
     problem: Option<Problem>,
 }
 
-impl<'i> Expansion<'i> {
-    fn append(&mut self, items: &'i [Item]) {
+impl Expansion {
+    fn append(&mut self, items: &[Item]) {
         for item in items {
             match item {
                 Item::Repeat { times, items } => (0..*times).for_each(|_| self.append(items)),
@@ -390,7 +495,7 @@ impl<'i> Expansion<'i> {
         }
     }
 
-    fn push(&mut self, entry: &'i Entry) {
+    fn push(&mut self, entry: &Rc<Entry>) {
         let count = self.counts.entry(entry.label).or_default();
         *count += 1;
         let mut layer = entry.layer.clone();
@@ -402,7 +507,7 @@ impl<'i> Expansion<'i> {
             self.check(&layer.sources, span);
         }
         self.layers.push(layer);
-        self.entries.push(entry);
+        self.entries.push(Rc::clone(entry));
     }
 
     /// Whether the next layer can have these sources, which the file gives at `span`.

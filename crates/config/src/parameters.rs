@@ -5,10 +5,10 @@ use std::fmt;
 
 use xrsim_model::model::{Network, Parameter};
 
-use super::yaml::read::{self, At, Problems, at, printable};
-use super::yaml::tree::Entry;
+use super::yaml::read::{At, Problems, printable};
+use super::yaml::values::{Reader, named, number};
 use super::yaml::{Fields, Node};
-use super::{ConfigError, Problem, formats, nearest};
+use super::{ConfigError, Problem, extensions, nearest};
 
 /// Values of the parameters of one network, by name. Displays as in a reference:
 /// `detections=10,regions=100`.
@@ -109,7 +109,7 @@ pub(super) fn split(reference: &str) -> Result<(&str, ParameterValues), ConfigEr
     let whole = || Ok((reference, ParameterValues::default()));
     let Some((base, rest)) = reference.rsplit_once(':') else { return whole() };
     let first = rest.split_once('=').map(|(name, _)| name.trim());
-    if formats::names_a_file(reference) || base.is_empty() || !first.is_some_and(is_name) {
+    if extensions::names_a_file(reference) || base.is_empty() || !first.is_some_and(is_name) {
         return whole();
     }
     let mut values = ParameterValues::default();
@@ -120,7 +120,7 @@ pub(super) fn split(reference: &str) -> Result<(&str, ParameterValues), ConfigEr
             let reason = format!("`{}` is not NAME=VALUE", printable(piece));
             return Err(malformed(reference, reason));
         }
-        let Some(number) = number(value) else {
+        let Some(number) = allowed_value(value) else {
             let reason = format!("`{name}` is `{}`; {}", printable(value), allowed());
             return Err(malformed(reference, reason));
         };
@@ -131,27 +131,29 @@ pub(super) fn split(reference: &str) -> Result<(&str, ParameterValues), ConfigEr
     Ok((base, values))
 }
 
-/// Reads the key `parameters` beside a reference to a network, which must not set the same ones.
-pub(super) fn of_reference(
+/// Value of the key `parameters` beside a reference to a network.
+pub(super) fn values() -> impl Reader<Value = ParameterValues> {
+    let value = number(0..=Parameter::MAX).says("Value of this parameter of the network.");
+    let values = |values: Vec<(At<Box<str>>, u32)>, _: &Node<'_>, _: &mut Problems| {
+        Some(ParameterValues(values.into_iter().map(|(name, it)| (name.value, it)).collect()))
+    };
+    let about = "Values of parameters of the network, such as `{regions: 100}`. Without it, the defaults of the \
+                 network.";
+    named("parameters", value).then(values).says(about)
+}
+
+/// Refuses `own` values of parameters that the reference to the network gives, too.
+pub(super) fn check(
     reference: Option<&At<Box<str>>>,
+    own: Option<&At<ParameterValues>>,
     fields: &mut Fields<'_, '_, '_>,
-) -> Option<At<ParameterValues>> {
-    let own = fields.optional("parameters", at(read))?;
-    let (_, named) = split(&reference?.value).unwrap_or_default();
+) {
+    let Some((own, reference)) = own.zip(reference) else { return };
+    let (_, named) = split(&reference.value).unwrap_or_default();
     if let Some((name, _)) = named.iter().find(|(name, _)| own.value.get(name).is_some()) {
         let message = format!("`{name}` is set twice, here and in the reference to the network");
         fields.problem(Problem::new(own.span.clone(), message));
     }
-    Some(own)
-}
-
-fn read(node: &Node<'_>, problems: &mut Problems) -> Option<ParameterValues> {
-    let value = |entry: &Entry<'_>, problems: &mut Problems| {
-        let value = read::number(0..=Parameter::MAX)(&entry.value, problems)?;
-        Some((entry.key.to_string().into(), value))
-    };
-    let values = read::named("parameters", value)(node, problems)?;
-    Some(ParameterValues(values.into_iter().collect()))
 }
 
 /// The `network` of a file with its `own` values of parameters, or those that are `set` in place of them.
@@ -176,7 +178,7 @@ pub(super) fn is_name(text: &str) -> bool {
     text.len() <= 64 && letters.next().is_some_and(is_first) && letters.all(is_other)
 }
 
-fn number(text: &str) -> Option<u32> {
+fn allowed_value(text: &str) -> Option<u32> {
     text.parse().ok().filter(|value| *value <= Parameter::MAX)
 }
 

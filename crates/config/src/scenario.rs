@@ -13,19 +13,20 @@ use xrsim_model::scenario::{
 use xrsim_model::units::{FrameRate, SimSpan};
 
 use super::network::Model;
-use super::yaml::read::{
-    At, Problems, at, at_most, list, named, number, one_of, proper_name, quantity, text,
-    unknown_name,
+use super::quantities::{frame_rate, ms, positive_ms};
+use super::yaml::keys::{keys, mapping};
+use super::yaml::read::{At, Problems, unknown_name};
+use super::yaml::values::{
+    Reader, at, at_most, list, named, number, one_of, proper_name, text, value,
 };
-use super::yaml::tree::Entry;
-use super::yaml::{Fields, Node, Value};
-use super::{ParameterValues, Parameters, Problem, parameters};
+use super::yaml::{Node, Value};
+use super::{ParameterValues, Parameters, Problem, form, parameters, reference};
 
 /// Most models of a scenario.
-pub(super) const MAX_MODELS: usize = 1000;
+const MAX_MODELS: usize = 1000;
 
 /// Words of `jitter_distribution`.
-pub(super) const DISTRIBUTIONS: [(&str, JitterDistribution); 2] = [
+const DISTRIBUTIONS: [(&str, JitterDistribution); 2] = [
     ("truncated_normal", JitterDistribution::TruncatedNormal),
     ("uniform", JitterDistribution::Uniform),
 ];
@@ -37,122 +38,124 @@ const OLD_KEYS: [Renamed; 3] = [
     Renamed { kind: "key", old: "artifact_name", new: "network_name" },
 ];
 
-/// A `scenario:` file whose models and sensors are still names.
-pub(super) struct RawScenario {
-    name: Box<str>,
-    sensors: Option<Vec<InputStream>>,
-    models: Vec<RawModel>,
+keys! {
+    /// Usage scenario: the models that are active together, with their rates and dependencies.
+    pub(super) fn scenario() -> struct RawScenario: "a scenario" {
+        /// Name of the scenario.
+        name: Box<str> = required(proper_name());
+        /// Sources of frames by name (XRBench Definition 1). They stand in place of those that come with the program
+        /// (`xrsim show sensors`): repeat those that you keep.
+        sensors: Option<Vec<InputStream>> = optional(sensors());
+        /// Models that are active together (XRBench Definition 4). Where a scheduler sees no difference, earlier models
+        /// go first.
+        models: Vec<RawModel> = required(at_most(MAX_MODELS, list("models", model())));
+    }
 }
 
-struct RawModel {
-    reference: At<Box<str>>,
-    task: Option<Box<str>>,
-    network_name: Option<Box<str>>,
-    rate: At<FrameRate>,
-    inputs: Option<Vec<At<Box<str>>>>,
-    dependencies: Vec<(At<Box<str>>, DependencyKind)>,
-    deadline: Option<SimSpan>,
-    parameters: Option<At<ParameterValues>>,
+keys! {
+    /// A model of the scenario.
+    pub(super) fn model() -> struct RawModel: "a model of a scenario", OLD_KEYS {
+        /// Network of the model.
+        network: At<Box<str>> = required(reference::network());
+        parameters: Option<At<ParameterValues>> = optional(at(parameters::values()));
+        /// Another name of the model, to use one network twice. Without it, the task of the network.
+        task: Option<Box<str>> = optional(proper_name());
+        /// Name that the source of the scenario gives to the network. Results show it, and the artifact's runtime orders
+        /// models by it.
+        network_name: Option<Box<str>> = optional(proper_name());
+        /// Target processing rate [frames/s]. It is at most the rate of each sensor that the model reads.
+        fps: At<FrameRate> = required(at(frame_rate()));
+        /// Sensors that the model reads, the primary one first. Without it, those of the network.
+        inputs: Option<Vec<At<Box<str>>>> = optional(sensor_names());
+        /// Models of this scenario that this model depends on, each with `data` or `{control: {probability: P}}`.
+        depends_on: Option<Vec<(At<Box<str>>, DependencyKind)>> =
+            optional(named("models", dependency()));
+        /// Span from the nominal start of a frame to its deadline \[ms\]. Without it, the period of `fps`.
+        relative_deadline_ms: Option<SimSpan> = optional(positive_ms());
+    }
+    check(fields) {
+        parameters::check(network.as_ref(), parameters.as_ref(), fields);
+    }
 }
 
-/// Reads the body of a `scenario:` file.
-pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<RawScenario> {
-    let mut fields = Fields::of(node, "a scenario", problems)?;
-    let name = fields.required("name", proper_name);
-    let sensors = fields.optional("sensors", read_sensors);
-    let models = fields.required("models", at_most(MAX_MODELS, list("models", model)));
-    fields.finish();
-    Some(RawScenario { name: name?, sensors, models: models? })
+/// Names of sensors with their places.
+fn sensor_names() -> impl Reader<Value = Vec<At<Box<str>>>> {
+    list("sensors", at(text()).says("Name of a sensor.")).allowed("a list of names")
 }
 
-fn model(node: &Node<'_>, problems: &mut Problems) -> Option<RawModel> {
-    let mut fields = Fields::of(node, "a model of a scenario", problems)?.with_renamed(&OLD_KEYS);
-    let reference = fields.required("network", at(text));
-    let parameters = parameters::of_reference(reference.as_ref(), &mut fields);
-    let task = fields.optional("task", proper_name);
-    let network_name = fields.optional("network_name", proper_name);
-    let rate = fields.required("fps", at(rate));
-    let inputs = fields.optional("inputs", list("sensors", at(text)));
-    let dependencies = fields.optional("depends_on", named("models", dependency));
-    let deadline = fields.optional("relative_deadline_ms", deadline);
-    fields.finish();
-    let dependencies = dependencies.unwrap_or_default();
-    let (reference, rate) = (reference?, rate?);
-    Some(RawModel {
-        reference,
-        task,
-        network_name,
-        rate,
-        inputs,
-        dependencies,
-        deadline,
-        parameters,
-    })
-}
-
-fn rate(node: &Node<'_>, problems: &mut Problems) -> Option<FrameRate> {
-    quantity("a rate from 0.001 to 1000000 FPS", FrameRate::from_fps)(node, problems)
-}
-
-fn deadline(node: &Node<'_>, problems: &mut Problems) -> Option<SimSpan> {
-    quantity("a time from 0.000001 to 9007199254 ms", SimSpan::from_positive_ms)(node, problems)
-}
-
-fn dependency(
-    entry: &Entry<'_>,
-    problems: &mut Problems,
-) -> Option<(At<Box<str>>, DependencyKind)> {
-    let upstream = At { span: entry.key_span.clone(), value: (&*entry.key).into() };
-    let kind = match &entry.value.value {
+fn dependency() -> impl Reader<Value = DependencyKind> {
+    const WORDS: &str = "{control: {probability: P}}";
+    let read = |node: &Node<'_>, problems: &mut Problems| match &node.value {
         Value::Scalar { text, .. } if text == "data" => Some(DependencyKind::Data),
-        Value::Mapping(_) => control(&entry.value, problems),
+        Value::Mapping(_) => on_control().read(node, problems).map(|it| it.control),
         _ => {
-            let expected = "`data` or `{control: {probability: P}}`";
-            problems.push(entry.value.mismatch(&expected));
+            problems.push(node.mismatch(&format_args!("`data` or `{WORDS}`")));
             None
         }
     };
-    Some((upstream, kind?))
+    let form = || form::any_of([form::word(["data"]), on_control().form().allowed(WORDS)]);
+    value(read, form).says(
+        "Kind of the dependency. With `data`, a frame needs the upstream result of the same frame. With `control`, a \
+         frame that the upstream result does not trigger does not run.",
+    )
 }
 
-fn control(node: &Node<'_>, problems: &mut Problems) -> Option<DependencyKind> {
-    let mut fields = Fields::of(node, "a dependency", problems)?;
-    let probability = fields.required("control", |node, problems| {
-        let mut fields = Fields::of(node, "a control dependency", problems)?;
-        let probability = fields.required("probability", number(0.0..=1.0));
-        fields.finish();
-        probability
-    });
-    fields.finish();
-    Some(DependencyKind::Control { probability: probability? })
+keys! {
+    fn on_control() -> struct OnControl: "a dependency" {
+        /// Control dependency: the result of the upstream model triggers the frame.
+        control: DependencyKind = required(control());
+    }
 }
 
-/// Reads the body of a `sensors:` file, or of that key in a scenario.
-pub(super) fn read_sensors(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<InputStream>> {
-    named("sensors", sensor)(node, problems)
-}
-
-fn sensor(entry: &Entry<'_>, problems: &mut Problems) -> Option<InputStream> {
-    let mut fields = Fields::of(&entry.value, "a sensor", problems)?;
-    let time = || quantity("a time from 0 to 9007199254 ms", SimSpan::from_ms);
-    let rate = fields.required("rate_fps", rate);
-    let initial_latency = fields.optional("initial_latency_ms", time()).unwrap_or_default();
-    let max_jitter = fields.optional("max_jitter_ms", time()).unwrap_or_default();
-    let distribution = fields.optional("jitter_distribution", one_of(&DISTRIBUTIONS));
-    fields.finish();
-    Some(InputStream {
-        name: (&*entry.key).into(),
-        rate: rate?,
-        initial_latency,
-        max_jitter,
-        distribution: distribution.unwrap_or_default(),
+fn control() -> impl Reader<Value = DependencyKind> {
+    mapping("a control dependency", |fields| {
+        let text =
+            "Probability that the result of the upstream model triggers a frame of this one.";
+        let probability = fields.about(text).required("probability", number(0.0..=1.0))?;
+        Some(DependencyKind::Control { probability })
     })
+}
+
+/// Body of a `sensors:` file, or of that key in a scenario.
+pub(super) fn sensors() -> impl Reader<Value = Vec<InputStream>> {
+    let streams = |sensors: Vec<(At<Box<str>>, Sensor)>, _: &Node<'_>, _: &mut Problems| {
+        Some(sensors.into_iter().map(|(name, sensor)| sensor.stream(name.value)).collect())
+    };
+    let about = "Sources of frames by name (XRBench Definition 1).";
+    named("sensors", sensor()).then(streams).says(about)
+}
+
+keys! {
+    /// A source of frames.
+    fn sensor() -> struct Sensor: "a sensor" {
+        /// Streaming rate [frames/s].
+        rate_fps: FrameRate = required(frame_rate());
+        /// Span before the first frame \[ms\].
+        initial_latency_ms: SimSpan = or(0, ms());
+        /// Largest deviation of an arrival, in either direction \[ms\].
+        max_jitter_ms: SimSpan = or(0, ms());
+        /// Distribution of the jitter. The standard deviation of the normal distribution is a third of the bound.
+        jitter_distribution: JitterDistribution =
+            or("truncated_normal", one_of(&DISTRIBUTIONS));
+    }
+}
+
+impl Sensor {
+    fn stream(self, name: Box<str>) -> InputStream {
+        InputStream {
+            name,
+            rate: self.rate_fps,
+            initial_latency: self.initial_latency_ms,
+            max_jitter: self.max_jitter_ms,
+            distribution: self.jitter_distribution,
+        }
+    }
 }
 
 impl RawScenario {
     /// Names of the models, with their places.
     pub(super) fn references(&self) -> impl Iterator<Item = &At<Box<str>>> {
-        self.models.iter().map(|model| &model.reference)
+        self.models.iter().map(|model| &model.network)
     }
 
     /// References to the same networks, of which these are the `models`, with the values of parameters that
@@ -164,7 +167,7 @@ impl RawScenario {
     ) -> Vec<At<Box<str>>> {
         let with = |(raw, model): (&RawModel, &Arc<Model>)| {
             let task = raw.task.as_ref().unwrap_or(&model.task);
-            parameters::reference(&raw.reference, raw.parameters.as_ref(), set.of(task))
+            parameters::reference(&raw.network, raw.parameters.as_ref(), set.of(task))
         };
         self.models.iter().zip(models).map(with).collect()
     }
@@ -197,11 +200,11 @@ impl RawScenario {
                 let mut unit = UnitModel::new(names.tasks[index].clone(), network);
                 unit.dataset.clone_from(&model.dataset);
                 unit.quality.clone_from(&model.quality);
-                let mut active = ActiveModel::new(unit, raw.rate.value);
+                let mut active = ActiveModel::new(unit, raw.fps.value);
                 let inputs = names.inputs[index].iter();
                 active.inputs = inputs.filter_map(|name| stream(name, &streams)).collect();
                 active.dependencies = names.dependencies(raw);
-                active.relative_deadline = raw.deadline;
+                active.relative_deadline = raw.relative_deadline_ms;
                 active
             })
             .collect();
@@ -242,7 +245,7 @@ impl Names {
             names.add_task(raw, model, problems);
             names.add_inputs(raw, model, sensors, problems);
         }
-        for (upstream, _) in raw.iter().flat_map(|raw| &raw.dependencies) {
+        for (upstream, _) in raw.iter().flat_map(|raw| raw.depends_on.iter().flatten()) {
             if !names.ids.contains_key(&upstream.value) {
                 let known = names.tasks.iter().map(|task| &**task);
                 problems.push(unknown_name("model in this scenario", upstream, known));
@@ -256,7 +259,7 @@ impl Names {
         let id = ModelId::new(self.tasks.len());
         if self.ids.insert(task.clone(), id).is_some() {
             let message = format!("a second model is called `{task}`");
-            let problem = Problem::new(raw.reference.span.clone(), message);
+            let problem = Problem::new(raw.network.span.clone(), message);
             problems.push(problem.help("give one of them another name with `task`"));
         }
         self.tasks.push(task.clone());
@@ -269,7 +272,7 @@ impl Names {
         sensors: &[InputStream],
         problems: &mut Problems,
     ) {
-        let span = &raw.reference.span;
+        let span = &raw.network.span;
         let own = || model.inputs.iter().map(|name| At { span: span.clone(), value: name.clone() });
         let mut inputs = raw.inputs.clone().unwrap_or_else(|| own().collect());
         inputs.retain(|input| {
@@ -289,7 +292,7 @@ impl Names {
             let upstream = *self.ids.get(&upstream.value)?;
             Some(Dependency { upstream, kind: *kind })
         };
-        raw.dependencies.iter().filter_map(known).collect()
+        raw.depends_on.iter().flatten().filter_map(known).collect()
     }
 }
 
@@ -297,22 +300,20 @@ impl Names {
 fn place(error: &ScenarioError, models: &[RawModel], names: &Names) -> Problem {
     let raw = |task: &str| names.ids.get(task).map(|id| &models[id.index()]);
     let span: Option<Range<usize>> = match error {
-        ScenarioError::FasterThanSensor { model, .. } => {
-            raw(model).map(|raw| raw.rate.span.clone())
-        }
+        ScenarioError::FasterThanSensor { model, .. } => raw(model).map(|raw| raw.fps.span.clone()),
         ScenarioError::SelfDependency { model } => raw(model).and_then(|raw| {
-            let mut own = raw.dependencies.iter().filter(|(upstream, _)| upstream.value == *model);
+            let mut own =
+                raw.depends_on.iter().flatten().filter(|(upstream, _)| upstream.value == *model);
             own.next().map(|(upstream, _)| upstream.span.clone())
         }),
         ScenarioError::Cycle(tasks) => tasks.first().and_then(|task| raw(task)).and_then(|raw| {
-            let mut inside = raw.dependencies.iter().map(|(upstream, _)| upstream);
+            let mut inside = raw.depends_on.iter().flatten().map(|(upstream, _)| upstream);
             inside
                 .find(|upstream| tasks.contains(&upstream.value.to_string()))
                 .map(|upstream| upstream.span.clone())
         }),
         _ => None,
     };
-    let span =
-        span.unwrap_or_else(|| models.first().map_or(0..0, |raw| raw.reference.span.clone()));
+    let span = span.unwrap_or_else(|| models.first().map_or(0..0, |raw| raw.network.span.clone()));
     Problem::new(span, error.to_string())
 }

@@ -135,10 +135,7 @@ impl Columns {
     }
 
     fn entry(&self, row: &Row<'_>) -> Result<(Box<str>, u32, Entry), Problem> {
-        if row.cells.len() != self.count {
-            let message = format!("{} cells under {} columns", row.cells.len(), self.count);
-            return Err(Problem::new(row.line(), message));
-        }
+        row.check_width(self.count)?;
         let task = self.task.map_or("", |column| &row.cells[column]);
         let number = |column: usize, first: u32| {
             let text = &row.cells[column];
@@ -156,7 +153,7 @@ impl Columns {
         let text = &row.cells[self.latency];
         let latency = text.parse().ok().and_then(SimSpan::from_ms).ok_or_else(|| {
             row.problem(self.latency, format!("`{text}` is not a latency"))
-                .help("milliseconds, from 0 to 9007199254")
+                .help(format!("milliseconds, from 0 to {}", SimSpan::MAX_MS))
         })?;
         Ok((task.into(), index, Entry { latency, line: row.line() }))
     }

@@ -1,9 +1,14 @@
 //! The `suite:` file: scenarios and systems of a run without arguments.
 
+use serde_json::json;
+
 use xrsim_model::hardware::Accelerator;
 
-use super::yaml::read::{At, Problems, at, list, number, text};
-use super::yaml::{Fields, Node};
+use super::form::Form;
+use super::yaml::keys::keys;
+use super::yaml::read::At;
+use super::yaml::values::{Reader, at, list, number, text};
+use super::{Edition, Kind, embedded};
 
 /// Benchmark suite Ω (XRBench Definition 5) with the systems that it is run on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,24 +21,35 @@ pub struct Suite {
     pub pes: Vec<u32>,
 }
 
-/// A `suite:` file, names with their places.
-pub(super) struct RawSuite {
-    pub(super) scenarios: Vec<At<Box<str>>>,
-    pub(super) systems: Vec<At<Box<str>>>,
-    pes: Vec<u32>,
+keys! {
+    /// Scenarios and systems of a run without arguments (XRBench Definition 5).
+    pub(super) fn suite() -> struct RawSuite: "a suite" {
+        /// Scenarios of a run without arguments, in the order of reports.
+        scenarios: Vec<At<Box<str>>> = required(names("scenarios", Kind::Scenario)
+            .allowed("a list of names (`xrsim list scenarios`)"));
+        /// Styles of a run without arguments, in the order of reports.
+        systems: Vec<At<Box<str>>> = required(names("systems", Kind::Style)
+            .allowed("a list of names (`xrsim list systems`)"));
+        /// Total numbers of PEs that every style is built at.
+        pes: Vec<u32> = required(list("PE counts", number(1..=Accelerator::MAX_PES)));
+    }
 }
 
-/// Reads the body of a `suite:` file.
-pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<RawSuite> {
-    let mut fields = Fields::of(node, "a suite", problems)?;
-    let scenarios = fields.required("scenarios", list("scenarios", at(text)));
-    let systems = fields.required("systems", list("systems", at(text)));
-    let pes = fields.required("pes", list("PE counts", number(1..=Accelerator::MAX_PES)));
-    fields.finish();
-    Some(RawSuite { scenarios: scenarios?, systems: systems?, pes: pes? })
+/// Names of files of `kind` that come with the program.
+fn names(what: &'static str, kind: Kind) -> impl Reader<Value = Vec<At<Box<str>>>> {
+    let known = move |_| {
+        let names = embedded::names(kind, Edition::default());
+        Form::of(json!({ "enum": names }), "")
+    };
+    list(what, at(text()).shaped(known))
 }
 
 impl RawSuite {
+    /// Kinds of the files that it names, with their names.
+    pub(super) fn names(&self) -> [(Kind, &[At<Box<str>>]); 2] {
+        [(Kind::Scenario, &self.scenarios), (Kind::Style, &self.systems)]
+    }
+
     pub(super) fn suite(self) -> Suite {
         let names =
             |names: Vec<At<Box<str>>>| names.into_iter().map(|name| name.value.into()).collect();

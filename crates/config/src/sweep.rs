@@ -5,12 +5,18 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde_json::json;
+
 use xrsim_model::text::is_unfit_in_line;
 
 use super::document::Document;
+use super::form::Words;
 use super::range;
-use super::yaml::read::{At, Problems, at_most, list, named, number, printable, text};
+use super::settings::{self, settings};
+use super::yaml::keys::mapping;
+use super::yaml::read::{At, Problems, printable};
 use super::yaml::tree::Entry;
+use super::yaml::values::{Reader, at, at_most, entries, list, named, number, text, tried, value};
 use super::yaml::{Fields, Node, Value};
 use super::{ConfigError, Kind, Problem, Source};
 
@@ -18,10 +24,10 @@ use super::{ConfigError, Kind, Problem, Source};
 type Text = At<Box<str>>;
 
 /// Most points of a list, and most values of all keys together.
-pub(super) const MAX_VALUES: usize = 100_000;
+const MAX_VALUES: usize = 100_000;
 
 /// Most keys.
-pub(super) const MAX_KEYS: usize = 32;
+const MAX_KEYS: usize = 32;
 
 /// Settings that a sweep varies, as they were written.
 #[derive(Debug, Clone)]
@@ -90,7 +96,7 @@ impl SweepDraft {
     /// If the file is not of this kind at all.
     pub(super) fn read(file: &Document) -> Result<Self, ConfigError> {
         let mut problems = Problems::default();
-        let read = file.draft(Kind::Sweep, read, &mut problems);
+        let read = file.draft(Kind::Sweep, sweep(&Words::default()), &mut problems);
         let problems = problems.into_vec();
         let Some((factors, replications)) = read else {
             return Err(file.invalid(problems));
@@ -100,28 +106,66 @@ impl SweepDraft {
     }
 }
 
-/// Reads the body of a `sweep:` file. Points, keys and values that are wrong are left out.
-fn read(node: &Node<'_>, problems: &mut Problems) -> Option<(Vec<DraftFactor>, Option<u64>)> {
-    let mut fields = Fields::of(node, "a sweep", problems)?;
-    fields.required("name", text);
-    let point = |node: &Node<'_>, problems: &mut Problems| Some(point(node, problems));
-    let points = fields.optional("points", at_most(MAX_VALUES, list("points", point)));
-    let room = Room::default();
-    let axis = |entry: &Entry<'_>, problems: &mut Problems| Some(axis(entry, &room, problems));
-    let grid = fields.optional("grid", at_most(MAX_KEYS, named("settings", axis)));
-    let replications = number(1..=SweepDraft::MAX_REPLICATIONS);
-    let replications = fields.optional("replications", replications);
-    let anything = ["points", "grid", "replications"].iter().any(|key| fields.given(key));
-    if !anything {
-        let message = "this sweep varies nothing";
-        let help = "give `grid`, `points` or `replications`";
-        fields.problem(Problem::new(fields.span_of("name"), message).help(help));
-    }
-    fields.finish();
-    let points = points.and_then(|points| table(points.into_iter().flatten(), problems));
-    let mut factors: Vec<_> = points.into_iter().collect();
-    factors.extend(grid.into_iter().flatten());
-    Some((factors, replications))
+/// Body of a `sweep:` file. Points, keys and values that are wrong are left out.
+pub(super) fn sweep(words: &Words) -> impl Reader<Value = (Vec<DraftFactor>, Option<u64>)> {
+    let factors = |raw: RawSweep, _: &Node<'_>, problems: &mut Problems| {
+        let points = raw.points.and_then(|it| table(it.into_iter().flatten(), problems));
+        let grid = raw.grid.into_iter().flatten();
+        Some((points.into_iter().chain(grid).collect(), raw.replications))
+    };
+    raw_sweep(words).then(factors).shaped(|form| {
+        let any = ["grid", "points", "replications"].map(|key| json!({"required": [key]}));
+        form.with("anyOf", json!(any))
+    })
+}
+
+/// A `sweep:` file; points that are wrong are `None`.
+struct RawSweep {
+    points: Option<Vec<Option<Vec<(Text, Text)>>>>,
+    grid: Option<Vec<DraftFactor>>,
+    replications: Option<u64>,
+}
+
+fn raw_sweep(words: &Words) -> impl Reader<Value = RawSweep> {
+    let read = |fields: &mut Fields<'_, '_, '_>| {
+        fields.about("Name of the sweep.").required("name", text());
+        let about = "Points that are listed one by one. Each is combined with the whole grid.";
+        let points = fields.about(about).optional("points", points(words));
+        let about = "Keys with a value, a range such as `1024..16384 step x2`, or a list of both. Every combination is a \
+                     point. The first key varies slowest.";
+        let grid = fields.about(about).optional("grid", grid(words));
+        let replications = number(1..=SweepDraft::MAX_REPLICATIONS).with_default(1);
+        let about = "Independent replications of every point.";
+        let replications = fields.about(about).optional("replications", replications);
+        let anything = ["points", "grid", "replications"].iter().any(|key| fields.given(key));
+        if !anything {
+            let message = "this sweep varies nothing";
+            let help = "give `grid`, `points` or `replications`";
+            fields.problem(Problem::new(fields.span_of("name"), message).help(help));
+        }
+        Some(RawSweep { points, grid, replications })
+    };
+    mapping("a sweep", read).about("Sweep: settings that many runs vary.")
+}
+
+/// Points that are listed, each with its keys and values unless it is wrong.
+fn points(words: &Words) -> impl Reader<Value = Vec<Option<Vec<(Text, Text)>>>> {
+    let point = tried(at_most(MAX_KEYS, named("settings", line()))).shaped(|_| {
+        settings(&words.settings, |form| form)
+            .with("maxProperties", MAX_KEYS)
+            .says("Values of a point")
+    });
+    at_most(MAX_VALUES, list("points", point))
+}
+
+/// Keys with all their values.
+fn grid(words: &Words) -> impl Reader<Value = Vec<DraftFactor>> {
+    let read = |node: &Node<'_>, problems: &mut Problems| {
+        let room = Room::default();
+        let axis = |entry: &Entry<'_>, problems: &mut Problems| Some(axis(entry, &room, problems));
+        at_most(MAX_KEYS, entries("settings", axis)).read(node, problems)
+    };
+    value(read, || settings(&words.settings, settings::values).with("maxProperties", MAX_KEYS))
 }
 
 /// A key of `grid` with one value, a range, or a list of both. An item `name=value` of a list is a
@@ -131,10 +175,10 @@ fn axis(entry: &Entry<'_>, room: &Room, problems: &mut Problems) -> DraftFactor 
         Some(range_or_value(node, room, problems).unwrap_or_default())
     };
     let values = match &entry.value.value {
-        Value::List(_) => list("values", read)(&entry.value, problems).map(|it| it.concat()),
+        Value::List(_) => list("values", read).read(&entry.value, problems).map(|it| it.concat()),
         _ => read(&entry.value, problems),
     };
-    DraftFactor::axis(key(entry), with_parameters(values.unwrap_or_default()))
+    DraftFactor::axis(entry.name(), with_parameters(values.unwrap_or_default()))
 }
 
 /// Whether a piece of a list is a parameter of the one before: `beta=2` after `dream:alpha=1`.
@@ -159,27 +203,25 @@ fn with_parameters(pieces: Vec<Text>) -> Vec<Text> {
     values
 }
 
-fn key(entry: &Entry<'_>) -> Text {
-    At { span: entry.key_span.clone(), value: (&*entry.key).into() }
-}
-
 fn range_or_value(node: &Node<'_>, room: &Room, problems: &mut Problems) -> Option<Vec<Text>> {
-    let written = value(node, problems)?;
+    let written = line().read(node, problems)?;
     match &node.value {
         Value::Scalar { quoted: true, .. } => Some(vec![written]),
         _ => room.expand(written, problems),
     }
 }
 
-fn value(node: &Node<'_>, problems: &mut Problems) -> Option<Text> {
-    let value = text(node, problems)?;
-    let value: Text = At { span: node.span.clone(), value: value.trim().into() };
-    if value.value.contains(is_unfit_in_line) {
-        let message = format!("`{}` is more than a line of text", printable(&value.value));
-        problems.push(Problem::new(value.span, message));
-        return None;
-    }
-    Some(value)
+/// A line of text.
+fn line() -> impl Reader<Value = Text> {
+    at(text()).then(|text, _, problems| {
+        let line: Text = At { span: text.span, value: text.value.trim().into() };
+        if line.value.contains(is_unfit_in_line) {
+            let message = format!("`{}` is more than a line of text", printable(&line.value));
+            problems.push(Problem::new(line.span, message));
+            return None;
+        }
+        Some(line)
+    })
 }
 
 /// Room for values, which hostile ranges would fill.
@@ -212,14 +254,6 @@ impl Room {
         self.left.set(self.left.get().saturating_sub(values.len()));
         Some(values)
     }
-}
-
-/// A point of `points`: one value for each of its keys.
-fn point(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<(Text, Text)>> {
-    let setting = |entry: &Entry<'_>, problems: &mut Problems| {
-        Some((key(entry), value(&entry.value, problems)?))
-    };
-    at_most(MAX_KEYS, named("settings", setting))(node, problems)
 }
 
 /// The factor of all points, a column for every key that any of them has.

@@ -7,82 +7,131 @@ use std::sync::Arc;
 use xrsim_model::hardware::Technology;
 use xrsim_model::hardware::technology::{Constant, TechnologyError};
 
-use super::Problem;
-use super::nearest;
-use super::yaml::read::{At, Problems, at, named, number, printable, proper_name, text};
+use super::form::{self, Key};
+use super::yaml::keys::{Keys, keys, mapping};
+use super::yaml::read::{At, Problems, printable};
 use super::yaml::tree::Entry;
+use super::yaml::values::{Reader, at, entries, number, proper_name, text, tried, value};
 use super::yaml::{Fields, Node, Value};
-
-/// Process nodes \[nm\].
-pub(super) const NODES: std::ops::RangeInclusive<f64> = 0.1..=1e4;
+use super::{Problem, nearest, reference};
 
 /// A value of a constant, and where it stands.
 type Given = (Constant, At<f64>);
 
-/// Reads the body of a `technology:` file.
-pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Technology> {
-    let mut fields = Fields::of(node, "a technology", problems)?;
-    let name = fields.required("name", proper_name);
-    let node_nm = fields.required("node_nm", number(NODES));
-    let values = sections(&mut fields);
-    let sources = fields.required("sources", named("sources", source));
-    fields.finish();
-    let (name, node_nm, values, sources) = (name?, node_nm?, values?, sources?);
-    let numbers: Vec<_> = values.iter().map(|(constant, at)| (*constant, at.value)).collect();
-    let texts: Vec<_> = sources.iter().map(|(of, at)| (*of, at.value.clone())).collect();
-    let error = match Technology::new(name, node_nm, &numbers, &texts) {
-        Ok(technology) => return Some(technology),
-        Err(error) => error,
-    };
-    let idle = match error {
-        TechnologyError::IdleSource(constant) => sources.iter().find(|(of, _)| *of == constant),
-        _ => None,
-    };
-    let whole = idle.map_or(node.span.clone(), |(_, at)| at.span.clone());
-    problems.push(problem(error, &values, whole));
-    None
+/// Body of a `technology:` file.
+pub(super) fn technology() -> impl Reader<Value = Technology> {
+    raw_technology().then(|raw, node, problems| raw.check(node, problems))
 }
 
-/// Reads the sections with the constants; `None` if any value is wrong.
-fn sections(fields: &mut Fields<'_, '_, '_>) -> Option<Vec<Given>> {
-    let mut values = Vec::new();
-    let mut wrong = false;
-    for section in Constant::SECTIONS {
-        let read = |node: &Node<'_>, problems: &mut Problems| constants(section, node, problems);
-        match fields.optional(section, read) {
-            Some(found) => values.extend(found),
-            None => wrong |= fields.given(section),
+keys! {
+    /// Technology: constants of area and leakage, each with its source.
+    fn raw_technology() -> struct RawConstants: "a technology" {
+        /// Name of the technology.
+        name: Box<str> = required(proper_name());
+        /// Process node \[nm\].
+        node_nm: f64 = required(number(0.1..=1e4));
+        values: Vec<Given> = among(sections());
+        /// Source of every number.
+        sources: Vec<(Constant, At<Box<str>>)> = required(sources());
+    }
+}
+
+impl RawConstants {
+    fn check(self, node: &Node<'_>, problems: &mut Problems) -> Option<Technology> {
+        let Self { name, node_nm, values, sources } = self;
+        let numbers: Vec<_> = values.iter().map(|(constant, at)| (*constant, at.value)).collect();
+        let texts: Vec<_> = sources.iter().map(|(of, at)| (*of, at.value.clone())).collect();
+        let error = match Technology::new(name, node_nm, &numbers, &texts) {
+            Ok(technology) => return Some(technology),
+            Err(error) => error,
+        };
+        let idle = match error {
+            TechnologyError::IdleSource(constant) => sources.iter().find(|(of, _)| *of == constant),
+            _ => None,
+        };
+        let whole = idle.map_or(node.span.clone(), |(_, at)| at.span.clone());
+        problems.push(problem(error, &values, whole));
+        None
+    }
+}
+
+/// Sections with the constants.
+fn sections() -> Keys<impl Fn(&mut Fields<'_, '_, '_>) -> Option<Vec<Given>>> {
+    mapping("the sections", |fields| {
+        let section = |section| fields.optional(section, tried(constants(section)));
+        let found: Vec<_> = Constant::SECTIONS.into_iter().filter_map(section).collect();
+        Some(found.into_iter().collect::<Option<Vec<_>>>()?.concat())
+    })
+}
+
+/// Constants of a section.
+fn constants(section: &'static str) -> impl Reader<Value = Vec<Given>> {
+    let (noun, about) = match section {
+        "area" => ("the section `area`", "Areas of logic."),
+        "sram" => ("the section `sram`", "Areas of memories."),
+        "network" => (
+            "the section `network`",
+            "Area of the NoC as a bus and an arbiter, in place of `register_um2_per_bit`.",
+        ),
+        _ => ("the section `leakage`", "Leakage; without this section the technology has none."),
+    };
+    let read = move |fields: &mut Fields<'_, '_, '_>| {
+        let mut values = Vec::new();
+        for constant in Constant::ALL.into_iter().filter(|it| it.section() == section) {
+            let value = at(number(constant.least()..=constant.most()));
+            let value = fields.about(meaning(constant)).optional(constant.name(), value);
+            values.extend(value.map(|value| (constant, value)));
         }
-    }
-    (!wrong).then_some(values)
+        Some(values)
+    };
+    mapping(noun, read).about(about).whole()
 }
 
-/// Reads the constants of a section.
-fn constants(
-    section: &'static str,
-    node: &Node<'_>,
-    problems: &mut Problems,
-) -> Option<Vec<Given>> {
-    let before = problems.len();
-    let mut fields = Fields::of(node, section_of(section), problems)?;
-    let mut values = Vec::new();
-    for constant in Constant::ALL.into_iter().filter(|it| it.section() == section) {
-        let allowed = constant.least()..=constant.most();
-        let value = fields.optional(constant.name(), at(number(allowed)));
-        values.extend(value.map(|value| (constant, value)));
+fn meaning(constant: Constant) -> &'static str {
+    match constant {
+        Constant::AcceleratorMm2 => {
+            "Area of an accelerator that does not depend on any size [mm2]."
+        }
+        Constant::PeUm2 => {
+            "Area of a PE without its scratchpad, for each multiply-accumulate per cycle [um2]."
+        }
+        Constant::RegisterUm2PerBit => "Area of one bit of a port of the NoC [um2/bit].",
+        Constant::FixedMm2 => "Area outside of the accelerators [mm2].",
+        Constant::SmallBytes => "Size up to which memories are registers [byte].",
+        Constant::SmallUm2PerByte => "Area of a byte of such a memory [um2/byte].",
+        Constant::LargeBytes => {
+            "Size from which on memories have the density of large ones [byte]."
+        }
+        Constant::LargeUm2PerByte => "Area of a byte of such a memory [um2/byte].",
+        Constant::ScratchpadBlockBytes => "Size of the blocks of scratchpads [byte].",
+        Constant::ScratchpadBlockUm2 => "Area of such a block [um2].",
+        Constant::BlockBytes => "Size of the blocks of other memories [byte].",
+        Constant::BlockUm2 => "Area of such a block [um2].",
+        Constant::BusUm2 => "Area of a bus for each byte per cycle, as a factor [um2].",
+        Constant::BusPerUnit => "Growth of the area of a bus with the number of units.",
+        Constant::BusOffset => "Part of the area of a bus that does not grow.",
+        Constant::ArbiterUm2 => "Area of an arbiter, as a factor [um2].",
+        Constant::ArbiterPerUnitSquared => {
+            "Growth of the area of an arbiter with the square of the number of units."
+        }
+        Constant::ArbiterPerUnit => "Growth of the area of an arbiter with the number of units.",
+        Constant::ArbiterOffset => "Part of the area of an arbiter that does not grow.",
+        Constant::PeUw => {
+            "Leakage of the logic of a PE, for each multiply-accumulate per cycle [uW]."
+        }
+        Constant::SramNwPerByte => "Leakage of a byte of memory [nW/byte].",
     }
-    fields.finish();
-    (problems.len() == before).then_some(values)
 }
 
-/// Noun for a section in messages.
-fn section_of(section: &str) -> &'static str {
-    match section {
-        "area" => "the section `area`",
-        "sram" => "the section `sram`",
-        "network" => "the section `network`",
-        _ => "the section `leakage`",
-    }
+/// Sources of constants.
+fn sources() -> impl Reader<Value = Vec<(Constant, At<Box<str>>)>> {
+    entries("sources", source).shaped(|_| {
+        let key = |it: Constant| {
+            let about = format!("Source of `{}`, or the word `choice`", it.name());
+            Key::new(it.name(), form::text().allowed("").says(about), false)
+        };
+        form::object(Constant::ALL.map(key)).with("minProperties", 1)
+    })
 }
 
 /// Reads the source of a constant.
@@ -96,7 +145,7 @@ fn source(entry: &Entry<'_>, problems: &mut Problems) -> Option<(Constant, At<Bo
             None => problem,
         });
     }
-    let source = text(&entry.value, problems);
+    let source = text().read(&entry.value, problems);
     Some((constant?, At { span: entry.key_span.clone(), value: source? }))
 }
 
@@ -126,21 +175,36 @@ pub(super) struct RawTechnology {
     changes: Vec<Given>,
 }
 
-/// Reads the key `technology` of a system or platform: a name, or constants that differ from those of the technology
+/// Value of the key `technology` of a system or platform: a name, or constants that differ from those of the technology
 /// `like`, by default the default one.
-pub(super) fn read_choice(node: &Node<'_>, problems: &mut Problems) -> Option<RawTechnology> {
-    if !matches!(node.value, Value::Mapping(_)) {
-        let name = at(text)(node, problems)?;
-        return Some(RawTechnology { name, changes: Vec::new() });
+pub(super) fn choice() -> impl Reader<Value = RawTechnology> {
+    let read = |node: &Node<'_>, problems: &mut Problems| match node.value {
+        Value::Mapping(_) => {
+            let changes = changes().read(node, problems)?;
+            let default = || At { span: node.span.clone(), value: Technology::DEFAULT.into() };
+            Some(RawTechnology {
+                name: changes.like.map_or_else(|| Some(default()), |like| like)?,
+                changes: changes.values,
+            })
+        }
+        _ => Some(RawTechnology { name: at(text()).read(node, problems)?, changes: Vec::new() }),
+    };
+    let form = || {
+        let changes = changes().form().allowed("the constants that differ");
+        form::any_of([reference::technology(), changes])
+            .or(Technology::DEFAULT)
+            .says("Constants of area and leakage")
+    };
+    value(read, form)
+}
+
+keys! {
+    fn changes() -> struct Changes: "changes of a technology" {
+        /// Technology that has the other constants.
+        like: Option<Option<At<Box<str>>>> = optional(tried(at(text()))
+            .shaped(|_| reference::technology().or(Technology::DEFAULT)));
+        values: Vec<Given> = among(sections());
     }
-    let mut fields = Fields::of(node, "changes of a technology", problems)?;
-    let name = fields.optional("like", at(text));
-    let wrong = fields.given("like") && name.is_none();
-    let changes = sections(&mut fields);
-    fields.finish();
-    let default = || At { span: node.span.clone(), value: Technology::DEFAULT.into() };
-    let changes = changes.filter(|_| !wrong)?;
-    Some(RawTechnology { name: name.unwrap_or_else(default), changes })
 }
 
 impl RawTechnology {

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use xrsim_config::Kind;
-use xrsim_config::schema::form::{Form, flag, name_or_own, reference, word};
-use xrsim_config::schema::{self, Words};
+use xrsim_config::form::{Form, Words, flag, word};
+use xrsim_config::reference::{name_or_own, reference};
+use xrsim_config::schema;
 use xrsim_model::cost;
 use xrsim_search::{Method, Quantity};
 use xrsim_sim::compat::quirks;

@@ -69,6 +69,12 @@ impl SimSpan {
     /// to 2^53.
     pub const MAX_MS: f64 = 9_007_199_254.0;
 
+    /// The shortest span above 0 that is read from a number \[ms\].
+    pub const MIN_MS: f64 = 1e-6;
+
+    /// The longest span that is read from a number \[s\].
+    pub const MAX_S: f64 = 9_007_199.0;
+
     /// The longest span that is read from a number.
     pub(crate) const LONGEST: Self = Self(9_007_199_254_000_000);
 
@@ -80,13 +86,13 @@ impl SimSpan {
 
     /// A span of `ms` milliseconds like [`SimSpan::from_ms`], but at least a nanosecond.
     pub fn from_positive_ms(ms: f64) -> Option<Self> {
-        Self::from_ms(ms).filter(|_| ms >= 1e-6)
+        Self::from_ms(ms).filter(|_| ms >= Self::MIN_MS)
     }
 
     /// A span of `s` seconds, rounded to the nearest nanosecond; `None` unless `s` is a number from 0 to
-    /// 9,007,199.
+    /// [`SimSpan::MAX_S`].
     pub fn from_s(s: f64) -> Option<Self> {
-        (0.0..=9_007_199.0).contains(&s).then(|| Self((s * 1e9).round() as u64))
+        (0.0..=Self::MAX_S).contains(&s).then(|| Self((s * 1e9).round() as u64))
     }
 
     /// Nanoseconds.

@@ -24,56 +24,9 @@ use super::network::Model;
 use super::onnx;
 use super::suite::Suite;
 use super::yaml::read::printable;
-use super::{ConfigError, Kind, Note, Notes, Parameters, SearchDraft, Source, SweepDraft};
-use super::{formats, given, mix, nearest, parameters};
+use super::{ConfigError, Edition, Kind, Note, Notes, Parameters, SearchDraft, Source, SweepDraft};
+use super::{extensions, given, mix, nearest, parameters};
 use xrsim_model::renamed::{self, Renamed};
-
-/// Version of scenarios and layer tables, where the published artifact differs from the paper.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Edition {
-    /// Scenarios as in Table 2 of the XRBench paper; networks with their true operators: strides,
-    /// padding, groups, attention, operators without MACs.
-    #[default]
-    Reference,
-    /// Scenarios and networks of the published artifact; all layers are dense convolutions.
-    Artifact,
-}
-
-impl Edition {
-    /// Names of version 0.1.
-    pub const RENAMED: [Renamed; 1] =
-        [Renamed { kind: "edition of networks", old: "mlsys2023", new: "artifact" }];
-
-    /// Every edition with its name on the command line.
-    pub const ALL: [(Self, &'static str); 2] =
-        [(Self::Reference, "reference"), (Self::Artifact, "artifact")];
-
-    /// The edition of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == name).map(|&(edition, _)| edition)
-    }
-
-    /// Name on the command line.
-    pub fn name(self) -> &'static str {
-        Self::ALL[self as usize].1
-    }
-
-    /// Folder of `scenarios/` that is searched first.
-    fn scenarios(self) -> &'static str {
-        match self {
-            Self::Reference => "",
-            Self::Artifact => "artifact/",
-        }
-    }
-
-    /// Folder of `models/` that is searched first.
-    pub(super) fn networks(self) -> &'static str {
-        match self {
-            Self::Reference => "reference/",
-            Self::Artifact => "artifact/",
-        }
-    }
-}
 
 /// Hardware that a reference names.
 #[derive(Debug, Clone)]
@@ -435,15 +388,12 @@ impl Catalog {
     /// Names of the embedded files of `kind`, in order; those that go by a path, such as other
     /// editions, are left out.
     pub fn names(&self, kind: Kind) -> Vec<String> {
-        let folder = embedded::default_folder(kind, self.networks_of);
-        let names = embedded::of_kind(kind).map(Embedded::name);
-        let bare = names.map(|name| name.strip_prefix(folder).unwrap_or(name));
-        bare.filter(|name| !name.contains('/')).map(Into::into).collect()
+        embedded::names(kind, self.networks_of)
     }
 
     /// Names of the networks of MLPerf, in order; they are the same in every edition.
     pub fn mlperf_networks(&self) -> Vec<String> {
-        further_names(Kind::Network)
+        embedded::further_names(Kind::Network)
     }
 
     /// The file called `reference`, of any kind; values of parameters after it count for nothing.
@@ -492,7 +442,7 @@ impl Catalog {
         };
         let folder = folder.or(self.folder.as_deref()).unwrap_or(Path::new(""));
         let path = folder.join(reference);
-        if formats::names_a_file(reference) {
+        if extensions::names_a_file(reference) {
             let Some((file, renamed)) = moved_file(reference).filter(|_| !path.exists()) else {
                 return self.open(path);
             };
@@ -511,7 +461,7 @@ impl Catalog {
         if path.exists() {
             return self.open(path);
         }
-        let names = |kind: &Kind| [self.names(*kind), further_names(*kind)].concat();
+        let names = |kind: &Kind| [self.names(*kind), embedded::further_names(*kind)].concat();
         let known: Vec<_> = kinds.iter().flat_map(names).collect();
         let nearest = nearest(reference, known.iter().map(String::as_str)).map(Into::into);
         let kind = match kinds {
@@ -572,15 +522,6 @@ fn moved_file(reference: &str) -> Option<(&'static Embedded, Renamed)> {
     let renamed = renamed::find(&OLD_PLACES, folder)?;
     let file = embedded::at(&format!("{}/{rest}", renamed.new))?;
     Some((file, renamed))
-}
-
-/// Bare names of the embedded files of `kind` that [`Catalog::names`] leaves out.
-fn further_names(kind: Kind) -> Vec<String> {
-    let Some(folder) = embedded::further_folder(kind) else {
-        return Vec::new();
-    };
-    let names = embedded::of_kind(kind).filter_map(|file| file.name().strip_prefix(folder));
-    names.map(Into::into).collect()
 }
 
 fn sha256(text: &str) -> String {

@@ -1,11 +1,30 @@
 //! Single directives in YAML files.
 
+use serde_json::json;
+
+use crate::form::Form;
 use crate::maestro::{Line, Notation, parse_directive};
 use crate::yaml::read::Problems;
+use crate::yaml::values::{Reader, value};
 use crate::yaml::{Node, Value};
 
-/// Reads one directive, e.g. `SpatialMap(1,1) X'` or `Cluster(16)`.
-pub(crate) fn read(node: &Node<'_>, notation: Notation, problems: &mut Problems) -> Option<Line> {
+/// One directive, e.g. `SpatialMap(1,1) X'` or `Cluster(16)`.
+pub(crate) fn directive(notation: Notation) -> impl Reader<Value = Line> {
+    value(move |node, problems| read(node, notation, problems), form)
+}
+
+fn form() -> Form {
+    let keywords = json!({
+        "type": "string",
+        "pattern": r"^\s*(?:SpatialMap|TemporalMap|Cluster|OffChip)\b",
+        "patternErrorMessage": "a directive is SpatialMap(size,offset) AXIS, TemporalMap(size,offset) AXIS, Cluster(n) or OffChip",
+    });
+    Form::of(keywords, "`SpatialMap(size,offset) AXIS`, `TemporalMap(size,offset) AXIS`, `Cluster(n)` or `OffChip`")
+        .says("A directive")
+        .remark("Sizes are whole numbers, or sizes of the layer such as `Sz(R)`.")
+}
+
+fn read(node: &Node<'_>, notation: Notation, problems: &mut Problems) -> Option<Line> {
     let Value::Scalar { text, .. } = &node.value else {
         problems.push(node.mismatch(&"a directive, e.g. `SpatialMap(1,1) K`"));
         return None;

@@ -253,13 +253,13 @@ fn labelled(layers: &[Layer]) -> Vec<Labelled<'_>> {
 
 /// A label of `layer`, and whether it explains its name, given the number of earlier layers per label.
 fn label(layer: &Layer, counts: &HashMap<&str, u32>) -> (&'static str, Class, bool) {
-    let candidates = || labels().filter(|(_, class)| class.can_say(&layer.operator));
+    let candidates = || labels().filter(|(_, class, _)| class.can_say(&layer.operator));
     let explains = |label: &str| {
         let number = counts.get(label).map_or(1, |count| count + 1);
         *layer.name == *format!("{label}{number}")
     };
-    let explaining = candidates().find(|(label, _)| explains(label));
-    let (label, class) =
+    let explaining = candidates().find(|(label, ..)| explains(label));
+    let (label, class, _) =
         explaining.or_else(|| candidates().next()).expect("every operator has a label");
     (label, class, explaining.is_some())
 }

@@ -1,6 +1,7 @@
 //! Results of LoadGen for a case. Every part may be absent.
 
-use crate::yaml::read::{Problems, list, number, text};
+use crate::yaml::read::Problems;
+use crate::yaml::values::{Reader, flag, list, number, text};
 use crate::yaml::{Fields, Node, Value};
 use xrsim_model::units::SimSpan;
 
@@ -204,12 +205,10 @@ impl Sought {
 }
 
 /// Reads a value with `read`, or `null`.
-fn or_null<T>(
-    read: impl Fn(&Node<'_>, &mut Problems) -> Option<T>,
-) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Option<T>> {
-    move |node, problems| match node.value {
+pub(super) fn or_null<T>(reader: impl Reader<Value = T>) -> impl Reader<Value = Option<T>> {
+    move |node: &Node<'_>, problems: &mut Problems| match node.value {
         Value::Null => Some(None),
-        _ => read(node, problems).map(Some),
+        _ => reader.read(node, problems).map(Some),
     }
 }
 
@@ -228,7 +227,7 @@ fn words(node: &Node<'_>, problems: &mut Problems) -> Option<Option<String>> {
 /// Reads a list of texts. The list may be empty.
 fn texts(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<Box<str>>> {
     match &node.value {
-        Value::List(items) => items.iter().map(|item| text(item, problems)).collect(),
+        Value::List(items) => items.iter().map(|item| text().read(item, problems)).collect(),
         _ => {
             problems.push(node.mismatch(&"a list of texts"));
             None
@@ -249,15 +248,15 @@ fn yes_or_no([yes, no]: [&'static str; 2]) -> impl Fn(&Node<'_>, &mut Problems) 
 }
 
 fn quoted_number(node: &Node<'_>, problems: &mut Problems) -> Option<f64> {
-    number(0.0..=f64::MAX)(&node.unquoted(), problems)
+    number(0.0..=f64::MAX).read(&node.unquoted(), problems)
 }
 
 /// Reads a rate and whether it passes.
 fn trial(node: &Node<'_>, problems: &mut Problems) -> Option<(f64, bool)> {
     match &node.value {
         Value::List(items) if items.len() == 2 => {
-            let rate = number(0.0..=f64::MAX)(&items[0], problems);
-            let passes = crate::yaml::read::flag(&items[1], problems);
+            let rate = number(0.0..=f64::MAX).read(&items[0], problems);
+            let passes = flag().read(&items[1], problems);
             rate.zip(passes)
         }
         _ => {

@@ -3,7 +3,8 @@
 use std::ops::RangeInclusive;
 
 use crate::Problem;
-use crate::yaml::read::{Problems, at_most, flag, list, number, one_of};
+use crate::yaml::read::Problems;
+use crate::yaml::values::{Reader, at_most, flag, list, number, one_of};
 use crate::yaml::{Fields, Node};
 use xrsim_mlperf::settings::{
     EffectiveSettings, LoadGenVersion, LoadScenario, QuerySampleLibrary, TestMode, TestSettings,
@@ -33,23 +34,20 @@ const MODES: &[(&str, TestMode)] = &[
 ];
 
 /// Reads a word in quotes. JSON has all words in quotes.
-fn word<T: Copy>(
-    words: &'static [(&'static str, T)],
-) -> impl Fn(&Node<'_>, &mut Problems) -> Option<T> {
-    move |node, problems| one_of(words)(&node.unquoted(), problems)
+fn word<T: Copy>(words: &'static [(&'static str, T)]) -> impl Reader<Value = T> {
+    move |node: &Node<'_>, problems: &mut Problems| one_of(words).read(&node.unquoted(), problems)
 }
 
 /// Reads a whole number, which JSON may write with a decimal point.
-pub(super) fn whole(
-    allowed: RangeInclusive<u64>,
-) -> impl Fn(&Node<'_>, &mut Problems) -> Option<u64> {
-    move |node, problems| {
+pub(super) fn whole(allowed: RangeInclusive<u64>) -> impl Reader<Value = u64> {
+    move |node: &Node<'_>, problems: &mut Problems| {
         let integral = |value: f64| value >= 0.0 && value.fract() == 0.0 && value < 2f64.powi(53);
         let mut ignored = Problems::default();
-        let plain = number(0.0..=f64::MAX)(node, &mut ignored).filter(|&value| integral(value));
-        match number(0..=u64::MAX)(node, &mut ignored).or(plain.map(|value| value as u64)) {
+        let plain =
+            number(0.0..=f64::MAX).read(node, &mut ignored).filter(|&value| integral(value));
+        match number(0..=u64::MAX).read(node, &mut ignored).or(plain.map(|value| value as u64)) {
             Some(value) if allowed.contains(&value) => Some(value),
-            _ => number(allowed.clone())(node, problems),
+            _ => number(allowed.clone()).read(node, problems),
         }
     }
 }
@@ -57,12 +55,13 @@ pub(super) fn whole(
 /// Reads the scenario, mode, samples and settings of a case.
 pub(super) fn settings(fields: &mut Fields<'_, '_, '_>) -> Option<EffectiveSettings> {
     let scenario = fields.required("scenario", word(SCENARIOS));
-    let mode = fields.or("mode", Some(TestMode::PerformanceOnly), word(MODES));
+    let mode = fields.or("mode", "PerformanceOnly", word(MODES));
     let performance_samples = fields.required("qsl_perf_count", whole(0..=u64::MAX));
     let total_samples = fields.required("qsl_total_count", whole(0..=u64::MAX));
     let scenario_or = scenario.unwrap_or(LoadScenario::Server);
     let requested =
-        fields.required("settings", |node, problems| test_settings(node, scenario_or, problems));
+        |node: &Node<'_>, problems: &mut Problems| test_settings(node, scenario_or, problems);
+    let requested = fields.required("settings", requested);
     let (performance_samples, total_samples) = (performance_samples?, total_samples?);
     let library = QuerySampleLibrary { performance_samples, total_samples };
     let requested = TestSettings { scenario: scenario?, mode: mode?, ..requested? };
@@ -91,7 +90,7 @@ fn test_settings(
         *value = fields.optional(key, number(f64::MIN..=f64::MAX)).unwrap_or(*value);
     }
     for (key, value) in flags(&mut settings) {
-        *value = fields.optional(key, flag).unwrap_or(*value);
+        *value = fields.optional(key, flag()).unwrap_or(*value);
     }
     fields.finish();
     (problems.len() == n_before).then_some(settings)
@@ -185,14 +184,14 @@ const KINDS: &[(&str, KindOfService)] = &[
 ];
 
 fn span(node: &Node<'_>, problems: &mut Problems) -> Option<SimSpan> {
-    whole(0..=MAX_SERVICE_NS)(node, problems).map(SimSpan::from_ns)
+    whole(0..=MAX_SERVICE_NS).read(node, problems).map(SimSpan::from_ns)
 }
 
 /// Reads the system of a case.
 pub(super) fn service(node: &Node<'_>, problems: &mut Problems) -> Option<ServerSystem> {
     let mut fields = Fields::of(node, "the system", problems)?;
     let kind = fields.required("kind", word(KINDS));
-    let mode = fields.or("mode", Some(ModeOfService::Fifo), word(SERVICE_MODES));
+    let mode = fields.or("mode", "fifo", word(SERVICE_MODES));
     let time = kind.and_then(|kind| service_time(kind, &mut fields));
     let discipline = mode.and_then(|mode| discipline(mode, &mut fields));
     let slowness = slowness(&mut fields);
@@ -236,7 +235,7 @@ fn discipline(mode: ModeOfService, fields: &mut Fields<'_, '_, '_>) -> Option<Di
         ModeOfService::OfflineBatch => Discipline::Pieces { max_batch: max_batch()? },
         ModeOfService::Dynamic => {
             let max_batch = max_batch();
-            let max_wait = fields.or("max_wait_ns", Some(SimSpan::ZERO), span);
+            let max_wait = fields.or("max_wait_ns", 0, span);
             Discipline::DynamicBatch { max_batch: max_batch?, max_wait: max_wait? }
         }
     })
@@ -249,7 +248,7 @@ fn slowness(fields: &mut Fields<'_, '_, '_>) -> Option<Vec<f64>> {
         true => Some(fields.required("speed", speed)?),
         false => None,
     };
-    let default = Some(speed.as_ref().map_or(1, |speed| speed.len() as u32));
+    let default = speed.as_ref().map_or(1, Vec::len);
     let servers = fields.or("servers", default, number(1..=MAX_SERVERS))? as usize;
     let speed = speed.unwrap_or_else(|| vec![1.0; servers]);
     if speed.len() != servers {

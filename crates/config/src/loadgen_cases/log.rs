@@ -97,10 +97,7 @@ fn table<const N: usize>(
 }
 
 fn numbers<const N: usize>(row: &Row<'_>) -> Result<[u64; N], Problem> {
-    if row.cells.len() != N {
-        let message = format!("{} cells under {N} columns", row.cells.len());
-        return Err(Problem::new(row.line(), message));
-    }
+    row.check_width(N)?;
     let mut numbers = [0; N];
     for (index, number) in numbers.iter_mut().enumerate() {
         let text = &row.cells[index];

@@ -19,7 +19,8 @@ use std::sync::Arc;
 use xrsim_mlperf::settings::EffectiveSettings;
 use xrsim_mlperf::sut::ServerSystem;
 
-use super::yaml::read::{self, Problems};
+use super::yaml::read::{Problems, printable};
+use super::yaml::values::{Reader, text};
 use super::yaml::{self, Fields, Node, Value};
 use super::{ConfigError, Problem, Source};
 
@@ -149,7 +150,7 @@ fn parse_cases(source: &Source, problems: &mut Problems) -> Vec<Case> {
     for item in items {
         let case = parse_case(source, item, problems);
         if let Some(twin) = case.as_ref().filter(|case| !ids.insert(case.id.clone())) {
-            let message = format!("a second case is called `{}`", read::printable(&twin.id));
+            let message = format!("a second case is called `{}`", printable(&twin.id));
             problems.push(Problem::new(item.span.clone(), message));
         }
         cases.extend(case);
@@ -171,7 +172,7 @@ fn parse_case(source: &Source, node: &Node<'_>, problems: &mut Problems) -> Opti
 
 /// Reads a name that can be the name of a file.
 fn file_name(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>> {
-    let name = read::text(node, problems)?;
+    let name = text().read(node, problems)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     if name.len() > 100 || !name.chars().all(is_plain) || name.starts_with('.') {
         let problem = node.mismatch(&"letters, digits, `_`, `-` and `.`, at most 100 of them");

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::yaml::read::{Problems, list, named, number};
+use crate::yaml::read::Problems;
 use crate::yaml::tree::Entry;
+use crate::yaml::values::{Reader, entries, list, number};
 use crate::yaml::{self, Fields, Node, Value};
 use crate::{ConfigError, Problem, Source};
 use xrsim_model::statistics::Fraction;
 
+use super::expected::or_null;
 use super::finish;
 use super::inputs::whole;
 
@@ -74,7 +76,9 @@ fn read(source: &Source, problems: &mut Problems) -> Option<Vectors> {
                 }
             }
             (_, "early_stopping_t_for_n") => {
-                for (percentile, pairs) in by_percentile(&entry.value, count_or_null, problems)? {
+                for (percentile, pairs) in
+                    by_percentile(&entry.value, or_null(whole(0..=u64::MAX)), problems)?
+                {
                     vectors.at(percentile).discardable = pairs;
                 }
             }
@@ -108,30 +112,23 @@ fn draws(seed: u64, node: &Node<'_>, problems: &mut Problems) -> Option<Vector> 
     Some(Vector { seed, canonical, arrivals_ns, shuffled: shuffled?, below_1024: below_1024? })
 }
 
-fn count_or_null(node: &Node<'_>, problems: &mut Problems) -> Option<Option<u64>> {
-    match node.value {
-        Value::Null => Some(None),
-        _ => whole(0..=u64::MAX)(node, problems).map(Some),
-    }
-}
-
-/// Reads pairs of a count, which is the key, and a value of `read`, under `p=<percentile>`.
+/// Reads pairs of a count, which is the key, and a value of `reader`, under `p=<percentile>`.
 #[allow(clippy::type_complexity)]
 fn by_percentile<T>(
     node: &Node<'_>,
-    read: impl Fn(&Node<'_>, &mut Problems) -> Option<T>,
+    reader: impl Reader<Value = T>,
     problems: &mut Problems,
 ) -> Option<Vec<(Fraction, Vec<(u64, T)>)>> {
     let pair = |entry: &Entry<'_>, problems: &mut Problems| {
         let key = key(entry, entry.key.parse().ok(), problems);
-        key.zip(read(&entry.value, problems))
+        key.zip(reader.read(&entry.value, problems))
     };
     let at_percentile = |entry: &Entry<'_>, problems: &mut Problems| {
         let percentile = entry.key.strip_prefix("p=").and_then(|text| text.parse().ok());
         let percentile = key(entry, percentile.and_then(Fraction::new), problems);
-        percentile.zip(named("counts", pair)(&entry.value, problems))
+        percentile.zip(entries("counts", pair).read(&entry.value, problems))
     };
-    named("percentiles", at_percentile)(node, problems)
+    entries("percentiles", at_percentile).read(node, problems)
 }
 
 fn key<T>(entry: &Entry<'_>, value: Option<T>, problems: &mut Problems) -> Option<T> {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use crate::document::{Document, wrong_kind};
 use crate::format::{Contents, Format, References};
 use crate::network::Model;
-use crate::{ConfigError, Kind, Problem};
+use crate::{ConfigError, Kind, Problem, extensions};
 
 use super::{Blocks, detect, parse_dataflows, parse_hardware, parse_networks, scenario};
 
 /// The published artifact's own text format.
 pub(crate) const FORMAT: Format = Format {
     name: "MAESTRO",
-    extensions: &["m"],
+    extensions: extensions::MAESTRO,
     kinds: KINDS,
     has_members: true,
     recognise,

@@ -3,40 +3,57 @@
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
+use serde_json::json;
+
 use crate::parameters::is_name;
-use crate::yaml::read::{Problems, list, named, number, printable, text};
+use crate::yaml::keys::keys;
+use crate::yaml::read::{At, Problems, printable};
 use crate::yaml::tree::Entry;
-use crate::yaml::{Fields, Node, Value};
-use crate::{ParameterValues, Problem, nearest};
+use crate::yaml::values::{Reader, at, entries, list, number, text};
+use crate::yaml::{Node, Value};
+use crate::{ParameterValues, Problem, form, nearest};
 use xrsim_model::model::Parameter;
 
 use super::expression::{self, Fault};
 
 /// Most parameters of a network.
-pub(crate) const MAX_PARAMETERS: usize = 100;
+const MAX_PARAMETERS: usize = 100;
 
 /// Keys of layers whose values are words or flags, which are no expressions.
 const NO_NUMBERS: [&str; 4] = ["name", "reads", "shared", "kernel_exceeds_input"];
 
-/// Reads the parameters of a network, of which those in `values` do not have their defaults.
-pub(super) fn read(
-    values: &ParameterValues,
-    node: &Node<'_>,
-    problems: &mut Problems,
-) -> Option<Vec<Parameter>> {
+/// Parameters of a network, of which those in `values` do not have their defaults.
+pub(super) fn declarations(values: &ParameterValues) -> impl Reader<Value = Vec<Parameter>> {
     let read = |entry: &Entry<'_>, problems: &mut Problems| {
         let mut parameter = declaration(entry, problems)?;
         parameter.value = values.get(&parameter.name).unwrap_or(parameter.default);
         Some(parameter)
     };
-    let parameters = named("parameters", read)(node, problems)?;
-    if parameters.len() > MAX_PARAMETERS {
-        let message =
-            format!("{} parameters; at most {MAX_PARAMETERS} are allowed", parameters.len());
-        problems.push(Problem::new(node.span.clone(), message));
-        return None;
-    }
-    Some(parameters)
+    let check = |parameters: Vec<Parameter>, node: &Node<'_>, problems: &mut Problems| {
+        if parameters.len() > MAX_PARAMETERS {
+            let message =
+                format!("{} parameters; at most {MAX_PARAMETERS} are allowed", parameters.len());
+            problems.push(Problem::new(node.span.clone(), message));
+            return None;
+        }
+        Some(parameters)
+    };
+    entries("parameters", read).then(check).shaped(|_| {
+        let declared = raw_declaration().form();
+        let declared = declared.allowed("{default, range: [least, largest], reason}");
+        let value = form::any_of([default().form(), declared])
+            .says("Default of this parameter, or its declaration");
+        form::named(value)
+            .with("maxProperties", MAX_PARAMETERS)
+            .with("propertyNames", json!({"pattern": "^[A-Za-z_][A-Za-z0-9_]{0,63}$"}))
+            .says("Numbers that the extents of layers depend on")
+            .remark("Layers name them in expressions, such as `2*regions + 1`.")
+    })
+}
+
+/// A default that stands for a whole declaration.
+fn default() -> impl Reader<Value = u32> {
+    number(1..=Parameter::MAX)
 }
 
 /// Reads `regions: 100`, or `regions: {default: 100, range: [1, 1000], reason: ..}`.
@@ -47,36 +64,47 @@ fn declaration(entry: &Entry<'_>, problems: &mut Problems) -> Option<Parameter> 
         problems.push(Problem::new(entry.key_span.clone(), message).help(help));
         return None;
     }
-    let value = || number(0..=Parameter::MAX);
     let Value::Mapping(_) = entry.value.value else {
-        let default = number(1..=Parameter::MAX)(&entry.value, problems)?;
+        let default = default().read(&entry.value, problems)?;
         return Some(Parameter::new(&*entry.key, default));
     };
-    let mut fields = Fields::of(&entry.value, "a parameter", problems)?;
-    let default = fields.required("default", value());
-    let allowed = fields.or("range", Some(1..=Parameter::MAX), range);
-    let reason = fields.optional("reason", text).unwrap_or_default();
-    let (span, allowed) = (fields.span_of("default"), allowed?);
-    if let Some(default) = default.filter(|it| !allowed.contains(it)) {
-        let (low, high) = (allowed.start(), allowed.end());
-        let message = format!("the default is {default}; the range is from {low} to {high}");
-        fields.problem(Problem::new(span, message));
-    }
-    fields.finish();
-    let mut parameter = Parameter::new(&*entry.key, default?);
-    (parameter.allowed, parameter.reason) = (allowed, reason);
+    let declared = raw_declaration().read(&entry.value, problems)?;
+    let mut parameter = Parameter::new(&*entry.key, declared.default.value);
+    (parameter.allowed, parameter.reason) = (declared.range, declared.reason);
     Some(parameter)
 }
 
-fn range(node: &Node<'_>, problems: &mut Problems) -> Option<RangeInclusive<u32>> {
-    let limits = list("limits", number(0..=Parameter::MAX))(node, problems)?;
-    match limits[..] {
+keys! {
+    fn raw_declaration() -> struct Declaration: "a parameter" {
+        /// Value where none is set.
+        default: At<u32> = required(at(number(0..=Parameter::MAX)));
+        /// Range of its values.
+        range: RangeInclusive<u32> = or(format_args!("[1, {}]", Parameter::MAX), range());
+        /// Reason of the default.
+        reason: Box<str> = or_default(text());
+    }
+    check(fields) {
+        if let Some((default, range)) = default.as_ref().zip(range.as_ref())
+            && !range.contains(&default.value)
+        {
+            let (value, low, high) = (default.value, range.start(), range.end());
+            let message = format!("the default is {value}; the range is from {low} to {high}");
+            fields.problem(Problem::new(default.span.clone(), message));
+        }
+    }
+}
+
+fn range() -> impl Reader<Value = RangeInclusive<u32>> {
+    let range = |limits: Vec<u32>, node: &Node<'_>, problems: &mut Problems| match limits[..] {
         [low, high] if low <= high => Some(low..=high),
         _ => {
             problems.push(node.mismatch(&"[least, largest]"));
             None
         }
-    }
+    };
+    list("limits", number(0..=Parameter::MAX))
+        .then(range)
+        .shaped(|form| form.exactly(2, "[least, largest]"))
 }
 
 /// `node`, the layers of a network, with the values of its expressions in their places. Parameters that no

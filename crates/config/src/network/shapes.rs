@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::Problem;
 use crate::yaml::read::Problems;
@@ -20,7 +21,7 @@ const MAX_NAMED: usize = 4;
 pub(super) fn check(
     network: &Network,
     node: &Node<'_>,
-    entries: &[&Entry],
+    entries: &[Rc<Entry>],
     items: &[Item],
     problems: &mut Problems,
 ) {
@@ -42,7 +43,7 @@ struct Text<'a> {
     network: &'a Network,
     node: &'a Node<'a>,
     /// The entry of each layer.
-    entries: &'a [&'a Entry],
+    entries: &'a [Rc<Entry>],
     items: &'a [Item],
 }
 

@@ -1,8 +1,9 @@
 //! The key `traced`: how the layers of a network were confirmed.
 
 use crate::Problem;
-use crate::yaml::read::{Problems, at, number, text};
-use crate::yaml::{Fields, Node};
+use crate::yaml::keys::keys;
+use crate::yaml::read::{At, Problems};
+use crate::yaml::values::{Reader, at, number, text};
 use xrsim_model::model::Network;
 
 /// Comparison of a network with the code that it stands for, which was executed and recorded.
@@ -24,23 +25,35 @@ pub(super) struct Draft {
     layers: std::ops::Range<usize>,
 }
 
-/// Reads the value of the key.
-pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Draft> {
-    let mut fields = Fields::of(node, "a trace", problems)?;
-    let count = || at(number(0..=Network::MAX_LAYERS as u32));
-    let code = fields.required("code", text);
-    let layers = fields.optional("layers", count());
-    let edges = fields.optional("edges", count());
-    let remark = fields.optional("remark", text).unwrap_or_default();
-    let n_layers = layers.as_ref().map_or(0, |it| it.value);
-    if let Some(edges) = edges.as_ref().filter(|it| it.value > n_layers) {
-        let message = format!("sources of {} layers, but {n_layers} were compared", edges.value);
-        fields.problem(Problem::new(edges.span.clone(), message));
+keys! {
+    /// Comparison of the network with executed code.
+    fn raw_traced() -> struct RawTraced: "a trace" {
+        /// Code that was executed.
+        code: Box<str> = required(text());
+        /// Number of layers with multiply-accumulates that equal those of the code. Without it, only totals were compared.
+        layers: Option<At<u32>> = optional(at(number(0..=Network::MAX_LAYERS as u32)));
+        /// Number of these layers that also read the same layers. Without it, sources were not compared.
+        edges: Option<At<u32>> = optional(at(number(0..=Network::MAX_LAYERS as u32)));
+        /// Limit of the comparison.
+        remark: Box<str> = or_default(text());
     }
-    fields.finish();
-    let layers = layers.map_or(0..0, |it| it.span);
-    let edges = edges.map(|it| it.value);
-    Some(Draft { traced: Traced { code: code?, layers: n_layers, edges, remark }, layers })
+    check(fields) {
+        let n_layers = layers.as_ref().map_or(0, |it| it.value);
+        if let Some(edges) = edges.as_ref().filter(|it| it.value > n_layers) {
+            let message = format!("sources of {} layers, but {n_layers} were compared", edges.value);
+            fields.problem(Problem::new(edges.span.clone(), message));
+        }
+    }
+}
+
+/// Value of the key.
+pub(super) fn traced() -> impl Reader<Value = Draft> {
+    raw_traced().then(|raw, _, _| {
+        let layers = raw.layers.unwrap_or(At { span: 0..0, value: 0 });
+        let edges = raw.edges.map(|it| it.value);
+        let traced = Traced { code: raw.code, layers: layers.value, edges, remark: raw.remark };
+        Some(Draft { traced, layers: layers.span })
+    })
 }
 
 impl Draft {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::document::{Document, resolve};
-use crate::embedded;
 use crate::format::{Contents, Format, References};
 use crate::suite::{RawSuite, Suite};
 use crate::{ConfigError, Kind, SearchDraft, SweepDraft};
 use crate::{dataflow, hardware, mapspace, mlperf, network, scenario, suite, technology};
+use crate::{embedded, extensions};
 use xrsim_mlperf::rules::Suite as MlperfSuite;
 use xrsim_model::hardware::platform::Platform;
 use xrsim_model::hardware::{Style, System, Technology};
@@ -18,11 +18,12 @@ use crate::technology::RawTechnology;
 
 use super::Node;
 use super::read::{Problems, unknown_name};
+use super::values::Reader;
 
 /// YAML, with the kind of a file as its top-level key.
 pub(crate) const FORMAT: Format = Format {
     name: "YAML",
-    extensions: &["yaml", "yml"],
+    extensions: extensions::YAML,
     kinds: &Kind::EVERY,
     has_members: false,
     recognise: Document::kind,
@@ -37,35 +38,31 @@ fn read(
     Ok(match kind {
         Kind::Network => {
             let values = file.parameters.of("").cloned().unwrap_or_default();
-            let read =
-                |node: &Node<'_>, problems: &mut Problems| network::read(&values, node, problems);
-            Contents::Networks(vec![Arc::new(file.load(Kind::Network, read)?)])
+            let network = file.load(Kind::Network, network::network(&values))?;
+            Contents::Networks(vec![Arc::new(network)])
         }
         Kind::Dataflow => {
-            Contents::Dataflows(vec![Arc::new(file.load(Kind::Dataflow, dataflow::read)?)])
+            Contents::Dataflows(vec![Arc::new(file.load(Kind::Dataflow, dataflow::dataflow())?)])
         }
         Kind::Style => Contents::Style(style(file, references)?),
         Kind::Platform => Contents::Platform(Arc::new(platform(file, references)?)),
         Kind::System => Contents::System(Arc::new(system(file, references)?)),
         Kind::Scenario => Contents::Scenario(Arc::new(scenario_of(file, references)?)),
-        Kind::Sensors => {
-            Contents::Sensors(file.load(Kind::Sensors, scenario::read_sensors)?.into())
-        }
+        Kind::Sensors => Contents::Sensors(file.load(Kind::Sensors, scenario::sensors())?.into()),
         Kind::Suite => Contents::Suite(suite_of(file, references)?),
         Kind::Sweep => Contents::Sweep(SweepDraft::read(file)?),
         Kind::Search => Contents::Search(Box::new(SearchDraft::read(file)?)),
         Kind::Mlperf => Contents::Mlperf(mlperf_suite(file, references)?),
         Kind::Mapspace => Contents::Mapspace(Arc::new(mapspace_of(file, references)?)),
         Kind::Technology => {
-            Contents::Technology(Arc::new(file.load(Kind::Technology, technology::read)?))
+            Contents::Technology(Arc::new(file.load(Kind::Technology, technology::technology())?))
         }
     })
 }
 
 fn suite_of(file: &Document, references: &dyn References) -> Result<Suite, ConfigError> {
-    file.load(Kind::Suite, |node, problems| {
-        let raw: RawSuite = suite::read(node, problems)?;
-        for (kind, names) in [(Kind::Scenario, &raw.scenarios), (Kind::Style, &raw.systems)] {
+    let resolve = |raw: RawSuite, _: &Node<'_>, problems: &mut Problems| {
+        for (kind, names) in raw.names() {
             for name in names {
                 if embedded::find(kind, &name.value, "").is_none() {
                     let known = references.names(kind);
@@ -75,12 +72,13 @@ fn suite_of(file: &Document, references: &dyn References) -> Result<Suite, Confi
             }
         }
         Some(raw.suite())
-    })
+    };
+    file.load(Kind::Suite, suite::suite().then(resolve))
 }
 
 fn scenario_of(file: &Document, references: &mut dyn References) -> Result<Scenario, ConfigError> {
     let mut problems = Problems::default();
-    let Some(raw) = file.draft(Kind::Scenario, scenario::read, &mut problems) else {
+    let Some(raw) = file.draft(Kind::Scenario, scenario::scenario(), &mut problems) else {
         return Err(file.invalid(problems.into_vec()));
     };
     let lookup = |name: &str| references.model(name, file.folder.as_deref());
@@ -102,7 +100,7 @@ fn scenario_of(file: &Document, references: &mut dyn References) -> Result<Scena
 
 fn style(file: &Document, references: &mut dyn References) -> Result<Style, ConfigError> {
     let mut problems = Problems::default();
-    let style = match file.draft(Kind::Style, hardware::read_style, &mut problems) {
+    let style = match file.draft(Kind::Style, hardware::style(), &mut problems) {
         Some(raw) => {
             let lookup = |name: &str| references.dataflow(name, file.folder.as_deref());
             let dataflows = resolve(raw.dataflows(), lookup, &mut problems)?;
@@ -115,7 +113,7 @@ fn style(file: &Document, references: &mut dyn References) -> Result<Style, Conf
 
 fn system(file: &Document, references: &mut dyn References) -> Result<System, ConfigError> {
     let mut problems = Problems::default();
-    let system = match file.draft(Kind::System, hardware::read_system, &mut problems) {
+    let system = match file.draft(Kind::System, hardware::system(), &mut problems) {
         Some((raw, of_technology)) => {
             let technology = technology_of(&of_technology, file, references, &mut problems)?;
             let lookup = |name: &str| references.dataflow(name, file.folder.as_deref());
@@ -130,7 +128,7 @@ fn system(file: &Document, references: &mut dyn References) -> Result<System, Co
 
 fn platform(file: &Document, references: &mut dyn References) -> Result<Platform, ConfigError> {
     let mut problems = Problems::default();
-    let platform = match file.draft(Kind::Platform, hardware::read_platform, &mut problems) {
+    let platform = match file.draft(Kind::Platform, hardware::platform(), &mut problems) {
         Some((platform, of_technology)) => {
             let technology = technology_of(&of_technology, file, references, &mut problems)?;
             Some(Platform { technology, ..platform })
@@ -159,7 +157,7 @@ fn mlperf_suite(
     references: &mut dyn References,
 ) -> Result<MlperfSuite, ConfigError> {
     let mut problems = Problems::default();
-    let suite = match file.draft(Kind::Mlperf, mlperf::read, &mut problems) {
+    let suite = match file.draft(Kind::Mlperf, mlperf::suite(), &mut problems) {
         Some(raw) => {
             let lookup = |name: &str| references.model(name, file.folder.as_deref());
             let networks = raw.networks(&file.parameters, &mut problems);
@@ -178,7 +176,7 @@ fn mapspace_of(
     references: &mut dyn References,
 ) -> Result<DeclaredSpace, ConfigError> {
     let mut problems = Problems::default();
-    let space = match file.draft(Kind::Mapspace, mapspace::read, &mut problems) {
+    let space = match file.draft(Kind::Mapspace, mapspace::mapspace(), &mut problems) {
         Some((space, seeds)) => {
             let lookup = |name: &str| references.dataflow(name, file.folder.as_deref());
             let seeds = resolve(seeds.iter(), lookup, &mut problems)?;

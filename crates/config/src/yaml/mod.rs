@@ -2,8 +2,10 @@
 //! ([`read`]), and files of each kind ([`FORMAT`]).
 
 mod format;
+pub(crate) mod keys;
 pub(crate) mod read;
 pub(crate) mod tree;
+pub(crate) mod values;
 
 pub(super) use format::FORMAT;
 pub(crate) use read::Fields;

@@ -1,15 +1,19 @@
-//! Typed reading of a tree. A reader takes a node and returns a value, or adds a problem of the file and
-//! returns `None`. Reading continues with the next key in both cases.
+//! The keys of a mapping. A reader takes the value of a key, or adds a problem of the file and returns `None`. Reading
+//! continues with the next key in both cases.
+//!
+//! The same calls describe the keys in schemas, see [`Fields::keys_of`].
 
 use std::fmt::Display;
-use std::ops::{Deref, DerefMut, Range, RangeInclusive};
-use std::str::FromStr;
+use std::mem;
+use std::ops::{Deref, DerefMut, Range};
 
-use crate::{Problem, nearest};
+use crate::form::Key;
+use crate::{Problem, json, nearest};
 use xrsim_model::renamed::{self, Renamed};
-use xrsim_model::text::{NAME_RULE, is_name, is_obeyed};
+use xrsim_model::text::is_obeyed;
 
-use super::tree::{Entry, Node, Value};
+use super::tree::{self, Entry, Node, Value};
+use super::values::Reader;
 
 /// Most unknown keys of a mapping that are reported one by one.
 const MAX_UNKNOWN: usize = 50;
@@ -63,8 +67,15 @@ pub(crate) struct Fields<'n, 's, 'p> {
     entries: &'n [Entry<'s>],
     /// Keys that changed their name and are still read under the old one.
     renamed: &'static [Renamed],
+    /// Keys that something outside of the mapping gives if they are absent.
+    inherited: &'n [&'static str],
     asked: Vec<&'static str>,
     missing: Vec<&'static str>,
+    has_wrong_value: bool,
+    /// Description of the next key.
+    about: &'static str,
+    /// Keys for a schema; `None` if there is a file to read.
+    described: Option<Vec<Key>>,
     problems: &'p mut Problems,
 }
 
@@ -79,9 +90,35 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
             problems.push(node.mismatch(&format_args!("the keys of {what}")));
             return None;
         };
-        let span = node.span.clone();
-        let (asked, missing) = (Vec::new(), Vec::new());
-        Some(Self { what, span, entries, renamed: &[], asked, missing, problems })
+        Some(Self { what, span: node.span.clone(), ..Self::without(entries, problems) })
+    }
+
+    fn without(entries: &'n [Entry<'s>], problems: &'p mut Problems) -> Self {
+        Self {
+            what: "",
+            span: 0..0,
+            entries,
+            renamed: &[],
+            inherited: &[],
+            asked: Vec::new(),
+            missing: Vec::new(),
+            has_wrong_value: false,
+            about: "",
+            described: None,
+            problems,
+        }
+    }
+
+    /// The keys that `read` asks for, as schemas describe them. All of them are absent.
+    pub(crate) fn keys_of(
+        inherited: &[&'static str],
+        read: impl FnOnce(&mut Fields<'_, '_, '_>),
+    ) -> Vec<Key> {
+        let mut problems = Problems::default();
+        let mut fields = Fields::without(&[], &mut problems).inheriting(inherited);
+        fields.described = Some(Vec::new());
+        read(&mut fields);
+        fields.described.unwrap_or_default()
     }
 
     /// The same keys, of which those in `renamed` are also read under their old names.
@@ -90,13 +127,21 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
         Self { renamed, ..self }
     }
 
+    /// The same keys, of which the `inherited` ones may be absent.
+    #[must_use]
+    pub(crate) fn inheriting(self, inherited: &'n [&'static str]) -> Self {
+        Self { inherited, ..self }
+    }
+
+    /// The same keys, the next of which has this description.
+    pub(crate) fn about(&mut self, text: &'static str) -> &mut Self {
+        self.about = text;
+        self
+    }
+
     /// The value of `key`; its absence is a problem.
-    pub(crate) fn required<T>(
-        &mut self,
-        key: &'static str,
-        read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
-    ) -> Option<T> {
-        let value = self.optional(key, read);
+    pub(crate) fn required<R: Reader>(&mut self, key: &'static str, reader: R) -> Option<R::Value> {
+        let value = self.ask(key, &reader, Need::Required);
         if !self.given(key) {
             self.missing.push(key);
         }
@@ -104,30 +149,119 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     }
 
     /// The value of `key`, `None` if it is absent (or wrong, which is a problem).
-    pub(crate) fn optional<T>(
+    pub(crate) fn optional<R: Reader>(&mut self, key: &'static str, reader: R) -> Option<R::Value> {
+        self.ask(key, &reader, Need::Optional)
+    }
+
+    /// The value of `key` or, if it is absent, that of the text `default`.
+    pub(crate) fn or<R: Reader>(
         &mut self,
         key: &'static str,
-        read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
-    ) -> Option<T> {
+        default: impl Display,
+        reader: R,
+    ) -> Option<R::Value> {
+        let value = self.ask(key, &reader, Need::Or(&default));
+        value.or_else(|| {
+            tree::with_node(&default.to_string(), |node| reader.read(node, self.problems))
+        })
+    }
+
+    /// The value of `key`, which the mapping must have unless there is a `default`.
+    pub(crate) fn unless_default<R: Reader>(
+        &mut self,
+        key: &'static str,
+        default: Option<impl Display>,
+        reader: R,
+    ) -> Option<R::Value> {
+        match default {
+            Some(default) => self.or(key, default, reader),
+            None => self.required(key, reader),
+        }
+    }
+
+    /// The value of `key`, or the usual one of its type.
+    pub(crate) fn or_default<R: Reader<Value: Default>>(
+        &mut self,
+        key: &'static str,
+        reader: R,
+    ) -> Option<R::Value> {
+        Some(self.optional(key, reader).unwrap_or_default())
+    }
+
+    /// The value of `key`, `None` inside if it is absent but inherited.
+    pub(crate) fn inherited<R: Reader>(
+        &mut self,
+        key: &'static str,
+        reader: R,
+    ) -> Option<Option<R::Value>> {
+        match self.inherited.contains(&key) {
+            true => Some(self.optional(key, reader)),
+            false => self.required(key, reader).map(Some),
+        }
+    }
+
+    /// The value of `key`, which the mapping must have unless it has the key `other`; `None` inside without it.
+    pub(crate) fn needed_without<R: Reader>(
+        &mut self,
+        key: &'static str,
+        other: &str,
+        reader: R,
+    ) -> Option<Option<R::Value>> {
+        match self.given(key) || !self.may_give(other) {
+            true => self.required(key, reader).map(Some),
+            false => {
+                self.optional(key, reader);
+                Some(None)
+            }
+        }
+    }
+
+    /// The value of `key`, which is a key of the mapping only if it is given.
+    pub(crate) fn if_given<R: Reader>(&mut self, key: &'static str, reader: R) -> Option<R::Value> {
+        match self.may_give(key) {
+            true => self.optional(key, reader),
+            false => None,
+        }
+    }
+
+    /// The value of `key`, which the mapping must have unless it has the key `other`, beside which there is no such key.
+    pub(crate) fn unless<R: Reader>(
+        &mut self,
+        key: &'static str,
+        other: &str,
+        reader: R,
+    ) -> Option<R::Value> {
+        match self.described {
+            _ if self.given(other) => None,
+            Some(_) => self.optional(key, reader),
+            None => self.required(key, reader),
+        }
+    }
+
+    /// Adds the key to a schema, or reads its value if it is there.
+    fn ask<R: Reader>(
+        &mut self,
+        key: &'static str,
+        reader: &R,
+        need: Need<'_>,
+    ) -> Option<R::Value> {
         self.asked.push(key);
+        if let Some(keys) = &mut self.described {
+            let form = reader.form().documented(mem::take(&mut self.about));
+            let form = match need {
+                Need::Or(default) => form.or(json::of_text(&default.to_string())),
+                _ => form,
+            };
+            keys.push(Key::new(key, form, matches!(need, Need::Required)));
+            return None;
+        }
         let entry = self.get(key)?;
         if let Some(renamed) = renamed::find(self.renamed, &entry.key) {
             self.problems.old_keys.push(At { span: entry.key_span.clone(), value: renamed });
         }
-        read(&entry.value, self.problems)
-    }
-
-    /// The value of `key` or, if it is absent, of `default`; required unless there is a default.
-    pub(crate) fn or<T>(
-        &mut self,
-        key: &'static str,
-        default: Option<T>,
-        read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
-    ) -> Option<T> {
-        match default {
-            Some(default) => Some(self.optional(key, read).unwrap_or(default)),
-            None => self.required(key, read),
-        }
+        let value = reader.read(&entry.value, self.problems);
+        self.has_wrong_value |= value.is_none();
+        value
     }
 
     /// Bytes of the value of `key`, of the mapping's begin if it is absent.
@@ -140,9 +274,19 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
         self.get(key).is_some()
     }
 
-    /// Forgets missing keys, because the place that they would be inherited from is wrong itself.
-    pub(crate) fn forgive_missing(&mut self) {
-        self.missing.clear();
+    /// Whether `key` is given or, where keys are described, can be.
+    pub(crate) fn may_give(&self, key: &str) -> bool {
+        self.described.is_some() || self.given(key)
+    }
+
+    /// Whether a value that was read so far is wrong.
+    pub(crate) fn has_wrong_value(&self) -> bool {
+        self.has_wrong_value
+    }
+
+    /// Bytes of the mapping.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.span.clone()
     }
 
     /// Adds a problem.
@@ -222,6 +366,21 @@ fn without_unit(key: &str) -> &str {
     UNITS.split_whitespace().find_map(stem).unwrap_or(key)
 }
 
+/// Presence of a key.
+enum Need<'d> {
+    Required,
+    Optional,
+    /// The text stands for an absent value.
+    Or(&'d dyn Display),
+}
+
+impl Entry<'_> {
+    /// The key with its place.
+    pub(crate) fn name(&self) -> At<Box<str>> {
+        At { span: self.key_span.clone(), value: (&*self.key).into() }
+    }
+}
+
 impl Node<'_> {
     /// The problem that this node is not of the expected form.
     pub(crate) fn mismatch(&self, expected: &dyn Display) -> Problem {
@@ -245,7 +404,7 @@ impl Node<'_> {
     }
 
     /// The scalar, in quotes or not; `None` for lists and mappings.
-    fn scalar(&self) -> Option<&str> {
+    pub(super) fn scalar(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar { text, .. } => Some(text),
             _ => None,
@@ -253,7 +412,7 @@ impl Node<'_> {
     }
 
     /// The plain scalar, which may be a number; `None` for quoted text, lists and mappings.
-    fn plain(&self) -> Option<&str> {
+    pub(super) fn plain(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar { text, quoted: false } => Some(text),
             _ => None,
@@ -266,192 +425,6 @@ pub fn printable(text: &str) -> String {
     let visible = |c: char| if c.is_control() || is_obeyed(c) { '\u{fffd}' } else { c };
     let short: String = text.chars().take(40).map(visible).collect();
     if text.chars().nth(40).is_some() { short + "..." } else { short }
-}
-
-/// Types that [`number`] reads.
-pub(crate) trait Number: FromStr + PartialOrd + Display {
-    /// Noun for a value in messages.
-    const NOUN: &'static str;
-}
-
-impl Number for u32 {
-    const NOUN: &'static str = "a whole number";
-}
-
-impl Number for u64 {
-    const NOUN: &'static str = "a whole number";
-}
-
-impl Number for f64 {
-    const NOUN: &'static str = "a number";
-}
-
-/// Reads a number within `allowed`.
-pub(crate) fn number<T: Number>(
-    allowed: RangeInclusive<T>,
-) -> impl Fn(&Node<'_>, &mut Problems) -> Option<T> {
-    move |node, problems| {
-        let value = node.plain().and_then(|text| text.parse().ok());
-        let value = value.filter(|value| allowed.contains(value));
-        if value.is_none() {
-            let (low, high) = (allowed.start(), allowed.end());
-            let expected = format_args!("{} from {low} to {high}", T::NOUN);
-            problems.push(node.mismatch(&expected));
-        }
-        value
-    }
-}
-
-/// Reads a number within `allowed`, or `word`: `None` inside.
-pub(crate) fn number_or<T: Number>(
-    word: &'static str,
-    allowed: RangeInclusive<T>,
-) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Option<T>> {
-    move |node, problems| {
-        let within = |text: &str| text.parse().ok().filter(|value| allowed.contains(value));
-        let value = match node.plain() {
-            Some(text) if text == word => Some(None),
-            text => text.and_then(within).map(Some),
-        };
-        if value.is_none() {
-            let (low, high) = (allowed.start(), allowed.end());
-            let expected = format_args!("{} from {low} to {high}, or `{word}`", T::NOUN);
-            problems.push(node.mismatch(&expected));
-        }
-        value
-    }
-}
-
-/// Reads a number that `convert` accepts; `expected` describes such numbers.
-pub(crate) fn quantity<T>(
-    expected: &'static str,
-    convert: impl Fn(f64) -> Option<T>,
-) -> impl Fn(&Node<'_>, &mut Problems) -> Option<T> {
-    move |node, problems| {
-        let value = node.plain().and_then(|text| text.parse().ok()).and_then(&convert);
-        if value.is_none() {
-            problems.push(node.mismatch(&expected));
-        }
-        value
-    }
-}
-
-/// Reads text that is not empty.
-pub(crate) fn text(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>> {
-    match &node.value {
-        Value::Scalar { text, .. } if !text.trim().is_empty() => Some((&**text).into()),
-        _ => {
-            problems.push(node.mismatch(&"text"));
-            None
-        }
-    }
-}
-
-/// Reads a name that the user gives.
-pub(crate) fn proper_name(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>> {
-    let name = text(node, problems)?;
-    if is_name(&name) {
-        return Some(name);
-    }
-    let message = format!("`{}` is no name", printable(&name));
-    problems.push(Problem::new(node.span.clone(), message).help(NAME_RULE));
-    None
-}
-
-/// Reads `true` or `false`.
-pub(crate) fn flag(node: &Node<'_>, problems: &mut Problems) -> Option<bool> {
-    let value = node.plain().and_then(|text| text.parse().ok());
-    if value.is_none() {
-        problems.push(node.mismatch(&"true or false"));
-    }
-    value
-}
-
-/// Reads one of a few words.
-pub(crate) fn one_of<T: Copy>(
-    words: &'static [(&'static str, T)],
-) -> impl Fn(&Node<'_>, &mut Problems) -> Option<T> {
-    move |node, problems| {
-        // JSON has words in quotes.
-        let word = node.scalar().unwrap_or_default();
-        let found = words.iter().find(|(name, _)| *name == word);
-        if found.is_none() {
-            let names: Vec<_> = words.iter().map(|(name, _)| format!("`{name}`")).collect();
-            let problem = node.mismatch(&names.join(" or "));
-            problems.push(match nearest(word, words.iter().map(|(name, _)| *name)) {
-                Some(near) => problem.help(format!("did you mean `{near}`?")),
-                None => problem,
-            });
-        }
-        found.map(|&(_, value)| value)
-    }
-}
-
-/// Reads a list of at least one `what`; `None` if any item is wrong.
-pub(crate) fn list<T>(
-    what: &'static str,
-    read: impl Fn(&Node<'_>, &mut Problems) -> Option<T>,
-) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>> {
-    move |node, problems| match &node.value {
-        Value::List(items) if !items.is_empty() => {
-            let values: Vec<_> = items.iter().map(|item| read(item, problems)).collect();
-            values.into_iter().collect()
-        }
-        Value::List(_) => {
-            problems.push(Problem::new(node.span.clone(), format!("this list of {what} is empty")));
-            None
-        }
-        _ => {
-            problems.push(node.mismatch(&format_args!("a list of {what}")));
-            None
-        }
-    }
-}
-
-/// Reads the same list as `read`, of at most `max` entries.
-pub(crate) fn at_most<T>(
-    max: usize,
-    read: impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>>,
-) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>> {
-    move |node, problems| {
-        let values = read(node, problems)?;
-        if values.len() > max {
-            let message = format!("{} entries; at most {max} are allowed", values.len());
-            problems.push(Problem::new(node.span.clone(), message));
-            return None;
-        }
-        Some(values)
-    }
-}
-
-/// Reads a mapping whose keys are names of the user's, each with a value that `read` takes; `None`
-/// if any is wrong.
-pub(crate) fn named<T>(
-    what: &'static str,
-    read: impl Fn(&Entry<'_>, &mut Problems) -> Option<T>,
-) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>> {
-    move |node, problems| match &node.value {
-        Value::Mapping(entries) if !entries.is_empty() => {
-            let values: Vec<_> = entries.iter().map(|entry| read(entry, problems)).collect();
-            values.into_iter().collect()
-        }
-        Value::Mapping(_) => {
-            let message = format!("this mapping of {what} is empty");
-            problems.push(Problem::new(node.span.clone(), message));
-            None
-        }
-        _ => {
-            problems.push(node.mismatch(&format_args!("a mapping of {what}")));
-            None
-        }
-    }
-}
-
-/// Reads the same value as `read` and keeps its place.
-pub(crate) fn at<T>(
-    read: impl Fn(&Node<'_>, &mut Problems) -> Option<T>,
-) -> impl Fn(&Node<'_>, &mut Problems) -> Option<At<T>> {
-    move |node, problems| read(node, problems).map(|value| At { span: node.span.clone(), value })
 }
 
 /// The problem that there is no `what` of this name, with the nearest known one.
@@ -472,6 +445,7 @@ pub fn unknown_name<'a>(
 mod tests {
     use super::*;
     use crate::yaml::parse;
+    use crate::yaml::values::{self, number};
 
     /// Reads `text` as `{clock_mhz: number, name: text}` and gives the messages.
     fn messages(text: &str) -> Vec<String> {
@@ -479,7 +453,7 @@ mod tests {
         let root = parse(text, &mut problems).unwrap();
         if let Some(mut fields) = Fields::of(&root, "a chip", &mut problems) {
             fields.required("clock_mhz", number(1.0..=1000.0));
-            fields.required("name", super::text);
+            fields.required("name", values::text());
             fields.finish();
         }
         let message = |problem: Problem| match problem.help {

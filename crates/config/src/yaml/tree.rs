@@ -87,6 +87,17 @@ pub(crate) fn parse<'s>(text: &'s str, problems: &mut Vec<Problem>) -> Option<No
     }
 }
 
+/// Value that `read` makes of a node with this text, which is a scalar or a list in brackets.
+pub(crate) fn with_node<T>(text: &str, read: impl FnOnce(&Node<'_>) -> T) -> T {
+    if text.starts_with('[')
+        && let Some(node) = parse(text, &mut Vec::new())
+    {
+        return read(&node);
+    }
+    let value = Value::Scalar { text: text.into(), quoted: false };
+    read(&Node { span: 0..0, value })
+}
+
 /// Turns events into nodes. Recursion is bounded by the parser's nesting limits.
 struct Builder<'s, 'p> {
     events: Parser<'s, granit_parser::StrInput<'s>>,

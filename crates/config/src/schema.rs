@@ -1,57 +1,36 @@
-//! JSON Schemas (draft 7) of the YAML files that the readers of this module take.
+//! JSON Schemas (draft 7) of the YAML files that the readers of this crate take.
 //!
-//! The readers are the judges; tests keep the schemas equal to them. A schema has no old names of keys, and
+//! Both are made from the same tables of keys. The readers are the judges: a schema has no old names of keys, and
 //! cannot say what depends on other files, on sums, or on the order of numbers.
-
-pub mod form;
-
-mod hardware;
-mod mapping;
-mod mlperf;
-mod network;
-mod runs;
-mod scenario;
-mod technology;
 
 use serde_json::{Map, Value, json};
 
-use super::Kind;
-use form::Form;
+use super::form::{Form, Words};
+use super::yaml::values::Reader;
+use super::{Kind, ParameterValues};
+use super::{
+    dataflow, hardware, mapspace, mlperf, network, scenario, search, suite, sweep, technology,
+};
 
 /// Version of JSON Schema.
 const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 
-/// Names and values in files that modules above this one know.
-#[derive(Debug, Clone)]
-pub struct Words {
-    /// Keys of experiments with their values.
-    pub settings: Vec<(&'static str, Form)>,
-    /// A scheduler.
-    pub scheduler: Form,
-    /// Quantities of searches with their units.
-    pub quantities: Vec<(&'static str, &'static str)>,
-    /// Methods of searches.
-    pub methods: Vec<&'static str>,
-    /// Keys of experiments for which a search has keys of its own.
-    pub not_in_searches: Vec<&'static str>,
-}
-
 /// Schema of the value of the top-level key of `kind`.
 fn body(kind: Kind, words: &Words) -> Form {
     match kind {
-        Kind::Network => network::network(),
-        Kind::Dataflow => mapping::dataflow(),
-        Kind::Style => hardware::style(),
-        Kind::Platform => hardware::platform(),
-        Kind::System => hardware::system(),
-        Kind::Scenario => scenario::scenario(),
-        Kind::Sensors => scenario::sensors(),
-        Kind::Suite => scenario::suite(),
-        Kind::Sweep => runs::sweep(words),
-        Kind::Mlperf => mlperf::suite(),
-        Kind::Mapspace => mapping::mapspace(),
-        Kind::Search => runs::search(words),
-        Kind::Technology => technology::technology(),
+        Kind::Network => network::network(&ParameterValues::default()).form(),
+        Kind::Dataflow => dataflow::dataflow().form(),
+        Kind::Style => hardware::style().form(),
+        Kind::Platform => hardware::platform().form(),
+        Kind::System => hardware::system().form(),
+        Kind::Scenario => scenario::scenario().form(),
+        Kind::Sensors => scenario::sensors().form(),
+        Kind::Suite => suite::suite().form(),
+        Kind::Sweep => sweep::sweep(words).form(),
+        Kind::Mlperf => mlperf::suite().form(),
+        Kind::Mapspace => mapspace::mapspace().form(),
+        Kind::Search => search::search(words).form(),
+        Kind::Technology => technology::technology().form(),
     }
 }
 
@@ -59,7 +38,7 @@ fn body(kind: Kind, words: &Words) -> Form {
 fn definitions(kind: Kind) -> Map<String, Value> {
     let mut definitions = Map::new();
     if kind == Kind::Network {
-        definitions.insert(network::LAYER.into(), network::layer().into_value());
+        definitions.insert(network::LAYER.into(), network::layer_form().into_value());
     }
     definitions
 }

@@ -1,11 +1,9 @@
-//! Pieces of JSON Schemas: one function for each way in which readers take a value.
+//! Pieces of JSON Schemas (draft 7): values with their descriptions, and names that modules above know.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value, json};
-
-use crate::{Catalog, Kind};
 
 /// Schema of a value, with its description.
 ///
@@ -21,6 +19,21 @@ pub struct Form {
     remark: String,
 }
 
+/// Names and values in files that modules above this one know. Readers need none of them.
+#[derive(Debug, Clone, Default)]
+pub struct Words {
+    /// Keys of experiments with their values.
+    pub settings: Vec<(&'static str, Form)>,
+    /// A scheduler.
+    pub scheduler: Form,
+    /// Quantities of searches with their units.
+    pub quantities: Vec<(&'static str, &'static str)>,
+    /// Methods of searches.
+    pub methods: Vec<&'static str>,
+    /// Keys of experiments for which a search has keys of its own.
+    pub not_in_searches: Vec<&'static str>,
+}
+
 /// Key of a mapping.
 pub(crate) struct Key {
     name: String,
@@ -28,25 +41,10 @@ pub(crate) struct Key {
     is_required: bool,
 }
 
-/// A key that must be there.
-pub(crate) fn required(name: impl Into<String>, form: Form) -> Key {
-    Key { name: name.into(), form, is_required: true }
-}
-
-/// A key that may be there.
-pub(crate) fn optional(name: impl Into<String>, form: Form) -> Key {
-    Key { name: name.into(), form, is_required: false }
-}
-
 impl Key {
-    /// Name.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The same key, which must be there if `is_required`.
-    pub(crate) fn required_if(self, is_required: bool) -> Self {
-        Self { is_required, ..self }
+    /// The key of this name with these values.
+    pub(crate) fn new(name: impl Into<String>, form: Form, is_required: bool) -> Self {
+        Self { name: name.into(), form, is_required }
     }
 }
 
@@ -70,6 +68,18 @@ impl Form {
     #[must_use]
     pub fn remark(self, remark: impl Into<String>) -> Self {
         Self { remark: remark.into(), ..self }
+    }
+
+    /// The same values with a description: their meaning and, after its full stop, a remark. An empty text changes
+    /// nothing. Brackets may have a backslash before them, as in documentation.
+    #[must_use]
+    pub(crate) fn documented(self, text: &str) -> Self {
+        let text = text.trim().replace('\\', "");
+        match text.split_once(". ") {
+            _ if text.is_empty() => self,
+            Some((meaning, remark)) => self.says(meaning).remark(remark),
+            None => self.says(text.trim_end_matches('.')),
+        }
     }
 
     /// The same values, with this one where none is given.
@@ -96,11 +106,6 @@ impl Form {
     pub fn with(mut self, keyword: &str, value: impl Into<Value>) -> Self {
         self.keywords.insert(keyword.into(), value.into());
         self
-    }
-
-    /// Allowed values, in words.
-    pub(crate) fn words(&self) -> &str {
-        &self.allowed
     }
 
     /// The same values without a description or default.
@@ -139,14 +144,23 @@ impl Form {
         }
     }
 
-    /// The same list of at most `most` entries.
+    /// The same list of at most `most` entries; mappings stay as they are.
     #[must_use]
     pub(crate) fn at_most(self, most: usize) -> Self {
+        if types(&self.keywords) != ["array"] {
+            return self;
+        }
         let allowed = match self.allowed.strip_prefix("a list") {
             Some(rest) => format!("a list of at most {most}{rest}"),
             None => self.allowed.clone(),
         };
         self.with("maxItems", most).allowed(allowed)
+    }
+
+    /// The same list of exactly `n` entries; `allowed` says which.
+    #[must_use]
+    pub(crate) fn exactly(self, n: usize, allowed: &str) -> Self {
+        self.with("minItems", n).with("maxItems", n).allowed(allowed)
     }
 
     /// The schema as JSON.
@@ -256,13 +270,6 @@ pub(crate) fn list(item: Form) -> Form {
     Form::of(keywords, allowed)
 }
 
-/// A list of exactly `n` entries; `allowed` says which.
-pub(crate) fn exactly(n: usize, item: Form, allowed: &str) -> Form {
-    let keywords =
-        json!({"type": "array", "minItems": n, "maxItems": n, "items": item.into_value()});
-    Form::of(keywords, allowed)
-}
-
 /// A value of any of these forms.
 ///
 /// Forms of different types become one schema, since a keyword such as `minimum` holds for its type alone. Editors
@@ -319,12 +326,6 @@ fn join(schema: &mut Map<String, Value>, other: Map<String, Value>) {
     schema.insert("type".into(), types);
 }
 
-/// One value, or a list of them.
-pub(crate) fn one_or_list(item: Form) -> Form {
-    let allowed = format!("{}, or a list of such", item.allowed);
-    any_of([item.clone(), list(item)]).allowed(allowed)
-}
-
 /// A mapping with these keys and no others.
 pub(crate) fn object(keys: impl IntoIterator<Item = Key>) -> Form {
     let (mut properties, mut needed) = (Map::new(), Vec::new());
@@ -347,34 +348,4 @@ pub(crate) fn named(value: Form) -> Form {
         "type": "object", "minProperties": 1, "additionalProperties": value.into_value()
     });
     Form::of(keywords, "")
-}
-
-/// Mark of a reference that is no bare name: a path, a file, parameters, or parts.
-const NO_BARE_NAME: &str = r"[./\\:+=]";
-
-/// One of `names`, or a reference to something of the user's, of which `list` says more.
-pub fn name_or_own(names: Vec<String>, what: &str, list: &str) -> Form {
-    let own = json!({
-        "type": "string",
-        "pattern": NO_BARE_NAME,
-        "patternErrorMessage":
-            format!("no {what} of this name comes with the program; a file of your own is written with its folder or extension"),
-    });
-    let keywords = json!({ "anyOf": [{ "enum": names }, own] });
-    Form::of(keywords, format!("a name (`xrsim list {list}`) or a file"))
-}
-
-/// Name or path of a file of `kinds`.
-pub fn reference(kinds: &[Kind], what: &str, list: &str) -> Form {
-    let catalog = Catalog::new();
-    let mut names: Vec<_> = kinds.iter().flat_map(|kind| catalog.names(*kind)).collect();
-    if kinds.contains(&Kind::Network) {
-        names.extend(catalog.mlperf_networks());
-    }
-    name_or_own(names, what, list)
-}
-
-/// Name or path of a dataflow.
-pub(crate) fn dataflow() -> Form {
-    reference(&[Kind::Dataflow], "dataflow", "dataflows")
 }

@@ -1,0 +1,53 @@
+//! Numbers with units, as files give them, and their limits.
+
+use std::ops::RangeInclusive;
+
+use xrsim_model::units::{ClockRate, FrameRate, SimSpan};
+
+use super::form;
+use super::yaml::values::{Reader, converted};
+
+/// A number above 0.
+pub(super) fn positive() -> impl Reader<Value = f64> {
+    let is_positive = |value: f64| (value > 0.0 && value.is_finite()).then_some(value);
+    converted("a number above 0", form::positive, is_positive)
+}
+
+/// A quantity called `noun`, within a range in this unit.
+fn quantity<T>(
+    noun: &str,
+    range: RangeInclusive<f64>,
+    unit: &str,
+    convert: impl Fn(f64) -> Option<T>,
+) -> impl Reader<Value = T> {
+    let expected = format!("{noun} from {} to {} {unit}", range.start(), range.end());
+    converted(expected, move || form::number(range.clone()), convert)
+}
+
+/// A span of time \[ms\].
+pub(super) fn ms() -> impl Reader<Value = SimSpan> {
+    quantity("a time", 0.0..=SimSpan::MAX_MS, "ms", SimSpan::from_ms)
+}
+
+/// A span of time above 0 \[ms\].
+pub(super) fn positive_ms() -> impl Reader<Value = SimSpan> {
+    quantity("a time", SimSpan::MIN_MS..=SimSpan::MAX_MS, "ms", SimSpan::from_positive_ms)
+}
+
+/// A span of time \[s\].
+pub(super) fn seconds() -> impl Reader<Value = SimSpan> {
+    quantity("a time", 0.0..=SimSpan::MAX_S, "s", SimSpan::from_s)
+}
+
+/// A rate of frames [frames/s].
+pub(super) fn frame_rate() -> impl Reader<Value = FrameRate> {
+    quantity("a rate", 0.001..=1e6, "FPS", FrameRate::from_fps)
+}
+
+/// Clocks \[MHz\].
+pub(super) const CLOCKS: RangeInclusive<f64> = 1e-6..=1e6;
+
+/// A clock \[MHz\].
+pub(super) fn clock() -> impl Reader<Value = ClockRate> {
+    quantity("a clock", CLOCKS, "MHz", ClockRate::from_mhz)
+}

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use binary::{output, refused, stderr, stdout, xrsim};
+use binary::{on_threads, output, refused, stderr, stdout, xrsim};
 use tempfile::tempdir;
 
 use xrsim::config::{Catalog, Edition, Hardware};
@@ -163,10 +163,9 @@ const SMALL: [&str; 11] = [
 /// Standard output and the two tables of the folder.
 fn files(folder: &Path, threads: &str) -> [String; 3] {
     let out = folder.join(threads);
-    let assert = xrsim(&SMALL)
+    let assert = on_threads(threads, &SMALL)
         .args(["--replications", "3", "--out"])
         .arg(&out)
-        .env("RAYON_NUM_THREADS", threads)
         .assert()
         .success();
     let printed = stdout(&assert);

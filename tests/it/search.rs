@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::support::binary::{output, path, refused, stderr, stdout, xrsim};
+use crate::support::binary::{on_threads, output, path, refused, stderr, stdout, xrsim};
 use tempfile::tempdir;
 
 /// Winners of the standard question by scenario, with the score of 30 draws: 138 two-way systems of WS, OS
@@ -128,8 +128,8 @@ fn threads_interruptions_and_parts_leave_the_same_bytes() {
     fs::write(&spec, SMALL).expect("it can be written");
     let at = |name: &str| path(&folder, name);
     let search = |out: &str, more: &[&str], threads: &str| {
-        let mut command = xrsim(&[&["search", &*spec, "--out", &*at(out)], more].concat());
-        command.env("RAYON_NUM_THREADS", threads).assert().success();
+        let arguments = [&["search", &*spec, "--out", &*at(out)], more].concat();
+        on_threads(threads, &arguments).assert().success();
     };
     search("one", &[], "1");
     let one = contents(Path::new(&at("one")));

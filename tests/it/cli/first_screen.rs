@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crate::support::binary::{output, path, refused, stderr, stdout, xrsim};
+use crate::support::binary::{on_threads, output, path, refused, stderr, stdout, xrsim};
 use tempfile::tempdir;
 
 /// 26 pairs of scenario and system, all of them random.
@@ -121,8 +121,7 @@ fn programs_get_one_replication_unless_they_ask_for_more() {
 #[test]
 fn the_best_systems_are_the_same_bytes_at_any_number_of_threads() {
     let run = |threads: &str| {
-        let assert = xrsim(&MANY).env("RAYON_NUM_THREADS", threads).assert().success();
-        stdout(&assert)
+        stdout(&on_threads(threads, &MANY).assert().success())
     };
     assert_eq!(run("1"), run("3"));
 }

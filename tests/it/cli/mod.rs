@@ -12,7 +12,7 @@ mod unix;
 use std::fs;
 use std::path::Path;
 
-use binary::{output, path, refused, stderr, xrsim};
+use binary::{on_threads, output, path, refused, stderr, xrsim};
 use tempfile::tempdir;
 
 fn header(path: &Path) -> String {
@@ -64,7 +64,7 @@ fn out_writes_the_four_files_with_the_documented_columns() {
 fn the_same_seed_gives_the_same_bytes_at_any_thread_count() {
     let run = |threads: &str| {
         let arguments = ["run", "--scenario", "AR_Assistant", "--seed", "5", "--format", "json"];
-        let assert = xrsim(&arguments).env("RAYON_NUM_THREADS", threads).assert().success();
+        let assert = on_threads(threads, &arguments).assert().success();
         assert.get_output().stdout.clone()
     };
     let one = run("1");

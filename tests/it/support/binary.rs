@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -35,18 +34,14 @@ static CHOICES: LazyLock<PathBuf> = LazyLock::new(|| {
 /// Age from which on no process uses a folder of choices.
 const LEFT: Duration = Duration::from_secs(3600);
 
-/// Commands that search with another effort than the others, or leave the shipped table aside: the others would find
-/// their choices.
-const OWN_CHOICES: [&str; 3] = ["map", "search", "sensitivity"];
-
 /// A call with these arguments, which leaves the cache of the user alone.
 pub fn xrsim(arguments: &[&str]) -> Command {
     Command::from_std(process(arguments))
 }
 
 /// The same call as a process that can be waited for.
-pub fn process(arguments: &[&str]) -> process::Command {
-    let mut command = process::Command::new(program());
+pub fn process(arguments: &[&str]) -> std::process::Command {
+    let mut command = std::process::Command::new(program());
     command.args(arguments).env("XRSIM_CACHE", choices(arguments));
     command
 }
@@ -66,10 +61,14 @@ pub fn on_threads(threads: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// Folder of the choices of a call; empty for none.
-fn choices(arguments: &[&str]) -> &'static Path {
-    let shares = arguments.first().is_none_or(|it| !OWN_CHOICES.contains(it));
-    if shares { &CHOICES } else { Path::new("") }
+/// Folder of the choices of a call; empty for none. Calls share one only if they search with the same effort, and all
+/// or none of them know the shipped table.
+fn choices(arguments: &[&str]) -> PathBuf {
+    match arguments.first() {
+        Some(&("map" | "search")) => PathBuf::new(),
+        Some(&"sensitivity") => CHOICES.join("without-table"),
+        _ => CHOICES.join("with-table"),
+    }
 }
 
 /// Standard output of a call that succeeds.

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use assert_cmd::Command;
 use tempfile::TempDir;
 
-use crate::support::binary::{process, stderr, stdout, xrsim};
+use crate::support::binary::{process, program, stderr, stdout, xrsim};
 
 const SPEC: &str = "sweep:\n  name: s\n  grid: {scenario: AR_gaming, system: [A, J], pes: [4096], flexibility: [none]}\n  \
                     replications: 20\n";

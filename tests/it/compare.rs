@@ -316,7 +316,8 @@ fn exact_optima_of_windows_bound_every_policy() {
 #[test]
 fn dream_is_tuned_to_the_runs() {
     let tuned = [&SMALL[..5], &["--scheduler", "dream", "--tune"], &SMALL[5..]].concat();
-    let assert = xrsim(&tuned).args(["--replications", "2"]).assert().success();
+    let short = ["--replications", "2", "--duration", "300"];
+    let assert = xrsim(&tuned).args(short).assert().success();
     let said = stderr(&assert);
     assert!(said.contains("dream:alpha=") && said.contains("candidates"), "{said}");
     let twice = [&tuned[..6], &["dream:alpha=1"], &tuned[7..]].concat();

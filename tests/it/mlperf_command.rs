@@ -235,13 +235,15 @@ fn what_a_search_finds_is_valid() {
 /// A service time of a second never meets a bound of 15 ms; the message names the first rate, 0.25 per second.
 #[test]
 fn a_bound_that_cannot_be_kept_is_invalid() {
-    let service = ["--service", "constant:ms=1000", "--load", "server", "--format", "csv"];
-    let csv =
-        printed(&[&["inference", "--task", "image_classification_heavy"], &service[..]].concat());
+    let server = |service| {
+        let task = ["inference", "--task", "image_classification_heavy", "--load", "server"];
+        printed(&[&task[..], &["--min-queries", "20000", "--service"], service].concat())
+    };
+    let csv = server(&["constant:ms=1000", "--format", "csv"]);
     assert_eq!(column(&csv, "verdict"), ["INVALID"]);
     let rate: f64 = column(&csv, "value")[0].parse().expect("a number");
     assert!((rate - 0.25).abs() < 0.01, "{rate}");
-    let text = printed(&["inference", "--service", "constant:ms=30", "--load", "server"]);
+    let text = server(&["constant:ms=30"]);
     let reason = "one query alone takes 30 ms, and the bound is 15 ms";
     assert!(text.contains(reason), "{text}");
 }

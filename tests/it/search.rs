@@ -129,7 +129,8 @@ fn threads_interruptions_and_parts_leave_the_same_bytes() {
     fs::write(&spec, smaller).expect("it can be written");
     let at = |name: &str| path(&folder, name);
     let search = |out: &str, more: &[&str], threads: &str| {
-        let arguments = [&["search", &*spec, "--out", &*at(out)], more].concat();
+        let out = at(out);
+        let arguments = [&["search", &*spec, "--out", &*out], more].concat();
         on_threads(threads, &arguments).assert().success();
     };
     search("one", &[], "1");

@@ -312,7 +312,8 @@ fn the_record_of_a_comparison_has_the_parameters_that_were_found() {
     let folder = tempdir().expect("a folder can be made");
     let [results, tuned] = ["results", "tuned"].map(|name| path(&folder, name));
     let scope = ["compare", "--scenario", "VR_gaming", "--system", "A", "--pes", "4096"];
-    let two = ["--scheduler", "dream", "--scheduler", "edf", "--replications", "2"];
+    let short = ["--replications", "2", "--duration", "300"];
+    let two = [&["--scheduler", "dream", "--scheduler", "edf"][..], &short].concat();
     output(&[&scope[..], &two, &["--tune", "--out", &tuned]].concat());
     let found = record(&tuned, "compare.json")["tuned_schedulers"].clone();
     let label = found[0].as_str().unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{SPEC, Study};
-use crate::support::binary::{process, stdout, xrsim};
+use crate::support::binary::{process, stdout};
 
 /// Six points.
 const SMALL: &str = "\

@@ -235,7 +235,7 @@ fn what_a_search_finds_is_valid() {
 /// A service time of a second never meets a bound of 15 ms; the message names the first rate, 0.25 per second.
 #[test]
 fn a_bound_that_cannot_be_kept_is_invalid() {
-    let server = |service| {
+    let server = |service: &[&str]| {
         let task = ["inference", "--task", "image_classification_heavy", "--load", "server"];
         printed(&[&task[..], &["--min-queries", "20000", "--service"], service].concat())
     };

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use assert_cmd::Command;
 use tempfile::TempDir;
 
-use crate::support::binary::{program, stderr, stdout, xrsim};
+use crate::support::binary::{process, program, stderr, stdout, xrsim};
 
 const SPEC: &str = "sweep:\n  name: s\n  grid: {scenario: AR_gaming, system: [A, J], pes: [4096], flexibility: [none]}\n  \
                     replications: 20\n";
@@ -428,9 +428,8 @@ fn a_search_that_was_interrupted_is_not_done() {
             "--set flexibility=none --replications 100 --shard 1/2 --out p.parts/p.1-of-2 --quiet";
         let words: Vec<_> =
             words.split(' ').chain(part.split(' ')).chain(more.iter().copied()).collect();
-        let mut command = std::process::Command::new(program());
-        command.args(words).current_dir(folder.path()).env("XRSIM_CACHE", "");
-        command.stdout(Stdio::null());
+        let mut command = process(&words);
+        command.current_dir(folder.path()).stdout(Stdio::null());
         command
     };
     let part = folder.path().join("p.parts/p.1-of-2");

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use binary::{output, refused, stderr, stdout, xrsim};
+use binary::{on_threads, output, refused, stderr, stdout, xrsim};
 use tempfile::tempdir;
 
 use xrsim::config::{Catalog, Edition, Hardware};
@@ -163,10 +163,9 @@ const SMALL: [&str; 11] = [
 /// Standard output and the two tables of the folder.
 fn files(folder: &Path, threads: &str) -> [String; 3] {
     let out = folder.join(threads);
-    let assert = xrsim(&SMALL)
+    let assert = on_threads(threads, &SMALL)
         .args(["--replications", "3", "--out"])
         .arg(&out)
-        .env("RAYON_NUM_THREADS", threads)
         .assert()
         .success();
     let printed = stdout(&assert);
@@ -317,7 +316,8 @@ fn exact_optima_of_windows_bound_every_policy() {
 #[test]
 fn dream_is_tuned_to_the_runs() {
     let tuned = [&SMALL[..5], &["--scheduler", "dream", "--tune"], &SMALL[5..]].concat();
-    let assert = xrsim(&tuned).args(["--replications", "2"]).assert().success();
+    let short = ["--replications", "2", "--duration", "300"];
+    let assert = xrsim(&tuned).args(short).assert().success();
     let said = stderr(&assert);
     assert!(said.contains("dream:alpha=") && said.contains("candidates"), "{said}");
     let twice = [&tuned[..6], &["dream:alpha=1"], &tuned[7..]].concat();

@@ -7,10 +7,10 @@ use rayon::prelude::*;
 use runs::*;
 use xrsim::schedule::{self, Policy};
 
-/// Every policy with three seeds on the six-model scenario.
+/// Every policy with three seeds on the six-model scenario, for a third of a second.
 fn plans() -> Vec<Case> {
     let seeds = 1..=3;
-    let plan = plan(six_models(), six_models_table());
+    let plan = lasting_ms(333.0, plan(six_models(), six_models_table()));
     seeds
         .flat_map(|seed| {
             let mut plan = plan.clone();

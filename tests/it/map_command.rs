@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
-use crate::support::binary::{output, program, refused, stderr, stdout, xrsim};
+use crate::support::binary::{output, process, refused, stderr, stdout, xrsim};
 
 const KD: [&str; 8] =
     ["map", "--network", "KD", "--pes", "1024", "--effort", "quick", "--format=csv"];
@@ -212,9 +212,8 @@ fn a_killed_map_goes_on_where_it_was() {
     let cache = folder.path().join("cache");
     let arguments = ["map", "--network", "KD", "--pes", "1024", "--format=csv", "--quiet"];
     let whole = output(&arguments);
-    let mut command = std::process::Command::new(program());
-    command.args(arguments).env("XRSIM_CACHE", &cache).stdout(Stdio::null());
-    let mut child = command.spawn().expect("it starts");
+    let mut command = process(&arguments);
+    let mut child = command.env("XRSIM_CACHE", &cache).stdout(Stdio::null()).spawn().expect("it starts");
     // The first results are kept after half a second, or at the end.
     while !has_choices(&cache) && child.try_wait().expect("a child").is_none() {
         std::thread::sleep(Duration::from_millis(5));

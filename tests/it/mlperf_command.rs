@@ -7,7 +7,8 @@ use std::path::Path;
 
 use binary::{output, refused, stderr, stdout, xrsim};
 use serde_json::Value;
-use tempfile::tempdir;
+use tempfile::{TempDir, tempdir};
+use xrsim::config::Catalog;
 
 fn printed(arguments: &[&str]) -> String {
     output(&[&["mlperf"], arguments].concat())
@@ -234,13 +235,15 @@ fn what_a_search_finds_is_valid() {
 /// A service time of a second never meets a bound of 15 ms; the message names the first rate, 0.25 per second.
 #[test]
 fn a_bound_that_cannot_be_kept_is_invalid() {
-    let service = ["--service", "constant:ms=1000", "--load", "server", "--format", "csv"];
-    let csv =
-        printed(&[&["inference", "--task", "image_classification_heavy"], &service[..]].concat());
+    let server = |service: &[&str]| {
+        let task = ["inference", "--task", "image_classification_heavy", "--load", "server"];
+        printed(&[&task[..], &["--min-queries", "20000", "--service"], service].concat())
+    };
+    let csv = server(&["constant:ms=1000", "--format", "csv"]);
     assert_eq!(column(&csv, "verdict"), ["INVALID"]);
     let rate: f64 = column(&csv, "value")[0].parse().expect("a number");
     assert!((rate - 0.25).abs() < 0.01, "{rate}");
-    let text = printed(&["inference", "--service", "constant:ms=30", "--load", "server"]);
+    let text = server(&["constant:ms=30"]);
     let reason = "one query alone takes 30 ms, and the bound is 15 ms";
     assert!(text.contains(reason), "{text}");
 }
@@ -327,12 +330,26 @@ fn mobile_has_an_order_and_pauses() {
     assert_eq!(stream, sample, "a stream of single samples");
 }
 
+/// A suite of inference whose translation has few samples. Every run shuffles them, here 3,903,900 otherwise, and
+/// that takes longer than all else.
+fn suite_of_few_samples(folder: &TempDir) -> String {
+    let suite = Catalog::new().text("inference_v0.5").expect("it is embedded");
+    let few = suite.text().replace("performance_samples: 3903900", "performance_samples: 1024");
+    assert_ne!(suite.text(), few);
+    let path = folder.path().join("few.yaml");
+    fs::write(&path, few).expect("written");
+    path.to_str().expect("the path is UTF-8").into()
+}
+
 /// A service time of 3 ms completes 333.3 queries per second. 64 queries that arrive at once are done within
 /// the bound of translation, so that LoadGen passes any rate; the search must not.
 #[test]
 fn no_rate_is_claimed_that_cannot_be_served() {
+    let folder = tempdir().expect("a folder can be made");
+    let suite = suite_of_few_samples(&folder);
     let base = ["inference", "--task", "machine_translation", "--service", "constant:ms=3"];
-    let server = [&base[..], &["--load", "server", "--format", "json"]].concat();
+    let more = ["--suite", &suite, "--load", "server", "--format", "json"];
+    let server = [&base[..], &more].concat();
     let test = |more: &[&str]| {
         let text = printed(&[&server[..], more].concat());
         serde_json::from_str::<Value>(&text).expect("it is JSON")["tests"][0].clone()
@@ -359,10 +376,10 @@ fn no_rate_is_claimed_that_cannot_be_served() {
     assert_eq!(long["verdict"], "VALID", "{long}");
     let fast = test(&["--qps", "340", "--min-queries", "64", "--min-duration", "3"]);
     assert_eq!(fast["verdict"], "INVALID", "{fast}");
-    let summary = tempdir().expect("a folder can be made");
-    let out = summary.path().to_str().expect("the path is UTF-8");
-    test(&["--min-duration", "0.001", "--min-queries", "64", "--out", out]);
-    let summary = summary.path().join("machine_translation/server/mlperf_log_summary.txt");
+    let out = folder.path().join("out");
+    let out_text = out.to_str().expect("the path is UTF-8");
+    test(&["--min-duration", "0.001", "--min-queries", "64", "--out", out_text]);
+    let summary = out.join("machine_translation/server/mlperf_log_summary.txt");
     let summary = fs::read_to_string(summary).expect("written");
     assert!(summary.contains("Result is : VALID"), "LoadGen says so: {summary}");
 }
@@ -371,8 +388,9 @@ fn no_rate_is_claimed_that_cannot_be_served() {
 #[test]
 fn a_server_is_compared_with_offline_only_where_that_means_something() {
     let base = ["inference", "--task", "machine_translation", "--service", "constant:ms=3"];
-    let loads = [&base[..], &["--load", "server", "--load", "offline"]].concat();
     let folder = tempdir().expect("a folder can be made");
+    let suite = suite_of_few_samples(&folder);
+    let loads = [&base[..], &["--suite", &suite, "--load", "server", "--load", "offline"]].concat();
     let out = folder.path().join("out");
     let out = out.to_str().expect("the path is UTF-8");
     let short = ["--min-duration", "0.001", "--min-queries", "2", "--qps", "1e6", "--out", out];

@@ -27,7 +27,7 @@ fn test_and_report(arguments: &[&str]) -> (String, TempDir) {
     (read(html), folder)
 }
 
-const SUITE_WITH_CURVE: [&str; 13] = [
+const SUITE_WITH_CURVE: [&str; 15] = [
     "inference",
     "--task",
     "image_classification_light",
@@ -38,7 +38,9 @@ const SUITE_WITH_CURVE: [&str; 13] = [
     "--load",
     "offline",
     "--min-duration",
-    "5",
+    "1",
+    "--min-queries",
+    "10000",
     "--curve",
     "3",
 ];

@@ -462,7 +462,9 @@ fn the_largest_network_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let file = write(&folder, "large.yaml", &text);
     assert!(output(&["check", &file]).contains("network, no problems"));
-    let more = text + "    - fc: {k: 1, c: 8}\n";
+    let block = "    - repeat: 10000\n      layers: [fc: {k: 8, c: 8}]\n";
+    let blocks = block.repeat(Network::MAX_LAYERS / 10_000);
+    let more = format!("network:\n  name: N\n  layers:\n{blocks}    - fc: {{k: 1, c: 8}}\n");
     let file = write(&folder, "larger.yaml", &more);
     let error = stderr(&xrsim(&["check", &file]).assert().code(1));
     assert!(error.contains("50001 layers; a network has at most 50000"), "{error}");

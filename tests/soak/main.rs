@@ -44,7 +44,7 @@ impl Plan {
     fn of_arguments() -> Result<Option<Self>, String> {
         let built = || env!("CARGO_BIN_EXE_xrsim").to_string();
         let binary = std::env::var("XRSIM_PROGRAM").unwrap_or_else(|_| built());
-        let mut plan = Self { kills: 12, damages: 24, disks: 6, writers: 4, seed: 1, binary };
+        let mut plan = Self { kills: 4, damages: 24, disks: 6, writers: 4, seed: 1, binary };
         let arguments = Arguments::parse(std::env::args().skip(1), &OPTIONS)?;
         if !arguments.runs(NAME) {
             return Ok(None);

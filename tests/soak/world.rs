@@ -46,7 +46,6 @@ impl World {
     /// The program with these arguments, in the folder.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
-        command.env("XRSIM_CACHE", "");
         self.in_folder(command.args(arguments));
         command
     }
@@ -59,8 +58,9 @@ impl World {
         command
     }
 
+    /// Mappings are chosen once for all commands.
     fn in_folder(&self, command: &mut Command) {
-        command.current_dir(self.folder.path());
+        command.current_dir(self.folder.path()).env("XRSIM_CACHE", self.path("choices"));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     }
 

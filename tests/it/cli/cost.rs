@@ -124,9 +124,10 @@ fn cost_stands_networks_dataflows_and_models_side_by_side() {
     assert_eq!(lines.len(), 3, "{one}");
     assert!(lines[2].starts_with("flexibility "), "{one}");
     assert!(lines[0].contains("WS@4096 cycles") && lines[0].contains("RS@4096 uJ"), "{one}");
-    // All networks on three dataflows: one row each, with the ratio of two models.
+    // All networks on three dataflows, as they are written: one row each, with the ratio of two models.
     let models = ["--cost-model", "loop-nest", "--cost-model", "maestro"];
-    let all = output(&[&["cost", "--networks", "artifact"], &models[..]].concat());
+    let written = ["cost", "--networks", "artifact", "--flexibility", "none"];
+    let all = output(&[&written[..], &models].concat());
     assert_eq!(all.lines().count(), 1 + 11 * 3 + 1, "{all}");
     assert!(all.lines().next().is_some_and(|line| line.ends_with("energy / maestro")), "{all}");
     let message = refused(&["cost", "--network", "KD", "--layer", "conv"]);

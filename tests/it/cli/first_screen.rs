@@ -3,12 +3,21 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crate::support::binary::{output, path, refused, stderr, stdout, xrsim};
+use crate::support::binary::{on_threads, output, path, refused, stderr, stdout, xrsim};
 use tempfile::tempdir;
 
-/// 26 pairs of scenario and system, all of them random.
-const MANY: [&str; 7] =
-    ["run", "--scenario", "AR_gaming", "--scenario", "VR_gaming", "--pes", "4096"];
+/// 26 pairs of scenario and system, all of them random, for a third of a second.
+const MANY: [&str; 9] = [
+    "run",
+    "--scenario",
+    "AR_gaming",
+    "--scenario",
+    "VR_gaming",
+    "--pes",
+    "4096",
+    "--duration",
+    "333",
+];
 
 fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
     MANY.into_iter().chain(more.iter().copied()).collect()
@@ -121,15 +130,14 @@ fn programs_get_one_replication_unless_they_ask_for_more() {
 #[test]
 fn the_best_systems_are_the_same_bytes_at_any_number_of_threads() {
     let run = |threads: &str| {
-        let assert = xrsim(&MANY).env("RAYON_NUM_THREADS", threads).assert().success();
-        stdout(&assert)
+        stdout(&on_threads(threads, &MANY).assert().success())
     };
     assert_eq!(run("1"), run("3"));
 }
 
 #[test]
 fn sizes_of_one_style_are_compared_with_each_other() {
-    let run = ["run", "--system", "J", "--pes", "1024,2048,4096"];
+    let run = ["run", "--system", "J", "--pes", "1024,2048,4096", "--flexibility", "none"];
     let table = output(&run);
     let cells = line(&table, "VR_gaming");
     assert!(cells[2].starts_with("J@") && cells[4].starts_with("J@"), "{table}");

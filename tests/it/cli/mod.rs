@@ -12,7 +12,7 @@ mod unix;
 use std::fs;
 use std::path::Path;
 
-use binary::{output, path, refused, stderr, xrsim};
+use binary::{on_threads, output, path, refused, stderr, xrsim};
 use tempfile::tempdir;
 
 fn header(path: &Path) -> String {
@@ -64,7 +64,7 @@ fn out_writes_the_four_files_with_the_documented_columns() {
 fn the_same_seed_gives_the_same_bytes_at_any_thread_count() {
     let run = |threads: &str| {
         let arguments = ["run", "--scenario", "AR_Assistant", "--seed", "5", "--format", "json"];
-        let assert = xrsim(&arguments).env("RAYON_NUM_THREADS", threads).assert().success();
+        let assert = on_threads(threads, &arguments).assert().success();
         assert.get_output().stdout.clone()
     };
     let one = run("1");
@@ -266,6 +266,8 @@ fn a_scheduler_takes_parameters_or_says_what_is_wrong_with_them() {
             "A",
             "--pes",
             "4096",
+            "--replications",
+            "1",
             "--scheduler",
             scheduler,
         ]
@@ -444,15 +446,17 @@ fn more_runs_than_memory_holds_are_refused_before_they_are_made() {
     assert!(message.contains("at most 1000000 runs"), "{message}");
 }
 
-/// 15 runs of 165,000 requests exceed one block of runs.
+/// 15 runs of 165,000 requests exceed one block of runs, and so do 1,100 of any length.
 #[test]
 fn long_runs_come_in_order_across_blocks() {
+    // Without optimisation long runs take half a minute.
+    let (duration, n) = if cfg!(debug_assertions) { ("20", 1_100) } else { ("1e6", 15) };
     let scope = ["--scenario", "VR_gaming", "--system", "A", "--pes", "8192"];
-    let length = ["--duration", "1e6", "--replications", "15", "--format", "csv"];
+    let length = ["--duration", duration, "--replications", &n.to_string(), "--format", "csv"];
     let csv = output(&[&["run"], &scope[..], &length].concat());
     let replications: Vec<_> =
         csv.lines().skip(1).map(|line| line.split(',').nth(7).expect("a label")).collect();
-    let expected: Vec<_> = (0..15).map(|replication: u32| replication.to_string()).collect();
+    let expected: Vec<_> = (0..n).map(|replication: u32| replication.to_string()).collect();
     assert_eq!(replications, expected);
 }
 

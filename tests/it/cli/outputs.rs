@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::Stdio;
 
-use binary::{output, path, refused, stderr, xrsim};
+use binary::{after, output, path, process, refused, stderr, xrsim};
 use tempfile::{TempDir, tempdir};
 
 use crate::support::binary;
@@ -36,11 +36,8 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 /// Runs the command in a shell that refuses files larger than `kib` KiB.
 #[cfg(unix)]
 fn refused_on_a_full_disk(kib: u32, arguments: &[&str]) -> String {
-    let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", 2 * kib);
-    let program = xrsim(arguments).get_program().to_owned();
-    let mut command = assert_cmd::Command::from(Command::new("sh"));
-    let command = command.args(["-c", &script]).arg(program).args(arguments);
-    stderr(&command.assert().code(2))
+    let limit = format!("trap '' XFSZ; ulimit -f {}", 2 * kib);
+    stderr(&after(&limit, arguments).assert().code(2))
 }
 
 #[test]
@@ -256,9 +253,8 @@ fn no_command_writes_where_it_reads_or_writes_twice() {
 fn unread(arguments: &[&str]) {
     let (reader, writer) = std::io::pipe().expect("a pipe can be made");
     drop(reader);
-    let mut command = Command::new(xrsim(arguments).get_program());
-    let status = command.args(arguments).stdout(writer).stderr(std::process::Stdio::null());
-    assert!(status.status().expect("it can be started").success());
+    let status = process(arguments).stdout(writer).stderr(Stdio::null()).status();
+    assert!(status.expect("it can be started").success());
 }
 
 #[test]
@@ -316,7 +312,8 @@ fn the_record_of_a_comparison_has_the_parameters_that_were_found() {
     let folder = tempdir().expect("a folder can be made");
     let [results, tuned] = ["results", "tuned"].map(|name| path(&folder, name));
     let scope = ["compare", "--scenario", "VR_gaming", "--system", "A", "--pes", "4096"];
-    let two = ["--scheduler", "dream", "--scheduler", "edf", "--replications", "2"];
+    let short = ["--replications", "2", "--duration", "300"];
+    let two = [&["--scheduler", "dream", "--scheduler", "edf"][..], &short].concat();
     output(&[&scope[..], &two, &["--tune", "--out", &tuned]].concat());
     let found = record(&tuned, "compare.json")["tuned_schedulers"].clone();
     let label = found[0].as_str().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::binary::{output, path, program, refused, stderr, stdout, xrsim};
+use crate::support::binary::{after, output, path, refused, stderr, stdout, xrsim};
 use tempfile::tempdir;
 
 const RUN: [&str; 7] = ["run", "--scenario", "VR_gaming", "--system", "A", "--pes", "4096"];
@@ -80,10 +80,8 @@ fn a_number_of_threads_that_cannot_be_is_refused() {
 #[cfg(target_os = "linux")]
 #[test]
 fn threads_that_cannot_be_started_are_an_error_and_no_panic() {
-    let mut shell = assert_cmd::Command::new("sh");
-    let shell = shell.args(["-c", "ulimit -v 200000; exec \"$0\" \"$@\""]);
-    let shell = shell.arg(program()).args(RUN);
-    let assert = shell.env("RAYON_NUM_THREADS", "256").env("XRSIM_CACHE", "").assert().code(2);
+    let mut shell = after("ulimit -v 200000", &RUN);
+    let assert = shell.env("RAYON_NUM_THREADS", "256").assert().code(2);
     let message = stderr(&assert);
     assert!(message.starts_with("error: cannot start 256 threads: "), "{message}");
     assert_eq!(message.lines().count(), 1, "{message}");

@@ -2,18 +2,17 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use super::{output, tempdir, xrsim};
+use super::binary::process;
+use super::{output, tempdir};
 
 fn full() -> File {
     File::options().write(true).open("/dev/full").expect("the device is there")
 }
 
 fn status(arguments: &[&str], stdout: impl Into<Stdio>, stderr: impl Into<Stdio>) -> i32 {
-    let command = xrsim(arguments);
-    let mut command = Command::new(command.get_program());
-    let status = command.args(arguments).stdout(stdout).stderr(stderr).status();
+    let status = process(arguments).stdout(stdout).stderr(stderr).status();
     status.expect("the binary starts").code().expect("it is not killed")
 }
 

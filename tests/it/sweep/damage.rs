@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{SPEC, Study};
-use crate::support::binary::{stdout, xrsim};
+use crate::support::binary::{process, stdout};
 
 /// Six points.
 const SMALL: &str = "\
@@ -147,9 +147,7 @@ fn rows_are_in_the_file_long_before_the_last_one_is_made() {
     );
     fs::write(study.path("wait.sh"), "#!/bin/sh\nexec sleep 60\n").expect("it can be written");
     fs::set_permissions(study.path("wait.sh"), fs::Permissions::from_mode(0o755)).expect("set");
-    let command = xrsim(&["sweep", "spec.yaml", "--out", "rows.csv"]);
-    let mut child = std::process::Command::new(command.get_program())
-        .args(command.get_args())
+    let mut child = process(&["sweep", "spec.yaml", "--out", "rows.csv"])
         .env("RAYON_NUM_THREADS", "2")
         .current_dir(study.folder.path())
         .stderr(Stdio::null())

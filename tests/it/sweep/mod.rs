@@ -8,10 +8,9 @@ mod specs;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use assert_cmd::Command;
-use binary::{stderr, stdout, xrsim};
+use binary::{on_threads, process, stderr, stdout, xrsim};
 use tempfile::{TempDir, tempdir};
 
 /// Twelve points, four of them without scores: WS needs 256 PEs, of which 3/4 of 96 and 96 are too few.
@@ -24,15 +23,6 @@ sweep:
     pes: [4096, 1000, 96]
   replications: 1
 ";
-
-/// Choices of mappings that the sweeps of this process have made; not those of earlier processes, whose program
-/// may be another one.
-static CHOICES: LazyLock<PathBuf> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("choices-of-sweeps");
-    // It is absent the first time.
-    let _ = fs::remove_dir_all(&folder);
-    folder
-});
 
 /// A folder with a sweep in `spec.yaml`.
 struct Study {
@@ -52,7 +42,7 @@ impl Study {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = xrsim(arguments);
-        command.current_dir(self.folder.path()).env("XRSIM_CACHE", &*CHOICES);
+        command.current_dir(self.folder.path());
         command
     }
 
@@ -149,10 +139,8 @@ fn a_killed_sweep_goes_on_to_the_same_file() {
     let study = Study::of(spec);
     let whole = study.sweep("whole.csv", &["spec.yaml"]);
     for wait_ms in [0, 5, 20, 40, 60, 80, 100] {
-        let mut child = std::process::Command::new(binary::program())
-            .args(["sweep", "spec.yaml", "--out", "rows.csv"])
+        let mut child = process(&["sweep", "spec.yaml", "--out", "rows.csv"])
             .current_dir(study.folder.path())
-            .env("XRSIM_CACHE", "")
             .stderr(std::process::Stdio::null())
             .spawn()
             .expect("the binary starts");
@@ -212,18 +200,29 @@ fn parts_that_are_no_whole_are_refused() {
     assert!(!study.path("all.csv").exists());
 }
 
+/// The twelve points with small networks, since every number of threads chooses all mappings anew.
 #[test]
 fn the_bytes_are_the_same_at_any_number_of_threads() {
-    let study = Study::of(SPEC);
+    let study = Study::of(&SPEC.replace("[VR_gaming, AR_gaming]", "[words.yaml, shapes.yaml]"));
+    let tiny = "network:\n  name: tiny\n  layers:\n    - conv: {k: 64, c: 32, y: 28, x: 28, r: 3, s: 3, pad: 1}\n    \
+                - dwconv: {k: 64, y: 28, x: 28, r: 3, s: 3, pad: 1}\n    - matmul: {rows: 784, c: 64, k: 48}\n";
+    fs::write(study.path("tiny.yaml"), tiny).expect("a file can be written");
+    for (name, models) in [
+        ("words", "{network: KD, fps: 3}, {network: tiny.yaml, fps: 60}"),
+        ("shapes", "{network: tiny.yaml, fps: 45}"),
+    ] {
+        let text = format!("scenario: {{name: {name}, models: [{models}]}}\n");
+        fs::write(study.path(&format!("{name}.yaml")), text).expect("a file can be written");
+    }
     let sweep = |threads: &str| {
         let out = format!("{threads}.csv");
-        let mut command = study.command(&["sweep", "spec.yaml", "--out", &out]);
-        // Choices depend on no number of threads either.
-        command.env("XRSIM_CACHE", "");
-        command.env("RAYON_NUM_THREADS", threads).assert().success();
+        let mut command = on_threads(threads, &["sweep", "spec.yaml", "--out", &out]);
+        command.current_dir(study.folder.path()).assert().success();
         study.read(&out)
     };
     let one = sweep("1");
+    let has_score = |row: &&str| !cell(&one, row, "score").is_empty();
+    assert_eq!((one.lines().count(), one.lines().skip(1).filter(has_score).count()), (1 + 12, 8));
     assert_eq!(one, sweep("2"));
     assert_eq!(one, sweep("7"));
 }

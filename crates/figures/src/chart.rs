@@ -6,12 +6,16 @@ use super::page::{LegendEntry, Page, X_AXIS_PX, base_line, x_axis, x_grid, y_axi
 use super::scale::Scale;
 use super::scene::{Point, Rect, Scene};
 use super::{Caption, Figure, FigureError, Ink, Quantity, Rows, Sheet};
+use xrsim_model::text::cell;
 
-/// A chart by its parts. Every chart is a [`Figure`].
-pub(super) trait Chart {
+/// A chart with texts around its data.
+pub(super) trait Captioned {
     /// Title, subtitle and note.
     fn caption(&self) -> &Caption;
+}
 
+/// A chart by its parts. Every chart is a [`Figure`].
+pub(super) trait Chart: Captioned {
     /// Checks the data.
     ///
     /// # Errors
@@ -51,6 +55,17 @@ impl<C: Chart> Figure for C {
     fn texts(&self) -> &Caption {
         self.caption()
     }
+}
+
+/// Ends of an interval, if there is one.
+pub(super) fn ends(interval: Option<(f64, f64)>) -> impl Iterator<Item = f64> {
+    interval.into_iter().flat_map(|(low, high)| [low, high])
+}
+
+/// Cells of a table for a value and the ends of its interval; empty where there is none.
+pub(super) fn cells(value: Option<f64>, interval: Option<(f64, f64)>) -> [String; 3] {
+    let values = [value, interval.map(|ends| ends.0), interval.map(|ends| ends.1)];
+    values.map(|value| value.map_or_else(String::new, cell))
 }
 
 /// Entries of the legend for series of areas.

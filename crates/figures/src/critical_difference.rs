@@ -62,10 +62,7 @@ impl CriticalDifference {
     fn draw_difference(&self, scene: &mut Scene, area: &Rect, scale: &Scale) {
         let y = area.y - 7.0;
         let (from, to) = (scale.at(1.0), scale.at(1.0 + self.difference));
-        scene.segment((from, y), (to, y), 1.6, Ink::TEXT);
-        for x in [from, to] {
-            scene.segment((x, y - 3.0), (x, y + 3.0), 1.2, Ink::TEXT);
-        }
+        scene.whisker([(from, y), (to, y)], (0.0, 3.0), [1.6, 1.2]);
         let text = format!("CD = {:.2}", self.difference);
         let width = super::text::width_px(&text, super::scene::LABEL_PX, false);
         // Right of the bar if there is space, otherwise above it.
@@ -78,10 +75,6 @@ impl CriticalDifference {
 }
 
 impl Chart for CriticalDifference {
-    fn caption(&self) -> &Caption {
-        &self.caption
-    }
-
     fn check(&self) -> Result<(), FigureError> {
         check::amount(self.names.len(), MAX_NAMES, "names")?;
         check::length(self.mean_ranks.len(), self.names.len(), || "mean ranks".to_owned())?;

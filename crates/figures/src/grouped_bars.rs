@@ -72,8 +72,7 @@ impl Bar {
 
     /// Every value that the bar shows.
     fn values(&self) -> impl Iterator<Item = f64> {
-        let range = self.range.into_iter().flat_map(|(low, high)| [low, high]);
-        range.chain(self.published).chain([self.value])
+        chart::ends(self.range).chain(self.published).chain([self.value])
     }
 }
 
@@ -152,19 +151,12 @@ impl Bar {
     /// Draws the range and the published value around the middle `x` of the bar.
     fn draw_marks(&self, scene: &mut Scene, x: f64, width: f64, scale: &Scale) {
         if let Some((low, high)) = self.range {
-            draw_whisker(scene, x, (scale.at(low), scale.at(high)), (width * 0.3).min(4.0));
+            let ends = [low, high].map(|end| (x, scale.at(end)));
+            scene.whisker(ends, ((width * 0.3).min(4.0), 0.0), [1.0, 1.0]);
         }
         if let Some(published) = self.published {
             Marker::published(scene, (x, scale.at(published)), (width * 0.7).clamp(1.8, 4.5));
         }
-    }
-}
-
-/// A vertical line from `low` to `high` with caps that reach `cap` to either side \[px\].
-fn draw_whisker(scene: &mut Scene, x: f64, (low, high): (f64, f64), cap: f64) {
-    scene.segment((x, low), (x, high), 1.0, Ink::TEXT);
-    for y in [low, high] {
-        scene.segment((x - cap, y), (x + cap, y), 1.0, Ink::TEXT);
     }
 }
 
@@ -173,10 +165,6 @@ fn draw_missing(scene: &mut Scene, at: Point) {
 }
 
 impl Chart for GroupedBars {
-    fn caption(&self) -> &Caption {
-        &self.caption
-    }
-
     fn check(&self) -> Result<(), FigureError> {
         check::amounts(&[
             (self.groups.len(), MAX_GROUPS, "groups"),
@@ -263,7 +251,10 @@ impl Chart for GroupedBars {
             for (series, bars) in self.series.iter().zip(&panel.bars) {
                 for (group, bar) in self.groups.iter().zip(bars) {
                     let mut row = vec![panel.title.clone(), group.clone(), series.clone()];
-                    row.extend(bar_cells(bar.as_ref()));
+                    let range = bar.and_then(|bar| bar.range);
+                    row.extend(chart::cells(bar.map(|bar| bar.value), range));
+                    let published = bar.and_then(|bar| bar.published);
+                    row.push(published.map_or_else(String::new, cell));
                     row.truncate(header.len());
                     rows.push(row);
                 }
@@ -271,13 +262,6 @@ impl Chart for GroupedBars {
         }
         Rows::new(header, rows)
     }
-}
-
-fn bar_cells(bar: Option<&Bar>) -> [String; 4] {
-    let range = bar.and_then(|bar| bar.range);
-    let published = bar.and_then(|bar| bar.published);
-    let values = [bar.map(|bar| bar.value), range.map(|r| r.0), range.map(|r| r.1), published];
-    values.map(|value| value.map_or_else(String::new, cell))
 }
 
 #[cfg(test)]

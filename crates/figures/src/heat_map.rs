@@ -4,10 +4,11 @@ use super::chart::Chart;
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::Marker;
+use super::named_rows::NamedRows;
 use xrsim_model::text::{cell, counted};
 
 use super::number::{alike, short};
-use super::page::{Categories, GAP_PX, KEY_PX, Page};
+use super::page::{Categories, KEY_PX, Page};
 use super::scale::{Scale, Spacing, extent};
 use super::scene::{Align, HALF_CAPITAL, LABEL_PX, Rect, Scene, Text};
 use super::text::{fit, width_px};
@@ -71,12 +72,6 @@ impl HeatMap {
         (HEIGHT_PX / self.rows.len() as f64).clamp(ROW_PX.0, ROW_PX.1)
     }
 
-    /// Left end of the cells, to the right of the names of rows \[px\].
-    fn left(&self, side_px: f64) -> f64 {
-        let widths = self.rows.iter().map(|name| width_px(&row_name(name), LABEL_PX, false));
-        side_px + 17.0 + widths.fold(0.0, f64::max) + GAP_PX
-    }
-
     /// Draws the meaning of the colours: a strip with ticks, and the sign of a missing result.
     fn draw_key(&self, page: &mut Page, scale: &Scale) {
         let (side, right) = (page.side_px(), page.right_px());
@@ -129,10 +124,6 @@ impl HeatMap {
     }
 }
 
-fn row_name(name: &str) -> String {
-    fit(name, LABEL_PX, false, MAX_NAME_PX)
-}
-
 fn draw_strip(scene: &mut Scene, strip: &Rect, scale: &Scale) {
     for step in 0..STEPS {
         let share = |step: usize| step as f64 / STEPS as f64;
@@ -165,10 +156,6 @@ fn draw_missing(scene: &mut Scene, cell: &Rect) {
 }
 
 impl Chart for HeatMap {
-    fn caption(&self) -> &Caption {
-        &self.caption
-    }
-
     fn check(&self) -> Result<(), FigureError> {
         check::amounts(&[
             (self.columns.len(), MAX_COLUMNS, "columns"),
@@ -196,15 +183,13 @@ impl Chart for HeatMap {
         let scale = self.scale();
         self.draw_key(page, &scale);
         let height = self.row_height() * self.rows.len() as f64;
-        let grid = Grid::starting_at(page, self.left(page.side_px()), height);
+        let rows = NamedRows::within(&self.rows, MAX_NAME_PX);
+        let grid = Grid::starting_at(page, page.side_px() + 17.0 + rows.width_px, height);
         let names = Categories::new(&self.columns, grid.width);
         let area = grid.areas(page, &[""], 0.0, names.depth_px())[0];
         self.draw_cells(&mut page.scene, &area, &scale);
-        for (row, name) in self.rows.iter().enumerate() {
-            let y = area.y + (row as f64 + 0.5) * self.row_height();
-            let name = Text::label(row_name(name), (area.x - GAP_PX, y));
-            page.scene.text(name.aligned(Align::End).centred());
-        }
+        let middle = |row: usize| area.y + (row as f64 + 0.5) * self.row_height();
+        rows.draw_at(&mut page.scene, area.x, middle);
         names.draw(&mut page.scene, &area);
         page.y_title(&self.row_axis, area.y, area.bottom());
         page.x_title(&self.column_axis, grid.left);

@@ -1,6 +1,6 @@
 //! Dot plots: means with their intervals, in rows with names, in panels that share both axes.
 
-use super::chart::Chart;
+use super::chart::{self, Chart};
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::{Marker, RADIUS_PX};
@@ -9,7 +9,7 @@ use super::page::{Page, X_AXIS_PX, base_line, x_axis, x_grid};
 use super::scale::{Scale, extent};
 use super::scene::{Rect, Scene};
 use super::{Caption, FigureError, Ink, Quantity, Rows};
-use xrsim_model::text::{cell, counted};
+use xrsim_model::text::counted;
 
 /// Means with intervals, a row for each name, in panels side by side: schedulers by their score, a panel a scenario.
 ///
@@ -55,8 +55,7 @@ const MIN_PANEL_PX: f64 = 80.0;
 
 impl Mean {
     fn values(&self) -> impl Iterator<Item = f64> {
-        let ends = self.interval.into_iter().flat_map(|(low, high)| [low, high]);
-        ends.chain([self.value])
+        chart::ends(self.interval).chain([self.value])
     }
 }
 
@@ -78,11 +77,8 @@ impl IntervalPanel {
                 continue;
             };
             if let Some((low, high)) = interval {
-                let (from, to) = (scale.at(*low), scale.at(*high));
-                scene.segment((from, y), (to, y), 1.4, Ink::TEXT);
-                for x in [from, to] {
-                    scene.segment((x, y - 3.0), (x, y + 3.0), 1.2, Ink::TEXT);
-                }
+                let ends = [low, high].map(|end| (scale.at(*end), y));
+                scene.whisker(ends, (0.0, 3.0), [1.4, 1.2]);
             }
             Marker::Disc.draw(scene, (scale.at(*value), y), RADIUS_PX, Ink::series(0));
         }
@@ -91,10 +87,6 @@ impl IntervalPanel {
 }
 
 impl Chart for Intervals {
-    fn caption(&self) -> &Caption {
-        &self.caption
-    }
-
     fn check(&self) -> Result<(), FigureError> {
         check::amounts(&[
             (self.names.len(), MAX_NAMES, "names"),
@@ -152,10 +144,8 @@ impl Chart for Intervals {
         for panel in &self.panels {
             for (name, mean) in self.names.iter().zip(&panel.means) {
                 let interval = mean.and_then(|mean| mean.interval);
-                let values =
-                    [mean.map(|mean| mean.value), interval.map(|it| it.0), interval.map(|it| it.1)];
                 let mut row = vec![panel.title.clone(), name.clone()];
-                row.extend(values.map(|value| value.map_or_else(String::new, cell)));
+                row.extend(chart::cells(mean.map(|mean| mean.value), interval));
                 rows.push(row);
             }
         }

@@ -280,6 +280,12 @@ macro_rules! charts {
     ($($module:ident { $chart:ident $(, $part:ident)* })+) => {
         $(pub use $module::{$chart $(, $part)*};)+
 
+        $(impl chart::Captioned for $chart {
+            fn caption(&self) -> &Caption {
+                &self.caption
+            }
+        })+
+
         #[cfg(test)]
         const SAMPLES: &[tests::Samples] = &[$(tests::Samples::of::<$chart>()),+];
     };

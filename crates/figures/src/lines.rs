@@ -98,8 +98,7 @@ const BAND: f64 = 0.2;
 impl LinePoint {
     /// Every value of y at the point.
     fn values(&self) -> impl Iterator<Item = f64> {
-        let interval = self.interval.into_iter().flat_map(|(low, high)| [low, high]);
-        interval.chain([self.mean])
+        chart::ends(self.interval).chain([self.mean])
     }
 }
 
@@ -214,10 +213,6 @@ impl LinePanel {
 }
 
 impl Chart for Lines {
-    fn caption(&self) -> &Caption {
-        &self.caption
-    }
-
     fn check(&self) -> Result<(), FigureError> {
         check::amounts(&[
             (self.series.len(), MAX_SERIES, "series"),
@@ -303,9 +298,8 @@ impl Chart for Lines {
             for (series, line) in self.series.iter().zip(&panel.lines) {
                 let row = |kind: &str, x, y, interval: Option<(f64, f64)>| {
                     let mut row = vec![panel.title.clone(), series.clone(), kind.to_owned()];
-                    row.extend([cell(x), cell(y)]);
-                    let ends = [interval.map(|ends| ends.0), interval.map(|ends| ends.1)];
-                    row.extend(ends.map(|end| end.map_or_else(String::new, cell)));
+                    row.push(cell(x));
+                    row.extend(chart::cells(Some(y), interval));
                     row
                 };
                 rows.extend(line.points.iter().map(|p| row("point", p.x, p.mean, p.interval)));
@@ -314,7 +308,8 @@ impl Chart for Lines {
         }
         rows.extend(self.limits.iter().map(|limit| {
             let mut row = vec![String::new(), limit.name.clone(), "limit".to_owned()];
-            row.extend([String::new(), cell(limit.value), String::new(), String::new()]);
+            row.push(String::new());
+            row.extend(chart::cells(Some(limit.value), None));
             row
         }));
         Rows::new(["panel", "series", "kind", "x", "mean", "low", "high"], rows)

@@ -20,8 +20,12 @@ pub(super) struct NamedRows {
 impl NamedRows {
     /// Rows on a page `page_px` wide. Names are shortened only if they take more than 0.6 of it.
     pub(super) fn new(names: &[String], page_px: f64) -> Self {
-        let most = MAX_SHARE * page_px;
-        let names: Vec<_> = names.iter().map(|name| fit(name, LABEL_PX, false, most)).collect();
+        Self::within(names, MAX_SHARE * page_px)
+    }
+
+    /// Rows with names that are shortened to `most_px`.
+    pub(super) fn within(names: &[String], most_px: f64) -> Self {
+        let names: Vec<_> = names.iter().map(|name| fit(name, LABEL_PX, false, most_px)).collect();
         let widths = names.iter().map(|name| width_px(name, LABEL_PX, false));
         let width_px = widths.fold(0.0, f64::max) + GAP_PX;
         Self { names, width_px }
@@ -39,8 +43,13 @@ impl NamedRows {
 
     /// Writes the names to the left of `area`.
     pub(super) fn draw(&self, scene: &mut Scene, area: &Rect) {
+        self.draw_at(scene, area.x, |index| Self::middle(area, index));
+    }
+
+    /// Writes the names to the left of `x`, each around the middle of its row.
+    pub(super) fn draw_at(&self, scene: &mut Scene, x: f64, middle: impl Fn(usize) -> f64) {
         for (index, name) in self.names.iter().enumerate() {
-            let at = (area.x - GAP_PX, Self::middle(area, index));
+            let at = (x - GAP_PX, middle(index));
             scene.text(Text::label(name.clone(), at).aligned(Align::End).centred());
         }
     }

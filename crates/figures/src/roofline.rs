@@ -176,10 +176,6 @@ fn slant(frame: &Frame, bandwidth: f64, peak: f64) -> Line {
 }
 
 impl Chart for Roofline {
-    fn caption(&self) -> &Caption {
-        &self.caption
-    }
-
     fn check(&self) -> Result<(), FigureError> {
         check::amount(self.peaks.len(), MAX_CEILINGS, "peaks")?;
         check::at_most(self.bandwidths.len(), MAX_CEILINGS, "bandwidths")?;

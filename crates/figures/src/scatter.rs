@@ -189,10 +189,6 @@ fn draw_list(page: &mut Page, entries: &[String]) {
 const MAX_LINES: usize = 4;
 
 impl Chart for Scatter {
-    fn caption(&self) -> &Caption {
-        &self.caption
-    }
-
     fn check(&self) -> Result<(), FigureError> {
         check::amounts(&[
             (self.series.len(), MAX_SERIES, "series"),

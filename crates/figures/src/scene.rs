@@ -229,6 +229,19 @@ impl Scene {
         self.line(vec![from, to], width_px, ink);
     }
 
+    /// Draws a line between the ends of an interval, with caps from -(dx, dy) to (dx, dy) around the ends.
+    pub(super) fn whisker(
+        &mut self,
+        [from, to]: [Point; 2],
+        (dx, dy): (f64, f64),
+        [width_px, cap_width_px]: [f64; 2],
+    ) {
+        self.segment(from, to, width_px, Ink::TEXT);
+        for (x, y) in [from, to] {
+            self.segment((x - dx, y - dy), (x + dx, y + dy), cap_width_px, Ink::TEXT);
+        }
+    }
+
     /// Draws a line through points in dashes. A line without pattern is solid.
     pub(super) fn dashed(&mut self, points: Vec<Point>, dashes: Dashes, width_px: f64, ink: Ink) {
         for stretch in dashes.cut(points) {

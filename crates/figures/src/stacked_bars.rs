@@ -100,10 +100,6 @@ impl StackPanel {
 }
 
 impl Chart for StackedBars {
-    fn caption(&self) -> &Caption {
-        &self.caption
-    }
-
     fn check(&self) -> Result<(), FigureError> {
         let parts = self.categories.len() * self.series.len() * self.panels.len();
         check::amounts(&[

@@ -58,20 +58,14 @@ impl Writer {
             Shape::Line { points, width_px, ink } => self.polyline(points, *width_px, *ink),
             Shape::Polygon { points, ink } => {
                 let points = points.iter().map(|&point| units(point));
-                self.line(format_args!(
-                    "<polygon{} fill=\"{}\" points=\"{}\"/>",
-                    opacity(*ink),
-                    colour(*ink),
-                    list(points)
-                ));
+                self.line(format_args!("<polygon{} points=\"{}\"/>", fill(*ink), list(points)));
             }
             Shape::Disc { centre, radius_px, ink } => {
                 let (x, y) = units(*centre);
                 self.line(format_args!(
-                    "<circle cx=\"{x}\" cy=\"{y}\" r=\"{}\"{} fill=\"{}\"/>",
+                    "<circle cx=\"{x}\" cy=\"{y}\" r=\"{}\"{}/>",
                     length(*radius_px),
-                    opacity(*ink),
-                    colour(*ink)
+                    fill(*ink)
                 ));
             }
             Shape::Text(text) => self.label(text),
@@ -86,9 +80,8 @@ impl Writer {
         }
         let (width, height) = (right - x, bottom - y);
         self.line(format_args!(
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"{} fill=\"{}\"/>",
-            opacity(ink),
-            colour(ink)
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"{}/>",
+            fill(ink)
         ));
     }
 
@@ -119,10 +112,9 @@ impl Writer {
         };
         self.line(format_args!(
             "<text x=\"{x}\" y=\"{y}\" dy=\"{TOP_TO_BASELINE}em\" text-anchor=\"{anchor}\" \
-             font-size=\"{}\"{} fill=\"{}\"{weight}{turn}>",
+             font-size=\"{}\"{}{weight}{turn}>",
             text.size_px * SCALE,
-            opacity(text.ink),
-            colour(text.ink)
+            fill(text.ink)
         ));
         self.line(format_args!("{}\n</text>", quoted(&text.text)));
     }
@@ -144,6 +136,11 @@ fn length(px: f64) -> i32 {
 /// The attribute of the opacity; nothing for opaque inks.
 fn opacity(ink: Ink) -> String {
     if ink.opacity == 1.0 { String::new() } else { format!(" opacity=\"{}\"", ink.opacity) }
+}
+
+/// The attributes of a shape that is filled.
+fn fill(ink: Ink) -> String {
+    format!("{} fill=\"{}\"", opacity(ink), colour(ink))
 }
 
 fn colour(ink: Ink) -> String {

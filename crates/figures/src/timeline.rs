@@ -4,10 +4,11 @@ use super::chart::Chart;
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::Marker;
+use super::named_rows::NamedRows;
 use super::page::{GAP_PX, LegendEntry, Page, X_AXIS_PX, base_line, x_axis, x_grid};
 use super::scale::Scale;
 use super::scene::{Align, LABEL_PX, Point, Rect, Scene, Text};
-use super::text::{fit, fits, width_px};
+use super::text::{fits, width_px};
 use super::{Caption, FigureError, Ink, Rows, model_places};
 use xrsim_model::text::{cell, counted};
 
@@ -140,16 +141,12 @@ impl Timeline {
 
     /// Left end of the data, to the right of the names of rows \[px\].
     fn left(&self, side_px: f64) -> f64 {
-        let names = self.panels.iter().flat_map(|panel| &panel.rows);
-        let widths = names.map(|name| width_px(&row_name(name), LABEL_PX, false));
-        side_px + widths.fold(0.0, f64::max) + GAP_PX
+        let widths = self.panels.iter().map(|panel| panel.names().width_px);
+        side_px + widths.fold(GAP_PX, f64::max)
     }
 
     fn draw_panel(&self, scene: &mut Scene, panel: &TimelinePanel, area: &Rect, time: &Scale) {
-        for (row, name) in panel.rows.iter().enumerate() {
-            let at = (area.x - GAP_PX, slices_top(area, row) + SLICE_PX / 2.0);
-            scene.text(Text::label(row_name(name), at).aligned(Align::End).centred());
-        }
+        panel.names().draw_at(scene, area.x, |row| slices_top(area, row) + SLICE_PX / 2.0);
         let inks = self.inks();
         for slice in &panel.slices {
             self.draw_slice(scene, slice, area, (time, inks[slice.model]));
@@ -187,8 +184,10 @@ impl Timeline {
     }
 }
 
-fn row_name(name: &str) -> String {
-    fit(name, LABEL_PX, false, MAX_NAME_PX)
+impl TimelinePanel {
+    fn names(&self) -> NamedRows {
+        NamedRows::within(&self.rows, MAX_NAME_PX)
+    }
 }
 
 /// Upper edge of the slices of a row, which deadlines stand on \[px\].
@@ -252,10 +251,6 @@ fn draw_drop(scene: &mut Scene, at: Point, ink: Ink) {
 }
 
 impl Chart for Timeline {
-    fn caption(&self) -> &Caption {
-        &self.caption
-    }
-
     fn check(&self) -> Result<(), FigureError> {
         check::amounts(&[
             (self.models.len(), MAX_MODELS, "models"),

@@ -1,13 +1,13 @@
 //! Tornado chart: horizontal bars from zero, a row for each thing, the longest first.
 
-use super::chart::Chart;
+use super::chart::{self, Chart};
 use super::check::{self, Allowed};
 use super::page::{GAP_PX, Page, X_AXIS_PX, base_line, x_axis, x_grid};
 use super::scale::Scale;
 use super::scene::{Align, LABEL_PX, Rect, Scene, Text};
 use super::text::{fit, width_px};
 use super::{Caption, FigureError, Ink, Quantity, Rows};
-use xrsim_model::text::{cell, counted};
+use xrsim_model::text::counted;
 
 /// Bars from zero to both sides in rows, such as changes of a score by the level of a factor. Panels stand side
 /// by side and share the rows.
@@ -66,8 +66,7 @@ const NAMES: f64 = 0.38;
 
 impl TornadoBar {
     fn values(&self) -> impl Iterator<Item = f64> {
-        let range = self.range.into_iter().flat_map(|(low, high)| [low, high]);
-        range.chain([self.value])
+        chart::ends(self.range).chain([self.value])
     }
 
     /// Draws the bar with its upper end at `y`.
@@ -81,10 +80,7 @@ impl TornadoBar {
         let mut ends = [zero.min(end), zero.max(end)];
         if let Some((low, high)) = self.range {
             let [low, high] = [low, high].map(|it| scale.at(it));
-            scene.segment((low, middle), (high, middle), 1.0, Ink::TEXT);
-            for x in [low, high] {
-                scene.segment((x, middle - 2.5), (x, middle + 2.5), 1.0, Ink::TEXT);
-            }
+            scene.whisker([(low, middle), (high, middle)], (0.0, 2.5), [1.0, 1.0]);
             ends = [ends[0].min(low), ends[1].max(high)];
         }
         // A bar of no length needs no name: the row says that there is no effect.
@@ -177,10 +173,6 @@ impl Tornado {
 }
 
 impl Chart for Tornado {
-    fn caption(&self) -> &Caption {
-        &self.caption
-    }
-
     fn check(&self) -> Result<(), FigureError> {
         check::amounts(&[
             (self.panels.len(), MAX_PANELS, "panels"),
@@ -224,15 +216,9 @@ impl Chart for Tornado {
         for row in &self.rows {
             for (panel, bars) in self.panels.iter().zip(&row.bars) {
                 for bar in bars {
-                    let end = |end: Option<f64>| end.map_or_else(String::new, cell);
-                    rows.push(vec![
-                        row.name.clone(),
-                        panel.axis.title(),
-                        bar.label.clone(),
-                        cell(bar.value),
-                        end(bar.range.map(|it| it.0)),
-                        end(bar.range.map(|it| it.1)),
-                    ]);
+                    let mut cells = vec![row.name.clone(), panel.axis.title(), bar.label.clone()];
+                    cells.extend(chart::cells(Some(bar.value), bar.range));
+                    rows.push(cells);
                 }
             }
         }

@@ -2,7 +2,7 @@
 //! system.
 
 use xrsim_model::cost::Dominant;
-use xrsim_model::ids::ModelId;
+use xrsim_model::ids::{AccelId, ModelId};
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::RunResult;
 
@@ -48,17 +48,17 @@ impl DominantLayers {
 
     /// Adds a run, with every model on its fastest accelerator.
     pub fn take(&mut self, plan: &Plan, result: &RunResult) {
-        let names = model_names(&plan.scenario);
-        for (model, name) in plan.scenario.model_ids().zip(names) {
-            self.take_model(plan, result, model, name);
+        for (model, name, fastest) in on_fastest(plan, result) {
+            self.take_model(plan, result, (model, name, fastest));
         }
     }
 
-    fn take_model(&mut self, plan: &Plan, result: &RunResult, model: ModelId, name: &str) {
-        let offers = result.costs.offers(model);
-        let Some(fastest) = offers.min_by_key(|&id| result.costs.on(model, id).latency()) else {
-            return;
-        };
+    fn take_model(
+        &mut self,
+        plan: &Plan,
+        result: &RunResult,
+        (model, name, fastest): (ModelId, &str, AccelId),
+    ) {
         let active = plan.scenario.model(model);
         let (network, cost) = (&active.unit.network, result.costs.on(model, fastest).network());
         let accelerator = &plan.system.accelerators()[fastest.index()];
@@ -122,6 +122,18 @@ impl Found {
             listed(&self.systems, "systems")
         )
     }
+}
+
+/// Models of a run that can run, with their names and fastest accelerators.
+pub(super) fn on_fastest<'r>(
+    plan: &'r Plan,
+    result: &'r RunResult,
+) -> impl Iterator<Item = (ModelId, &'r str, AccelId)> {
+    let models = plan.scenario.model_ids().zip(model_names(&plan.scenario));
+    models.filter_map(|(model, name)| {
+        let latency = |id: &AccelId| result.costs.on(model, *id).latency();
+        Some((model, name, result.costs.offers(model).min_by_key(latency)?))
+    })
 }
 
 /// Adds `name` unless it is known.

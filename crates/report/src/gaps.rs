@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
+use crate::dominant::on_fastest;
 use xrsim_model::cost::loop_nest::nests_of_network;
 use xrsim_model::hardware::{Accelerator, Flexibility};
 use xrsim_model::mapper::{Certainty, Chooser};
 use xrsim_model::model::Network;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::RunResult;
-
-use xrsim_results::model_names;
 
 /// Least part of the time of an accelerator that a named layer takes at the rate of its model.
 const LEAST_LOAD: f64 = 0.1;
@@ -51,13 +50,7 @@ impl LayerGaps {
 
     /// Adds a run under a cost model that chooses mappings, with every model on its fastest accelerator.
     pub fn take(&mut self, plan: &Plan, result: &RunResult) {
-        let names = model_names(&plan.scenario);
-        for (model, name) in plan.scenario.model_ids().zip(names) {
-            let offers = result.costs.offers(model);
-            let Some(fastest) = offers.min_by_key(|&id| result.costs.on(model, id).latency())
-            else {
-                continue;
-            };
+        for (model, name, fastest) in on_fastest(plan, result) {
             let accelerator = &plan.system.accelerators()[fastest.index()];
             if accelerator.flexibility == Flexibility::None {
                 continue;

@@ -138,30 +138,12 @@ impl Ranking {
                 Better::Lower => a.total_cmp(&b),
             }
         });
-        let means: Vec<Vec<f64>> = all.iter().map(|it| means(it, n_policies, measure)).collect();
-        let best = means.iter().map(|it| measure.best(it.iter().copied()));
-        let best: Vec<f64> = best.collect();
-        let difference: Vec<_> = order
-            .iter()
-            .skip(1)
-            .map(|&policy| {
-                let pairs = series[policy].iter().copied().zip(series[order[0]].iter().copied());
-                PairedDifference::of(pairs)
-            })
-            .collect();
+        let leaders = Leaders::of(&all, n_policies, measure);
+        let difference: Vec<_> = order.iter().skip(1).map(to_best).collect();
         let p_values: Vec<_> = difference.iter().filter_map(PairedDifference::p_value).collect();
         let adjusted = holm(&p_values);
         let bounds = mean_bounds(&all);
         let bound = bounds.tightest();
-        let leaders = means.iter().zip(&best).map(|(means, best)| {
-            let is_best = means.iter().map(|mean| mean == best).collect::<Vec<_>>();
-            let n_best = is_best.iter().filter(|it| **it).count();
-            (is_best, n_best)
-        });
-        let leaders: Vec<_> = leaders.collect();
-        let leads = |policy: usize, alone: bool| {
-            leaders.iter().filter(|(is_best, n)| is_best[policy] && (*n == 1) == alone).count()
-        };
         let standing = |(rank, &policy): (usize, &usize)| Standing {
             policy: Arc::clone(comparison.policies()[policy].label()),
             measure: summaries[policy],
@@ -171,13 +153,13 @@ impl Ranking {
             energy_mj: mean_of(&all, policy, "energy_mj"),
             gap: gap(bound.1, mean_of(&all, policy, "score_executed_mean")),
             shares: (rank > 0).then(|| Shares::of(&all, (policy, order[0]), measure)),
-            wins: leads(policy, true),
-            ties: leads(policy, false),
+            wins: leaders.led_by(policy, true),
+            ties: leaders.led_by(policy, false),
         };
         Self {
             measure,
             standings: order.iter().enumerate().map(standing).collect(),
-            best_of_each: Summary::of(best.iter().copied()).mean,
+            best_of_each: Summary::of(leaders.best.iter().copied()).mean,
             bounds,
             bound,
             n_configurations: all.len(),
@@ -195,6 +177,31 @@ impl Ranking {
     fn widest(&self) -> Option<Summary> {
         let measures = self.standings.iter().map(|standing| standing.measure);
         measures.max_by(|a, b| a.sd.total_cmp(&b.sd))
+    }
+}
+
+/// The best policies of every configuration.
+struct Leaders {
+    /// Mean of the best, by configuration.
+    best: Vec<f64>,
+    /// Means of the policies, `[configuration][policy]`.
+    means: Vec<Vec<f64>>,
+}
+
+impl Leaders {
+    fn of(all: &[&[Replication]], n_policies: usize, measure: Measure) -> Self {
+        let means: Vec<Vec<f64>> = all.iter().map(|it| means(it, n_policies, measure)).collect();
+        let best = means.iter().map(|it| measure.best(it.iter().copied())).collect();
+        Self { best, means }
+    }
+
+    /// Number of configurations that a policy leads, alone or together with others.
+    fn led_by(&self, policy: usize, alone: bool) -> usize {
+        let is_led = |(means, best): &(&Vec<f64>, &f64)| {
+            let n_best = means.iter().filter(|mean| *mean == *best).count();
+            means[policy] == **best && (n_best == 1) == alone
+        };
+        self.means.iter().zip(&self.best).filter(is_led).count()
     }
 }
 

@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use xrsim_figures::{Figure, FigureError, Format, Sheet, render_on};
 
+use crate::table::Rows;
+
 use super::provenance::Pair;
 use super::{data, page};
 
@@ -86,7 +88,7 @@ impl Section {
     }
 
     /// Adds a table, unless it has no rows. Columns whose cells are all empty are left out.
-    pub(super) fn add(&mut self, caption: &str, header: &[String], rows: &[Vec<String>]) {
+    pub(super) fn add(&mut self, caption: &str, (header, rows): &Rows) {
         if rows.is_empty() {
             return;
         }
@@ -125,12 +127,12 @@ mod tests {
         let text = |cells: &[&str]| cells.iter().map(|it| (*it).to_string()).collect::<Vec<_>>();
         let mut section = Section::new("a", "A", "");
         let header = text(&["name", "score", "empty"]);
-        section.add("t", &header, &[text(&["1", "0.5", ""]), text(&["x", "", ""])]);
+        section.add("t", &(header.clone(), vec![text(&["1", "0.5", ""]), text(&["x", "", ""])]));
         let found = serde_json::to_value(&section.tables).expect("it serialises");
         assert_eq!(found[0]["columns"][0]["is_text"], true);
         assert_eq!(found[0]["columns"].as_array().map(Vec::len), Some(2));
         assert_eq!(found[0]["rows"], serde_json::json!([["1", 0.5], ["x", null]]));
-        section.add("t", &header, &[]);
+        section.add("t", &(header, Vec::new()));
         assert_eq!(section.tables.len(), 1);
     }
 }

@@ -6,6 +6,8 @@ use xrsim_figures::{
 };
 use xrsim_sim::score::Score;
 
+use crate::table::Rows;
+
 use super::article::{Article, Section};
 use super::provenance::Pair;
 use super::sweep::facts;
@@ -59,12 +61,10 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
     ];
     let columns =
         [&["scheduler"], &compared[..], &["miss_ratio", "energy_mj", "gap_to_bound"]].concat();
-    let (header, rows) = policies.pick(&columns, &all);
-    ranking.add("Schedulers over all scenarios", &header, &rows);
+    ranking.add("Schedulers over all scenarios", &policies.pick(&columns, &all));
     let mut scenarios = Section::new("scenarios", "Scenarios", "Every scenario by itself.");
     let columns = [&["scenario", "scheduler"], &compared[..]].concat();
-    let (header, rows) = policies.pick(&columns, &of_scenarios);
-    scenarios.add("Schedulers in every scenario", &header, &rows);
+    scenarios.add("Schedulers in every scenario", &policies.pick(&columns, &of_scenarios));
     let mut ranks = Section::new(
         "ranks",
         "Ranks",
@@ -73,7 +73,7 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
     if let Some(source) = files.ranks {
         let table = Table::read(source, &["name", "mean_rank", "groups"])?;
         draw(&mut ranks, &diagram(source, &table)?, source)?;
-        ranks.add("Mean ranks", &table.header, &table.rows);
+        ranks.add("Mean ranks", &(table.header, table.rows));
     }
     let mut all_pairs = Section::new(
         "pairs",
@@ -81,7 +81,7 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
         "First minus second; p_holm is corrected for all pairs of a scenario; won, tied, lost: shares of runs in which \
          the first is better, equal or worse on the same requests.",
     );
-    all_pairs.add("All pairs of schedulers", &pairs.header, &pairs.rows);
+    all_pairs.add("All pairs of schedulers", &(pairs.header, pairs.rows));
     let n_schedulers = all.len();
     let article = Article {
         title: "Comparison of schedulers".into(),
@@ -139,17 +139,15 @@ impl Table {
         let rows = reader.records().map(|record| Ok(cells(&record.map_err(failed)?)));
         Ok(Self { header, rows: rows.collect::<Result<_, _>>()? })
     }
-}
 
-impl Table {
+    /// Place of a column.
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.header.iter().position(|known| known == name)
+    }
+
     /// The columns called `names` of some rows, in this order.
-    pub(super) fn pick(
-        &self,
-        names: &[&str],
-        rows: &[Vec<String>],
-    ) -> (Vec<String>, Vec<Vec<String>>) {
-        let place = |name: &&str| self.header.iter().position(|it| it == name);
-        let places: Vec<usize> = names.iter().filter_map(place).collect();
+    pub(super) fn pick(&self, names: &[&str], rows: &[Vec<String>]) -> Rows {
+        let places: Vec<usize> = names.iter().filter_map(|name| self.place(name)).collect();
         let of = |row: &Vec<String>| places.iter().map(|&at| row[at].clone()).collect();
         (of(&self.header), rows.iter().map(of).collect())
     }

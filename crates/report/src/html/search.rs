@@ -8,6 +8,8 @@ use xrsim_model::text::counted;
 use xrsim_search as search;
 use xrsim_sim::sweep::pareto;
 
+use crate::table::Columns;
+
 use super::article::{Article, Section};
 use super::comparison::Table;
 use super::sweep::facts;
@@ -61,46 +63,30 @@ fn summary(questions: &[Value], answers: &Table) -> Section {
     let lead = "The best system of every question. gap_percent: distance to the largest bound that the search left open; \
                 certificate: no system of the space exceeds it under any scheduler.";
     let mut section = Section::new("answers", "Answers", lead);
-    let header = [
-        "question",
-        "system",
-        "scheduler",
-        "value",
-        "half_width",
-        "stop",
-        "gap_percent",
-        "certificate",
-        "simulated",
-        "systems",
-        "area_mm2",
-    ];
-    let column = |name: &str| answers.header.iter().position(|known| known == name);
-    let row = |question: &Value| {
+    let best = |question: &Value, column: Option<usize>| -> String {
         let name = text(&question["question"]);
         let best = answers.rows.iter().find(|row| row[0] == name);
-        let cell = |column: Option<usize>| {
-            best.zip(column).map_or(String::new(), |(row, at)| row[at].clone())
-        };
-        let counts = &question["counts"];
-        let simulated = counts["simulated"].as_u64().unwrap_or(0)
-            + counts["partly_simulated"].as_u64().unwrap_or(0);
-        let gap = question["gap"].as_f64().map_or(String::new(), |gap| (100.0 * gap).to_string());
-        vec![
-            name,
-            cell(Some(1)),
-            cell(Some(2)),
-            cell(column(objective(question, 0))),
-            cell(column("half_width")),
-            text(&question["stop"]),
-            gap,
-            text(&question["certificate"]),
-            simulated.to_string(),
-            text(&counts["systems"]),
-            cell(column("area_mm2")),
-        ]
+        best.zip(column).map_or(String::new(), |(row, at)| row[at].clone())
     };
-    let rows: Vec<_> = questions.iter().map(row).collect();
-    section.add("Best systems", &header.map(String::from), &rows);
+    let value = |it: &Value| best(it, answers.place(objective(it, 0)));
+    let simulated = |it: &Value| {
+        let count = |name: &str| it["counts"][name].as_u64().unwrap_or(0);
+        count("simulated") + count("partly_simulated")
+    };
+    let gap = |it: &Value| it["gap"].as_f64().map_or(String::new(), |it| (100.0 * it).to_string());
+    let table = Columns::<&Value>::new()
+        .text("question", |it| text(&it["question"]))
+        .text("system", |it| best(it, Some(1)))
+        .text("scheduler", |it| best(it, Some(2)))
+        .number("value", |it| value(it))
+        .number("half_width", |it| best(it, answers.place("half_width")))
+        .text("stop", |it| text(&it["stop"]))
+        .number("gap_percent", |it| gap(it))
+        .number("certificate", |it| text(&it["certificate"]))
+        .number("simulated", |it| simulated(it))
+        .number("systems", |it| text(&it["counts"]["systems"]))
+        .number("area_mm2", |it| best(it, answers.place("area_mm2")));
+    section.add("Best systems", &table.of(questions).into_rows());
     section
 }
 
@@ -152,8 +138,8 @@ fn section(index: usize, question: &Value, answers: &Table, evaluated: &Table) -
         "pes",
         "idle_pes",
     ];
-    let (header, shown) = answers.pick(&columns, &found);
-    section.add(&format!("Systems of the answer for {name}"), &header, &shown);
+    let caption = format!("Systems of the answer for {name}");
+    section.add(&caption, &answers.pick(&columns, &found));
     let columns = [
         "system",
         "scheduler",
@@ -167,8 +153,8 @@ fn section(index: usize, question: &Value, answers: &Table, evaluated: &Table) -
         "energy_mj",
         "miss_ratio",
     ];
-    let (header, shown) = evaluated.pick(&columns, &rows[..rows.len().min(MAX_ROWS)]);
-    section.add(&format!("Simulated systems for {name}"), &header, &shown);
+    let shown = evaluated.pick(&columns, &rows[..rows.len().min(MAX_ROWS)]);
+    section.add(&format!("Simulated systems for {name}"), &shown);
     section
 }
 
@@ -176,8 +162,8 @@ fn section(index: usize, question: &Value, answers: &Table, evaluated: &Table) -
 fn scatter(table: &Table, rows: &[Vec<String>], first: &str, second: &str) -> Option<Scatter> {
     let quantity = |name: &str| search::Quantity::find(name);
     let (up, right) = (quantity(first)?, quantity(second)?);
-    let place = |name: &str| table.header.iter().position(|known| known == name);
-    let (at_y, at_x, excluded) = (place(first)?, place(second)?, place("excluded_by")?);
+    let (at_y, at_x) = (table.place(first)?, table.place(second)?);
+    let excluded = table.place("excluded_by")?;
     let complete = rows.iter().filter(|row| row[excluded].is_empty());
     let points = complete.filter_map(|row| {
         Some((row[1].clone(), row[at_x].parse::<f64>().ok()?, row[at_y].parse::<f64>().ok()?))

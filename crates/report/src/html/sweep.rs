@@ -28,14 +28,14 @@ pub fn sweep_page(
     let lead =
         format!("Designs of the highest {}: {}. {}.", primary.name, primary.help, points.draws());
     let mut bests = Section::new("best", "Best designs", &lead);
-    bests.add("The best design of every scenario", &best.header, &best.rows);
-    let (header, rows) = points.designs(&[primary.name, COST], MAX_DESIGNS)?;
+    bests.add("The best design of every scenario", &(best.header, best.rows));
+    let all = points.designs(&[primary.name, COST], MAX_DESIGNS)?;
     let mut designs = Section::new(
         "designs",
         "Designs",
         "Means over seeds and replications, then over scenarios.",
     );
-    designs.add("Every design", &header, &rows);
+    designs.add("Every design", &all);
     let sections = vec![bests, front(points)?, map(points), designs];
     Ok(Article {
         title: format!("Sweep {name}"),
@@ -52,10 +52,9 @@ fn front(points: &PointTable) -> Result<Section, PointsError> {
     let objectives = [COST, Score::primary().name]
         .map(|column| Objective { column: column.into(), better: None });
     let front = Front::of(points, &objectives)?;
-    let (header, rows) = front.rows();
     // A front that cannot be drawn still has its table.
     section.draw(&front.scatter()).unwrap_or_default();
-    section.add("Designs on the front", &header, &rows);
+    section.add("Designs on the front", &front.rows());
     Ok(section)
 }
 

@@ -33,14 +33,12 @@ impl Best {
         let scenarios = &table.scenario().values;
         let row = |name: &str, values: Vec<Option<f64>>| {
             let mut cells = vec![name.to_string()];
-            match best(&values, direction) {
-                None => cells.resize(settings.len() + 3, "-".into()),
-                Some((design, value, n_equal)) => {
-                    let first = table.designs[design];
-                    cells.extend(settings.iter().map(|setting| setting.at(first).to_string()));
-                    cells.extend([cell(value), (n_equal - 1).to_string()]);
-                }
+            if let Some((design, value, n_equal)) = best(&values, direction) {
+                let first = table.designs[design];
+                cells.extend(settings.iter().map(|setting| setting.at(first).to_string()));
+                cells.extend([cell(value), (n_equal - 1).to_string()]);
             }
+            cells.resize(settings.len() + 3, "-".into());
             cells
         };
         let of_scenario = |at: usize| means.iter().map(|means| means[at]).collect();
@@ -61,11 +59,7 @@ impl Best {
 
 /// The first of the best designs, its value, and the number of designs with this value.
 fn best(values: &[Option<f64>], direction: Better) -> Option<(usize, f64, usize)> {
-    let present = values.iter().flatten().copied();
-    let value = match direction {
-        Better::Higher => present.reduce(f64::max),
-        Better::Lower => present.reduce(f64::min),
-    }?;
+    let value = direction.best(values.iter().flatten().copied())?;
     let is_best = |candidate: &Option<f64>| *candidate == Some(value);
     let design = values.iter().position(is_best)?;
     Some((design, value, values.iter().filter(|it| is_best(it)).count()))

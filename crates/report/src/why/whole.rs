@@ -1,12 +1,10 @@
 //! Explanation of a whole run: where its score is lost, which layers take its time, and what its
 //! accelerators do.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::table::{Columns, Style, with_half_width};
 use xrsim_model::cost::{CostModel, Quantity};
-use xrsim_model::hardware::Accelerator;
 use xrsim_model::ids::{AccelId, ModelId, RequestId};
 use xrsim_model::statistics::{PairedDifference, Summary};
 use xrsim_model::trace::Outcome;
@@ -171,51 +169,43 @@ impl<'p> WholeRun<'p> {
     }
 
     fn models_table(&self, style: Style) -> String {
+        let mut header = vec!["model", "lost"];
+        header.extend(Cause::ALL.map(Cause::name));
+        header.extend(["requests", "executed", "ended late", "waited ms"]);
+        let mut table = new_table(style, &header, 1);
         let losses = self.mean_losses();
         let lost = |model: usize| losses[model].iter().sum::<f64>();
         let mut order: Vec<usize> = (0..self.names.len()).collect();
         order.sort_by(|a, b| lost(*b).total_cmp(&lost(*a)));
-        let per_run = |n: u64| format!("{:.1}", n as f64 / self.n());
-        let mut columns = Columns::<usize>::new()
-            .text("model", |&model| self.names[model])
-            .number("lost", |&model| thousandths(lost(model)));
-        for (at, cause) in Cause::ALL.into_iter().enumerate() {
-            let losses = &losses;
-            columns = columns.number(cause.name(), move |&model| thousandths(losses[model][at]));
+        for model in order {
+            let it = self.models[model];
+            let mut row = vec![self.names[model].to_string(), format!("{:.3}", lost(model))];
+            row.extend(losses[model].map(|loss| format!("{loss:.3}")));
+            let counts = [it.requests, it.executed, it.late].map(|n| n as f64 / self.n());
+            row.extend(counts.map(|n| format!("{n:.1}")));
+            row.push(format!("{:.3}", it.waited_ms / it.waits.max(1) as f64));
+            table.add_row(row);
         }
-        columns
-            .number("requests", |&model| per_run(self.models[model].requests))
-            .number("executed", |&model| per_run(self.models[model].executed))
-            .number("ended late", |&model| per_run(self.models[model].late))
-            .number("waited ms", |&model| {
-                let ModelUse { waited_ms, waits, .. } = self.models[model];
-                thousandths(waited_ms / waits.max(1) as f64)
-            })
-            .of(order)
-            .text(style)
+        render(&table)
     }
 
     fn accelerators_table(&self, style: Style) -> String {
-        let with = |busy: &[f64]| {
+        let mut table = new_table(style, &["accelerator", "busy", "with"], 1);
+        for (accelerator, busy) in self.plan.system.accelerators().iter().zip(&self.busy_ms) {
+            let all: f64 = busy.iter().sum();
             let mut order: Vec<usize> = (0..busy.len()).filter(|&at| busy[at] > 0.0).collect();
             order.sort_by(|a, b| busy[*b].total_cmp(&busy[*a]));
             let share = |&model: &usize| {
                 format!("{} {:.1} %", self.names[model], 100.0 * busy[model] / self.span_ms)
             };
-            order.iter().take(MAX_NAMED).map(share).collect::<Vec<_>>().join(", ")
-        };
-        Columns::<(&Accelerator, &Vec<f64>)>::new()
-            .text("accelerator", |it| it.0.name.to_string())
-            .number("busy", |it| {
-                format!("{:.1} %", 100.0 * it.1.iter().sum::<f64>() / self.span_ms)
-            })
-            .number("with", |it| with(it.1))
-            .of(self.plan.system.accelerators().iter().zip(&self.busy_ms))
-            .text(style)
+            let named: Vec<_> = order.iter().take(MAX_NAMED).map(share).collect();
+            let busy = format!("{:.1} %", 100.0 * all / self.span_ms);
+            table.add_row([accelerator.name.to_string(), busy, named.join(", ")]);
+        }
+        render(&table)
     }
 
-    fn layers_text(&self, bounds: Bounds<'_, '_>, style: Style) -> String {
-        let bounds = RefCell::new(bounds);
+    fn layers_text(&self, mut bounds: Bounds<'_, '_>, style: Style) -> String {
         let layers = self.layers.iter().flat_map(|(&(model, accelerator), layers)| {
             let used = layers.iter().enumerate().filter(|(_, it)| it.times > 0);
             used.map(move |(layer, it)| (model, accelerator, layer, *it))
@@ -233,25 +223,29 @@ impl<'p> WholeRun<'p> {
             [("Layers that take most time", &ms), ("Layers that move most bytes of DRAM", &bytes)];
         for (title, size) in by {
             layers.sort_by(|a, b| size(&b.3).total_cmp(&size(&a.3)));
-            let percent = |part: f64, all: f64| format!("{:.1} %", 100.0 * part / all.max(1e-9));
-            let largest = layers.iter().take(MAX_LAYERS).take_while(|it| size(&it.3) != 0.0);
-            let table = Columns::<&(ModelId, AccelId, usize, LayerUse)>::new()
-                .text("layer", |&&(model, _, layer, _)| {
-                    let network = &self.plan.scenario.model(model).unit.network;
-                    let name = network.layers().get(layer).map_or("all", |layer| &layer.name);
-                    format!("{} {name}", self.names[model.index()])
-                })
-                .text("on", |it| self.plan.system.accelerators()[it.1.index()].name.to_string())
-                .text("bound by", |&&(model, accelerator, layer, _)| {
-                    bounds.borrow_mut().of(model, accelerator, layer)
-                })
-                .number("ms a run", |it| thousandths(ms(&it.3) / self.n()))
-                .number("of all", |it| percent(ms(&it.3), all_ms))
-                .number("DRAM MB", |it| thousandths(bytes(&it.3) / 1e6 / self.n()))
-                .number("of all", |it| percent(bytes(&it.3), all_bytes))
-                .of(largest);
-            if !table.rows.is_empty() {
-                text += &format!("\n{title}\n{}", table.text(style));
+            let header = ["layer", "on", "bound by", "ms a run", "of all", "DRAM MB", "of all"];
+            let mut table = new_table(style, &header, 3);
+            for (model, accelerator, layer, it) in layers.iter().take(MAX_LAYERS) {
+                if size(it) == 0.0 {
+                    break;
+                }
+                let network = &self.plan.scenario.model(*model).unit.network;
+                let place = &self.plan.system.accelerators()[accelerator.index()].name;
+                let name = network.layers().get(*layer).map_or("all", |layer| &layer.name);
+                let percent =
+                    |part: f64, all: f64| format!("{:.1} %", 100.0 * part / all.max(1e-9));
+                table.add_row([
+                    format!("{} {name}", self.names[model.index()]),
+                    place.to_string(),
+                    bounds.of(*model, *accelerator, *layer),
+                    format!("{:.3}", ms(it) / self.n()),
+                    percent(ms(it), all_ms),
+                    format!("{:.3}", bytes(it) / 1e6 / self.n()),
+                    percent(bytes(it), all_bytes),
+                ]);
+            }
+            if table.row_count() > 0 {
+                text += &format!("\n{title}\n{}", render(&table));
             }
         }
         text
@@ -275,30 +269,30 @@ impl<'p> WholeRun<'p> {
             }
         }
         rows.sort_by(|a, b| b.4.mean.abs().total_cmp(&a.4.mean.abs()));
-        rows.retain(|(.., own, others, _)| *own >= 0.0005 || *others >= 0.0005);
-        let mut table = Columns::<(&str, Cause, f64, f64, Summary)>::new()
-            .text("model", |it| it.0.to_string())
-            .text("by", |it| it.1.name())
-            .number(format!("lost on {mine}"), |it| thousandths(it.2))
-            .number(format!("lost on {theirs}"), |it| thousandths(it.3))
-            .number(format!("{mine} gains"), |it| change_text(&it.4))
-            .of(rows);
-        let [own, others] = [self, other].map(|it| thousandths(1.0 - it.score()));
-        table.rows.push(vec!["all".into(), String::new(), own, others, change_text(&all)]);
+        let lost = [mine, theirs].map(|name| format!("lost on {name}"));
+        let gain = format!("{mine} gains");
+        let header = ["model", "by", &lost[0], &lost[1], &gain];
+        let mut table = new_table(style, &header, 2);
+        for (name, cause, own, others, gain) in rows {
+            if own < 0.0005 && others < 0.0005 {
+                continue;
+            }
+            let cells =
+                [name.into(), cause.name().into(), format!("{own:.3}"), format!("{others:.3}")];
+            table.add_row(cells.into_iter().chain([change_text(&gain)]));
+        }
+        let sums = [self, other].map(|it| format!("{:.3}", 1.0 - it.score()));
+        let [own, others] = sums;
+        table.add_row(["all".into(), String::new(), own, others, change_text(&all)]);
         format!(
             "{mine} scores {:.3} and {theirs} {:.3}, a difference of {}\n\n\
              Models and causes that make the difference, the largest first\n{}",
             self.score(),
             other.score(),
             change_text(&all),
-            table.text(style)
+            render(&table)
         )
     }
-}
-
-/// A number with three decimals.
-fn thousandths(value: f64) -> String {
-    format!("{value:.3}")
 }
 
 /// What bounds the layers of models on accelerators, asked for once.

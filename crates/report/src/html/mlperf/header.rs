@@ -11,30 +11,24 @@ use super::super::{ReadError, Source};
 use super::table::Test;
 
 /// Facts about the measurement.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
 pub struct Header {
     /// Name of the suite; `None` for tenants.
     pub(super) suite: Option<String>,
     pub(super) system: String,
-    /// Version of the program that wrote the folder.
-    pub(super) version: String,
-    pub(super) facts: Vec<Pair>,
     /// Deviations from the publication.
-    pub(super) deviations: Vec<String>,
-    tests: Vec<Known>,
-}
-
-/// The document; other keys are shown as they are.
-#[derive(Deserialize)]
-struct Document {
-    suite: Option<String>,
-    system: String,
     #[serde(default)]
-    deviations: Vec<String>,
+    pub(super) deviations: Vec<String>,
     #[serde(default)]
     tests: Vec<Known>,
     #[serde(default)]
     tenants: Vec<Known>,
+    /// Version of the program that wrote the folder.
+    #[serde(skip)]
+    pub(super) version: String,
+    /// All facts that do not belong to a test, as they are.
+    #[serde(skip)]
+    pub(super) facts: Vec<Pair>,
 }
 
 /// Facts about a test besides its row.
@@ -74,11 +68,10 @@ impl Header {
             return Err(problem(1, message.into()));
         }
         let version = provenance::text(&value["version"]);
-        let document: Document = serde_json::from_str(source.text)
+        let mut header: Self = serde_json::from_str(source.text)
             .map_err(|error| of_json(error).in_folder_of(&version))?;
-        let Document { suite, system, deviations, mut tests, tenants } = document;
-        tests.extend(tenants);
-        Ok(Self { suite, system, version, facts: facts(&value), deviations, tests })
+        header.tests.append(&mut header.tenants);
+        Ok(Self { version, facts: facts(&value), ..header })
     }
 
     /// Checks that the table has the same tests.

@@ -107,7 +107,9 @@ fn policies_with_an_order_do_not_look_through_the_backlog_for_every_decision() {
         let [asked, looked_at, most_ready] = [&watch.asked, &watch.looked_at, &watch.most_ready]
             .map(|it| it.load(Ordering::Relaxed));
         println!("{text} {asked} {looked_at} {most_ready}");
-        if std::env::var("XRTRY_A").is_ok() { continue; }
+        if std::env::var("XRTRY_A").is_ok() {
+            continue;
+        }
         assert!(most_ready > 500, "{text}: at most {most_ready} wait");
         let few = 40 * asked;
         assert!(looked_at < few, "{text}: {looked_at} jobs looked at for {asked} decisions");
@@ -119,7 +121,10 @@ fn policies_with_an_order_do_not_look_through_the_backlog_for_every_decision() {
 fn an_order_that_is_kept_is_the_one_that_is_made_anew() {
     // Without optimisation the longer one alone takes minutes.
     let spans = if cfg!(debug_assertions) { [1_000.0, 2_000.0] } else { [4_000.0, 8_000.0] };
-    let spans = std::env::var("XRTRY_B").map_or(spans, |it| { let v: Vec<f64> = it.split(',').map(|it| it.parse().unwrap()).collect(); [v[0], v[1]] });
+    let spans = std::env::var("XRTRY_B").map_or(spans, |it| {
+        let v: Vec<f64> = it.split(',').map(|it| it.parse().unwrap()).collect();
+        [v[0], v[1]]
+    });
     let [short, long] = spans.map(overloaded);
     let mut n_deep = 0;
     for text in ORDERED {

@@ -119,9 +119,12 @@ pub(super) fn sweep(words: &Words) -> impl Reader<Value = (Vec<DraftFactor>, Opt
     })
 }
 
-/// A `sweep:` file; points that are wrong are `None`.
+/// Keys and values of a point; `None` if it is wrong.
+type RawPoint = Option<Vec<(Text, Text)>>;
+
+/// A `sweep:` file.
 struct RawSweep {
-    points: Option<Vec<Option<Vec<(Text, Text)>>>>,
+    points: Option<Vec<RawPoint>>,
     grid: Option<Vec<DraftFactor>>,
     replications: Option<u64>,
 }

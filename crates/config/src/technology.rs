@@ -183,7 +183,7 @@ pub(super) fn choice() -> impl Reader<Value = RawTechnology> {
             let changes = changes().read(node, problems)?;
             let default = || At { span: node.span.clone(), value: Technology::DEFAULT.into() };
             Some(RawTechnology {
-                name: changes.like.map_or_else(|| Some(default()), |like| like)?,
+                name: changes.like.unwrap_or_else(|| Some(default()))?,
                 changes: changes.values,
             })
         }

@@ -1,6 +1,6 @@
 //! Lines: quantities over another quantity, with their uncertainty.
 
-use super::chart::{Chart, Frame};
+use super::chart::{self, Chart, Frame};
 use super::check::{self, Allowed};
 use super::dashes::Dashes;
 use super::grid::Grid;

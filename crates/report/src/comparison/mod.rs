@@ -139,6 +139,10 @@ impl Ranking {
             }
         });
         let leaders = Leaders::of(&all, n_policies, measure);
+        let to_best = |&policy: &usize| {
+            let pairs = series[policy].iter().copied().zip(series[order[0]].iter().copied());
+            PairedDifference::of(pairs)
+        };
         let difference: Vec<_> = order.iter().skip(1).map(to_best).collect();
         let p_values: Vec<_> = difference.iter().filter_map(PairedDifference::p_value).collect();
         let adjusted = holm(&p_values);

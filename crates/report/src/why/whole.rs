@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::table::{Columns, Style, with_half_width};
+use crate::table::{Style, new_table, render, with_half_width};
 use xrsim_model::cost::{CostModel, Quantity};
 use xrsim_model::ids::{AccelId, ModelId, RequestId};
 use xrsim_model::statistics::{PairedDifference, Summary};

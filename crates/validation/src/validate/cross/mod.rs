@@ -255,8 +255,11 @@ pub fn n_different(numbers: &[Number]) -> usize {
     numbers.iter().filter(|it| it.agreement == Agreement::Differs).count()
 }
 
+/// A column with the cell of a number.
+type NumberColumn = (&'static str, fn(&Number) -> String);
+
 /// Columns of the CSV of comparisons: name and text.
-const COLUMNS: [(&str, fn(&Number) -> String); 13] = [
+const COLUMNS: [NumberColumn; 13] = [
     ("file", |it| it.file.to_string()),
     ("line", |it| it.line.to_string()),
     ("case", |it| it.case.to_string()),

@@ -168,6 +168,7 @@ impl Trace {
 
     /// Segments of one request, in order of time; empty if it ran from start to end without interruption
     /// and without a data transfer.
+    #[inline]
     pub fn segments_of(&self, id: RequestId) -> &[Segment] {
         let from = self.segments.partition_point(|segment| segment.request < id);
         let n_segments = self.segments[from..].partition_point(|segment| segment.request == id);

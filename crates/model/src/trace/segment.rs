@@ -49,6 +49,7 @@ pub struct BusyInterval {
 impl Trace {
     /// Busy intervals of a request, in order of time: its segments if it has any, otherwise its execution
     /// or attempt, if there was one.
+    #[inline]
     pub fn busy_intervals_of(&self, id: RequestId) -> impl Iterator<Item = BusyInterval> {
         let segments = self.segments_of(id);
         let whole = if segments.is_empty() { self.whole(id) } else { None };
@@ -56,12 +57,14 @@ impl Trace {
     }
 
     /// Busy intervals of all requests, in order of request and time.
+    #[inline]
     pub fn busy_intervals(&self) -> impl Iterator<Item = BusyInterval> {
         let ids = (0..self.records().len()).map(RequestId::new);
         ids.flat_map(|id| self.busy_intervals_of(id))
     }
 
     /// Execution or attempt of a request without segments.
+    #[inline]
     fn whole(&self, request: RequestId) -> Option<BusyInterval> {
         let (accelerator, start, end, energy) = match self.record(request).outcome {
             Outcome::Executed { accelerator, start, end, energy } => {

@@ -213,7 +213,8 @@ fn a_killed_map_goes_on_where_it_was() {
     let arguments = ["map", "--network", "KD", "--pes", "1024", "--format=csv", "--quiet"];
     let whole = output(&arguments);
     let mut command = process(&arguments);
-    let mut child = command.env("XRSIM_CACHE", &cache).stdout(Stdio::null()).spawn().expect("it starts");
+    let mut child =
+        command.env("XRSIM_CACHE", &cache).stdout(Stdio::null()).spawn().expect("it starts");
     // The first results are kept after half a second, or at the end.
     while !has_choices(&cache) && child.try_wait().expect("a child").is_none() {
         std::thread::sleep(Duration::from_millis(5));

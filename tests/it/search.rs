@@ -125,7 +125,8 @@ fn contents(folder: &Path) -> BTreeMap<&'static str, Vec<u8>> {
 fn threads_interruptions_and_parts_leave_the_same_bytes() {
     let folder = tempdir().expect("a folder can be made");
     let spec = path(&folder, "spec.yaml");
-    let smaller = SMALL.replace("step: 512", "step: 1024").replace("replications: 8", "replications: 3");
+    let smaller =
+        SMALL.replace("step: 512", "step: 1024").replace("replications: 8", "replications: 3");
     fs::write(&spec, smaller).expect("it can be written");
     let at = |name: &str| path(&folder, name);
     let search = |out: &str, more: &[&str], threads: &str| {

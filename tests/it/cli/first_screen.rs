@@ -129,9 +129,7 @@ fn programs_get_one_replication_unless_they_ask_for_more() {
 
 #[test]
 fn the_best_systems_are_the_same_bytes_at_any_number_of_threads() {
-    let run = |threads: &str| {
-        stdout(&on_threads(threads, &MANY).assert().success())
-    };
+    let run = |threads: &str| stdout(&on_threads(threads, &MANY).assert().success());
     assert_eq!(run("1"), run("3"));
 }
 

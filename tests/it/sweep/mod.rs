@@ -205,7 +205,7 @@ fn parts_that_are_no_whole_are_refused() {
 fn the_bytes_are_the_same_at_any_number_of_threads() {
     let study = Study::of(&SPEC.replace("[VR_gaming, AR_gaming]", "[words.yaml, shapes.yaml]"));
     let tiny = "network:\n  name: tiny\n  layers:\n    - conv: {k: 64, c: 32, y: 28, x: 28, r: 3, s: 3, pad: 1}\n    \
-                - dwconv: {k: 64, y: 28, x: 28, r: 3, s: 3, pad: 1}\n    - matmul: {rows: 784, c: 64, k: 48}\n";
+                - dwconv: {c: 64, y: 28, x: 28, r: 3, s: 3, pad: 1}\n    - matmul: {rows: 784, c: 64, k: 48}\n";
     fs::write(study.path("tiny.yaml"), tiny).expect("a file can be written");
     for (name, models) in [
         ("words", "{network: KD, fps: 3}, {network: tiny.yaml, fps: 60}"),

@@ -34,7 +34,7 @@ pub struct Imported {
     pub remarks: Vec<String>,
     /// Facts about every layer.
     pub rows: Vec<Row>,
-    /// What became of the nodes.
+    /// Counts of nodes by their fate.
     pub counts: Counts,
 }
 

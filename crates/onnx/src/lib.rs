@@ -9,8 +9,8 @@
 //! functions and control flow resolved, and infers every tensor by `rules`. `layers` makes the network
 //! of what was executed. Nothing here knows hardware, mappings or YAML.
 //!
-//! It uses `xrsim-model`. An operator is a rule in `rules`, which infers its outputs, and, if it computes, a function
-//! in `layers`, which makes its layer; both have a line in a table.
+//! It uses `xrsim-model`. An operator is a rule in `rules`, which infers its outputs, and a function in `layers`,
+//! which makes its layers, if it has any; both stand in a row of the table in `layers/operators.rs`.
 
 #![warn(missing_docs, unreachable_pub)]
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]

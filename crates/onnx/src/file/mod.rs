@@ -36,7 +36,7 @@ use wire::{Limits, Source, Wire};
 pub(super) struct Error {
     /// First byte of what is wrong, if it is a part of the file.
     pub at: Option<u64>,
-    /// What is wrong.
+    /// The error in words.
     pub message: String,
 }
 

@@ -29,19 +29,11 @@ pub(crate) fn order_of(
     let inputs = graph.inputs.iter().map(|port| &*port.name);
     let given = inputs.chain(graph.initializers.iter().map(|tensor| &*tensor.name));
     let outputs = graph.outputs.iter().map(|port| &*port.name);
-    sorted(&graph.nodes, given, outputs, is_outer)
+    order(&graph.nodes, given, outputs, is_outer)
 }
 
-/// Like [`order_of`] for the nodes of a function, whose inputs are `given`.
+/// Like [`order_of`] for the nodes of a graph or function whose inputs and constants are `given`.
 pub(crate) fn order<'a>(
-    nodes: &'a [Node],
-    given: impl Iterator<Item = &'a str>,
-    outputs: impl Iterator<Item = &'a str>,
-) -> Result<Vec<usize>, Vec<String>> {
-    sorted(nodes, given, outputs, &|_| false)
-}
-
-fn sorted<'a>(
     nodes: &'a [Node],
     given: impl Iterator<Item = &'a str>,
     outputs: impl Iterator<Item = &'a str>,

@@ -451,7 +451,10 @@ fn a_node_waits_for_what_its_graphs_read() {
     assert_eq!(order_of(&graph, &|_| false), Ok(vec![1, 0]));
     let Attribute::Graph(body) = &graph.nodes[0].attributes[0].1 else { panic!("a graph") };
     assert_eq!(order_of(body, &|name| ["a", "x"].contains(&name)), Ok(vec![0, 1]));
-    assert_eq!(order(&graph.nodes[1..], ["x"].into_iter(), ["a"].into_iter()), Ok(vec![0]));
+    assert_eq!(
+        order(&graph.nodes[1..], ["x"].into_iter(), ["a"].into_iter(), &|_| false),
+        Ok(vec![0])
+    );
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub(crate) struct Made {
     pub other_parameters: u64,
     /// Channels of batch normalisations that are folded.
     pub batch_norm_channels: u64,
-    /// What became of nodes.
+    /// Counts of nodes by their fate.
     pub counts: Counts,
     /// Decisions that change the network, in plain words.
     pub decisions: Vec<String>,

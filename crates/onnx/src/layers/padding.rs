@@ -50,7 +50,7 @@ pub(super) fn stored(maker: &Maker<'_, '_>, data: TensorId) -> [u64; 4] {
     extents
 }
 
-/// Finds `Pad` nodes that the only operator behind them, a convolution or pool, can take over: constant
+/// Finds `Pad` nodes that the only operator after them, a convolution or pool, can take over: constant
 /// zeros (for a maximum, the lowest number) around spatial axes.
 pub(super) fn find(maker: &mut Maker<'_, '_>) {
     let trace = maker.trace;

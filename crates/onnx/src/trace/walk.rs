@@ -260,7 +260,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         self.functions.push(key);
         let names: Vec<_> = function.outputs.iter().map(|name| &**name).collect();
         let given = function.inputs.iter().map(|name| &**name);
-        let sorted = file::order(&function.nodes, given, names.iter().copied());
+        let sorted = file::order(&function.nodes, given, names.iter().copied(), &|_| false);
         self.nodes(&function.nodes, sorted, &names, &mut body);
         self.functions.pop();
         let output = |name| body.get(name).unwrap_or_else(|| self.unknown(&at.node.operator));

@@ -35,65 +35,51 @@ pub type Table = (Vec<&'static str>, Vec<Vec<String>>);
 
 /// Every list, in the order of the help text.
 const LISTINGS: &[Listing] = &[
-    Listing {
-        name: "models",
-        help: "Unit models with their networks, the networks of MLPerf, and parameters of networks",
-        tables: || Ok(vec![models()?, mlperf_networks()?, parameters()?]),
-    },
-    Listing {
-        name: "mlperf",
-        help: "Tests of the MLPerf suites, in the order of each suite",
-        tables: || mlperf_tests().map(one),
-    },
-    Listing { name: "scenarios", help: "Usage scenarios", tables: || scenarios().map(one) },
-    Listing {
-        name: "systems",
-        help: "Accelerator styles and systems",
-        tables: || systems().map(one),
-    },
-    Listing {
-        name: "platforms",
-        help: "Platforms that a style is built on",
-        tables: || Ok(one(names("platform", Kind::Platform))),
-    },
-    Listing {
-        name: "technologies",
-        help: "Technologies: constants of area and leakage",
-        tables: || technologies().map(one),
-    },
-    Listing { name: "dataflows", help: "Dataflows", tables: || dataflows().map(one) },
-    Listing {
-        name: "mapspaces",
-        help: "Mapspaces that come with the program, for `xrsim map`",
-        tables: || Ok(one(names("mapspace", Kind::Mapspace))),
-    },
-    Listing {
-        name: "sweeps",
-        help: "Sweeps that come with the program",
-        tables: || Ok(one(names("sweep", Kind::Sweep))),
-    },
-    Listing {
-        name: "searches",
-        help: "Searches that come with the program",
-        tables: || Ok(one(names("search", Kind::Search))),
-    },
-    Listing {
-        name: "schedulers",
-        help: "Schedulers with their parameters",
-        tables: || Ok(one(schedulers::list())),
-    },
-    Listing { name: "cost-models", help: "Cost models", tables: || Ok(one(cost_models())) },
-    Listing {
-        name: "quirks",
-        help: "Quirks of the published artifact that `--semantics mlsys2023` reproduces",
-        tables: || Ok(one(quirk_rules())),
-    },
-    Listing {
-        name: "settings",
-        help: "Keys of experiments with default, unit, allowed values and meaning",
-        tables: || Ok(one(experiment::list())),
-    },
+    listing(
+        "models",
+        "Unit models with their networks, the networks of MLPerf, and parameters of networks",
+        || Ok(vec![models()?, mlperf_networks()?, parameters()?]),
+    ),
+    listing("mlperf", "Tests of the MLPerf suites, in the order of each suite", || {
+        mlperf_tests().map(one)
+    }),
+    listing("scenarios", "Usage scenarios", || scenarios().map(one)),
+    listing("systems", "Accelerator styles and systems", || systems().map(one)),
+    listing("platforms", "Platforms that a style is built on", || {
+        Ok(one(names("platform", Kind::Platform)))
+    }),
+    listing("technologies", "Technologies: constants of area and leakage", || {
+        technologies().map(one)
+    }),
+    listing("dataflows", "Dataflows", || dataflows().map(one)),
+    listing("mapspaces", "Mapspaces that come with the program, for `xrsim map`", || {
+        Ok(one(names("mapspace", Kind::Mapspace)))
+    }),
+    listing("sweeps", "Sweeps that come with the program", || Ok(one(names("sweep", Kind::Sweep)))),
+    listing("searches", "Searches that come with the program", || {
+        Ok(one(names("search", Kind::Search)))
+    }),
+    listing("schedulers", "Schedulers with their parameters", || Ok(one(schedulers::list()))),
+    listing("cost-models", "Cost models", || Ok(one(cost_models()))),
+    listing(
+        "quirks",
+        "Quirks of the published artifact that `--semantics mlsys2023` reproduces",
+        || Ok(one(quirk_rules())),
+    ),
+    listing(
+        "settings",
+        "Keys of experiments with default, unit, allowed values and meaning",
+        || Ok(one(experiment::list())),
+    ),
 ];
+
+const fn listing(
+    name: &'static str,
+    help: &'static str,
+    tables: fn() -> Result<Vec<Table>, Failure>,
+) -> Listing {
+    Listing { name, help, tables }
+}
 
 fn listings() -> PossibleValuesParser {
     let value = |it: &Listing| PossibleValue::new(it.name).help(it.help);

@@ -47,19 +47,18 @@ impl<'a> PartOptions<'a> {
         if self.shard.is_none() && self.join.is_empty() && !has_parts {
             return Ok(());
         }
-        let joins_early = (
-            has_parts && !self.join.is_empty(),
-            "--join is for the end: the job of --sbatch joins its parts itself",
-        );
-        let has_no_folder = (
-            self.shard.is_some() && self.out.is_none(),
-            "a part is of use in a folder only: give --out DIR, and later --join DIR for each part",
-        );
-        let all = [&[joins_early], reasons, &[has_no_folder]].concat();
-        match all.into_iter().find(|(holds, _)| *holds) {
-            Some((_, reason)) => Err(Failure::Argument(reason.into())),
-            None => Ok(()),
+        if has_parts && !self.join.is_empty() {
+            refuse!("--join is for the end: the job of --sbatch joins its parts itself");
         }
+        if let Some((_, reason)) = reasons.iter().find(|(holds, _)| *holds) {
+            refuse!("{reason}");
+        }
+        if self.shard.is_some() && self.out.is_none() {
+            refuse!(
+                "a part is of use in a folder only: give --out DIR, and later --join DIR for each part"
+            );
+        }
+        Ok(())
     }
 
     /// Files of the part that is to be made, if one is.

@@ -206,19 +206,16 @@ fn require_bounds(args: &SearchArgs, prepared: &PreparedSearch) -> Result<(), Fa
     if args.require_proof && prepared.method == Method::Evolve {
         refuse!("evolution proves nothing: --require-proof takes method bound or exhaustive");
     }
-    let has_parts = args.cluster.has_parts();
-    if has_parts && !args.join.is_empty() {
-        refuse!("--join is for the end: the job of --sbatch joins its parts itself");
-    }
-    if args.require_proof && (args.shard.is_some() || has_parts) {
-        refuse!(
-            "a part proves nothing of the whole space: give --require-proof when the parts are joined"
-        );
-    }
-    if args.shard.is_some() && args.out.is_none() {
-        refuse!("a part is of use in a folder only: give --out DIR, and later --join DIR");
-    }
-    Ok(())
+    args.parts().refuse_undivided(&[
+        (
+            args.require_proof && (args.shard.is_some() || args.cluster.has_parts()),
+            "a part proves nothing of the whole space: give --require-proof when the parts are joined",
+        ),
+        (
+            args.shard.is_some() && args.out.is_none(),
+            "a part is of use in a folder only: give --out DIR, and later --join DIR",
+        ),
+    ])
 }
 
 /// Refuses spaces that are too large to list, unless a method was chosen for them.

@@ -11,7 +11,7 @@ use xrsim_sim::sweep::grid::Shard;
 
 use super::super::cluster::ClusterOptions;
 use super::super::message::Failure;
-use super::super::parts::shard;
+use super::super::parts::{PartOptions, shard};
 
 /// Find the best system of a space, with a proof or with a stated gap.
 #[derive(Debug, Args)]
@@ -103,6 +103,12 @@ pub(crate) struct SearchArgs {
 }
 
 impl SearchArgs {
+    /// The options of its parts.
+    pub(super) fn parts(&self) -> PartOptions<'_> {
+        let Self { out, shard, join, restart, cluster, .. } = self;
+        PartOptions { out, shard, join, restart, cluster }
+    }
+
     /// The search as it was written, and the files that were read for it.
     ///
     /// # Errors

@@ -134,7 +134,7 @@ impl ArrowSchema {
     }
 
     /// Schema of a table: a structure with a field for each column.
-    fn of(columns: &Columns) -> Self {
+    fn from_columns(columns: &Columns) -> Self {
         let fields = columns.columns().iter().map(Self::of_column).collect();
         Self::new(c"+s", "", 0, fields, None)
     }
@@ -195,7 +195,7 @@ impl ArrowArray {
     }
 
     /// The whole table as one batch.
-    fn of(columns: &Arc<Columns>) -> Self {
+    fn from_columns(columns: &Arc<Columns>) -> Self {
         let fields = columns.columns().iter().map(|it| Self::of_column(columns, it)).collect();
         Self::new(columns, [columns.n_rows(), 0], vec![ptr::null()], fields, None)
     }
@@ -280,7 +280,7 @@ unsafe extern "C" fn get_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSc
     // SAFETY: the caller passes a stream of `ArrowArrayStream::new` that is not released, and a place for a schema.
     unsafe {
         let Some(owned) = owned_by(stream) else { return EINVAL };
-        out.write(ArrowSchema::of(&owned.columns));
+        out.write(ArrowSchema::from_columns(&owned.columns));
     }
     0
 }
@@ -293,7 +293,7 @@ unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArra
         let is_at_end = std::mem::replace(&mut owned.is_at_end, true);
         out.write(match is_at_end {
             true => ArrowArray::released(),
-            false => ArrowArray::of(&owned.columns),
+            false => ArrowArray::from_columns(&owned.columns),
         });
     }
     0
@@ -379,7 +379,7 @@ pub(crate) fn stream<'py>(py: Python<'py>, columns: &Arc<Columns>) -> PyResult<B
 ///
 /// The exception of Python if there is no memory.
 pub(crate) fn schema<'py>(py: Python<'py>, columns: &Columns) -> PyResult<Bound<'py, PyAny>> {
-    let schema = Box::into_raw(Box::new(ArrowSchema::of(columns)));
+    let schema = Box::into_raw(Box::new(ArrowSchema::from_columns(columns)));
     // SAFETY: the capsule owns the box, and frees it by `free_schema`.
     unsafe { capsule(py, schema.cast(), SCHEMA, free_schema) }
 }

@@ -104,7 +104,7 @@ impl NativeEnvs {
         let words: Vec<_> =
             words.into_iter().chain([format!("--scheduler={}", scheduler.name())]).collect();
         let rules = worker::work(py, &How::default(), |_| {
-            Rules::new(&RequestedRuns::of(&words)?, slots, drops, reward)
+            Rules::new(&RequestedRuns::parse(&words)?, slots, drops, reward)
         })?;
         let rules = Arc::new(rules.map_err(|failure| errors::of_failure(py, &failure))?);
         let place = |index: usize| Place {

@@ -109,7 +109,7 @@ impl Scheduler for Running {
 
 impl Running {
     fn ask(&self, py: Python<'_>, view: &schedule::View<'_>) -> PyResult<Decision> {
-        let copy = Bound::new(py, View::of(py, view)?)?;
+        let copy = Bound::new(py, View::from_view(py, view)?)?;
         let answer = self.decide.bind(py).call1((copy,))?;
         if answer.is_none() {
             return Ok(Decision::Wait);
@@ -304,7 +304,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    fn of(py: Python<'_>, view: &schedule::View<'_>) -> PyResult<Self> {
+    fn from_view(py: Python<'_>, view: &schedule::View<'_>) -> PyResult<Self> {
         let job = |it: &schedule::Job| {
             let remaining = |at: AccelId| {
                 let is_offered = view.execution(it, at).is_offered();

@@ -31,7 +31,7 @@ pub(crate) fn run(
 ) -> PyResult<NativeRuns> {
     let how = How { is_alone: policy::is_named(&words), progress };
     let made = worker::work(py, &how, |counter| {
-        let request = RequestedRuns::of(&words)?;
+        let request = RequestedRuns::parse(&words)?;
         let total = request.n_runs() as u64;
         let runs = request.run(|done| counter.set(done, total));
         Ok((request, runs))

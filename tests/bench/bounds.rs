@@ -29,7 +29,7 @@ fn main() {
         for (plan, costs) in &plans {
             let requests = plan.requests().expect("the load is small");
             let start = Instant::now();
-            let of = Bounds::of(&plan.scenario, costs, &requests, &plan.score, migration);
+            let of = Bounds::compute(&plan.scenario, costs, &requests, &plan.score, migration);
             time += start.elapsed();
             sums.iter_mut().zip(of.values()).for_each(|(sum, bound)| *sum += bound);
         }
@@ -50,11 +50,12 @@ fn main() {
         let mut total = 0.0;
         let mut gaps = 0.0;
         for (plan, costs) in firsts.iter().copied() {
-            let plan = Plan { scheduler: Policy::of(entry), ..plan.clone() };
+            let plan = Plan { scheduler: Policy::from_entry(entry), ..plan.clone() };
             let requests = plan.requests().expect("the load is small");
             let run = engine::run(&plan, costs, &requests).expect("the policy does not fail");
             let score = plan.score(&run.trace).total.score_executed_mean;
-            let bounds = Bounds::of(&plan.scenario, costs, &requests, &plan.score, Migration::None);
+            let bounds =
+                Bounds::compute(&plan.scenario, costs, &requests, &plan.score, Migration::None);
             total += 100.0 * score / firsts.len() as f64;
             gaps += 100.0 * gap(bounds.linear_program, score) / firsts.len() as f64;
         }
@@ -71,7 +72,8 @@ fn print_windows(plans: &[&(Plan, Arc<CostTable>)], n_frames: usize) {
         let requests = plan.requests().expect("the load is small");
         let of = Windows::new(&plan.scenario, costs, &requests, &plan.score, SimSpan::ZERO);
         let optima = of.bound(n_frames).expect("the windows are small");
-        let bounds = Bounds::of(&plan.scenario, costs, &requests, &plan.score, Migration::None);
+        let bounds =
+            Bounds::compute(&plan.scenario, costs, &requests, &plan.score, Migration::None);
         windows += 100.0 * optima / plans.len() as f64;
         both += 100.0 * optima.min(bounds.linear_program) / plans.len() as f64;
     }

@@ -28,7 +28,7 @@ fn main() {
     let requested = TestSettings {
         server_target_qps: 400.0,
         server_target_latency_ns: 15_000_000,
-        min_query_count: QueryCount::of(0.99).rounded,
+        min_query_count: QueryCount::for_percentile(0.99).rounded,
         min_duration_ms: 60_000,
         ..TestSettings::new(LoadScenario::Server)
     };

@@ -53,7 +53,7 @@ fn every_parser_and_the_pipeline_after_it_holds() {
 
 /// Seeds pass through their parser, and short ones through the whole pipeline, without a refusal.
 fn seeds_hold(shop: &Shop, kind: Kind, findings: &mut Vec<String>) {
-    for input in Seeds::of(kind, shop).inputs(kind) {
+    for input in Seeds::new(kind, shop).inputs(kind) {
         let outcome = execute(shop, kind, &input, |_| input.len() < LONG_SEED);
         if let Some(finding) = outcome.finding {
             findings.push(format!("a seed of {}: {finding}", kind.name()));
@@ -72,6 +72,6 @@ fn cases_hold(shop: &Shop, kind: Kind, findings: &mut Vec<String>) {
 
 #[test]
 fn an_input_is_the_same_for_the_same_number() {
-    let random = || harness::random::Random::of(7, "network", 11);
+    let random = || harness::random::Random::new(7, "network", 11);
     assert_eq!(random().below(1 << 30), random().below(1 << 30));
 }

@@ -372,7 +372,8 @@ fn runs_have_area_leakage_and_power_beside_their_scores() {
     assert_eq!(device.area_mm2, Some(nvdla.system_area(&plan.system).total()));
     assert_eq!(device.idle_pes, 0);
     // Busy and idle time of every accelerator make up the span.
-    let metrics = Metrics::of(&plan.scenario, &result.trace, &result.costs, &plan.score, None).run;
+    let metrics =
+        Metrics::compute(&plan.scenario, &result.trace, &result.costs, &plan.score, None).run;
     let leakage = plan.system.accelerators().iter().map(|it| nvdla.leakage_mw(it).unwrap());
     let idle = metrics.utilisation.iter().map(|busy| (1.0 - busy) * metrics.span_ms);
     let idle: f64 = leakage.zip(idle).map(|(mw, ms)| mw * ms / 1e3).sum();
@@ -419,7 +420,7 @@ fn energies_by_size_follow_the_sizes() {
         accelerator.byte_energy.scratchpad = MemoryEnergy::BySize;
         accelerator.byte_energy.cluster = MemoryEnergy::BySize;
         accelerator.byte_energy.shared_memory = MemoryEnergy::BySize;
-        let found = Energies::of(&accelerator);
+        let found = Energies::from_accelerator(&accelerator);
         [found.scratchpad, found.cluster[0], found.shared]
     };
     // A power of a power of two is exact to a few units in the last place.

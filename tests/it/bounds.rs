@@ -23,7 +23,7 @@ use xrsim::score::{NeverTriggered, ScoreSettings};
 use xrsim::units::{Cycles, Millijoules, SimSpan, SimTime};
 
 fn bounds(plan: &Case, migration: Migration) -> Bounds {
-    Bounds::of(&plan.scenario, &plan.costs, &requests(plan), &plan.score, migration)
+    Bounds::compute(&plan.scenario, &plan.costs, &requests(plan), &plan.score, migration)
 }
 
 fn close(found: f64, expected: f64) {
@@ -268,7 +268,7 @@ fn random_policy(draws: &mut ChaCha8Rng) -> Policy {
     ];
     let chosen: Vec<_> = options.iter().map(|all| all[draws.random_range(0..3)]).collect();
     let text = format!("{}:{}", entry.name, chosen.join(","));
-    Policy::parse(&text).unwrap_or_else(|_| Policy::of(entry))
+    Policy::parse(&text).unwrap_or_else(|_| Policy::from_entry(entry))
 }
 
 #[test]
@@ -279,8 +279,9 @@ fn no_policy_exceeds_a_bound_on_random_instances() {
     for index in 0..n_instances {
         let plan = random_plan(&mut draws);
         let requests = requests(&plan);
-        let of =
-            |migration| Bounds::of(&plan.scenario, &plan.costs, &requests, &plan.score, migration);
+        let of = |migration| {
+            Bounds::compute(&plan.scenario, &plan.costs, &requests, &plan.score, migration)
+        };
         let (whole, moving) = (of(Migration::None), of(Migration::LayerBoundary));
         for bounds in [whole, moving] {
             let [isolation, pooled, program] = bounds.values();
@@ -471,7 +472,7 @@ fn no_policy_exceeds_the_optima_of_its_windows() {
         let requests = requests(&plan);
         let bound = windows(&plan, &requests).bound(7).expect("windows of 7 are small");
         for entry in schedule::ALL {
-            let plan = plan.clone().scheduled(Policy::of(entry));
+            let plan = plan.clone().scheduled(Policy::from_entry(entry));
             let Options { granularity, preemption, .. } = plan.scheduler.options();
             if granularity != Granularity::Model || preemption != Preemption::None {
                 continue;

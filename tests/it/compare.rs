@@ -110,7 +110,7 @@ fn the_ranking_compares_with_the_best_and_counts_where_each_wins() {
     let plans = vec![plan("AR_gaming", "J"), plan("AR_Assistant", "A"), plan("VR_gaming", "D")];
     let comparison = compare(plans, Triggers::Drawn, 4);
     let measure = Measure::named("score_executed_mean").expect("a column");
-    let ranking = Ranking::of(&comparison, measure);
+    let ranking = Ranking::new(&comparison, measure);
     assert!(ranking.standings.is_sorted_by(|a, b| a.measure.mean >= b.measure.mean));
     assert_eq!(ranking.standings[0].difference, None);
     let [first, others @ ..] = &ranking.standings[..] else { panic!("three policies") };
@@ -139,7 +139,7 @@ fn the_ranking_compares_with_the_best_and_counts_where_each_wins() {
 fn fewer_misses_and_less_energy_are_better() {
     let comparison = compare(vec![plan("AR_gaming", "J")], Triggers::Drawn, 2);
     for name in ["missed", "energy_mj"] {
-        let ranking = Ranking::of(&comparison, Measure::named(name).expect("a column"));
+        let ranking = Ranking::new(&comparison, Measure::named(name).expect("a column"));
         assert!(ranking.standings.is_sorted_by(|a, b| a.measure.mean <= b.measure.mean));
         assert_eq!(ranking.best_of_each, ranking.standings[0].measure.mean);
     }
@@ -307,7 +307,7 @@ fn exact_optima_of_windows_bound_every_policy() {
     let [one, four] = [1, 4].map(|n| comparison.window_bound(n).expect("it is solved"));
     assert!(four <= one + 1e-9, "{four} is above {one}");
     let ranking =
-        Ranking::of(&comparison, Measure::named("score_executed_mean").expect("a column"));
+        Ranking::new(&comparison, Measure::named("score_executed_mean").expect("a column"));
     assert!(ranking.standings[0].measure.mean <= four + 1e-9);
     assert!(comparison.runs_whole());
 }

@@ -90,7 +90,7 @@ proptest! {
         (world, situations) in any_case(),
     ) {
         for entry in schedule::ALL.iter().filter(|entry| !DROPPING.contains(&entry.name)) {
-            for decision in decisions(&world, &Policy::of(entry), &situations) {
+            for decision in decisions(&world, &Policy::from_entry(entry), &situations) {
                 prop_assert!(!matches!(decision, Decision::Drop(_)), "{}", entry.name);
             }
         }
@@ -200,7 +200,7 @@ fn every_policy_keeps_to_the_rules_of_pieces() {
         {
             // What the policy decides itself stays as it is.
             let scheduler = format!("{}:{choice}", entry.name);
-            let scheduler = Policy::parse(&scheduler).unwrap_or_else(|_| Policy::of(entry));
+            let scheduler = Policy::parse(&scheduler).unwrap_or_else(|_| Policy::from_entry(entry));
             let plan = layered.clone().scheduled(scheduler);
             let trace = trace(&plan);
             layers::check_segments(&plan, &trace);

@@ -15,7 +15,7 @@ fn plans() -> Vec<Case> {
         .flat_map(|seed| {
             let mut plan = plan.clone();
             plan.load.seed = seed;
-            schedule::ALL.iter().map(move |entry| plan.clone().scheduled(Policy::of(entry)))
+            schedule::ALL.iter().map(move |entry| plan.clone().scheduled(Policy::from_entry(entry)))
         })
         .collect()
 }

@@ -16,7 +16,7 @@ use xrsim::scenario::{ActiveModel, Scenario};
 use xrsim::units::{Bytes, Cycles, Millijoules, SimSpan};
 
 fn metrics(plan: &Case) -> Metrics {
-    Metrics::of(&plan.scenario, &trace(plan), &plan.costs, &plan.score, None)
+    Metrics::compute(&plan.scenario, &trace(plan), &plan.costs, &plan.score, None)
 }
 
 fn close(found: f64, expected: f64) {

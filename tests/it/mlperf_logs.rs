@@ -255,7 +255,7 @@ fn what_is_no_number_and_what_is_quoted_stay_json() {
         ..TestSettings::new(LoadScenario::Server)
     };
     let (settings, measurement) = one_query(requested);
-    let pass = LoggedRun::of(&settings, &measurement);
+    let pass = LoggedRun::from_measurement(&settings, &measurement);
     let system = "\"J\\4096\"\n\u{7}";
     let log = DetailLog::of_run(&settings, &pass, &measurement.performance, system);
     let mut text = Vec::new();
@@ -286,7 +286,8 @@ fn power_markers_are_dates_of_simulated_time() {
         (790 * DAY_MS, "03-01-1972 00:00:00.000"),
     ] {
         let done = SimTime::from_ns(ms * 1_000_000);
-        let pass = LoggedRun { completed: done, ..LoggedRun::of(&settings, &measurement) };
+        let pass =
+            LoggedRun { completed: done, ..LoggedRun::from_measurement(&settings, &measurement) };
         let log = DetailLog::of_run(&settings, &pass, &measurement.performance, "a system");
         let end = log.records.iter().find(|record| record.key == "power_end").expect("it is there");
         assert_eq!(end.value.to_string(), format!("\"{expected}\""));
@@ -307,7 +308,7 @@ fn a_summary_warns_of_samples_that_fill_up_the_last_set() {
         let settings =
             EffectiveSettings::new(&requested, library, loadgen).expect("they are allowed");
         let measurement = measure(&settings, &mut service()).expect("it can be run");
-        assert_eq!(LoggedRun::of(&settings, &measurement).samples_per_query, 528);
+        assert_eq!(LoggedRun::from_measurement(&settings, &measurement).samples_per_query, 528);
         let text = render_summary(&settings, &measurement.performance, "a system", 0);
         let warning = "\nWARNING: sample_concatenate_permutation was set to true. \nGenerated";
         assert_eq!(text.contains(warning), warns, "{text}");
@@ -324,7 +325,7 @@ fn errors_are_flagged_and_counted() {
         server_target_qps: 10.0,
         ..TestSettings::new(LoadScenario::Server)
     });
-    let pass = LoggedRun::of(&settings, &measurement);
+    let pass = LoggedRun::from_measurement(&settings, &measurement);
     let log = DetailLog::of_run(&settings, &pass, &measurement.performance, "a system");
     let errors: Vec<_> = log.records.iter().filter(|record| record.is_error).collect();
     assert_eq!(errors.len(), 1);

@@ -149,7 +149,7 @@ prop_compose! {
         scheduler in 0..schedule::ALL.len(),
     ) -> Case {
         let costs = table(&costs[..scenario.models().len()]);
-        let scheduler = Policy::of(&schedule::ALL[scheduler]);
+        let scheduler = Policy::from_entry(&schedule::ALL[scheduler]);
         let Case { plan, costs } = plan(scenario, costs);
         Case { plan: Plan { load, engine, scheduler, ..plan }, costs }
     }

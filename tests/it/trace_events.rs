@@ -45,7 +45,7 @@ struct View {
 }
 
 impl View {
-    fn of(text: &[u8]) -> Self {
+    fn parse(text: &[u8]) -> Self {
         let document: Value = serde_json::from_slice(text).expect("the document is JSON");
         let events = document["traceEvents"].as_array().expect("a list of events");
         let of_kind = |kind: &'static str| events.iter().filter(move |event| event["ph"] == kind);
@@ -207,11 +207,11 @@ fn made_by(plan: &Case, semantics: Semantics) -> Made {
     let by_rules = under(semantics, plan);
     let result = run_at_costs(&by_rules, Arc::clone(&plan.costs)).expect("the run is feasible");
     let mut text = Vec::new();
-    let label = RunLabel::of(&by_rules, "given");
+    let label = RunLabel::from_plan(&by_rules, "given");
     let summary =
         trace_events::write(&mut text, &by_rules, &label, &result).expect("a vector grows");
     assert_eq!(summary.bytes, text.len() as u64);
-    Made { result, summary, view: View::of(&text) }
+    Made { result, summary, view: View::parse(&text) }
 }
 
 fn made(plan: &Case) -> Made {
@@ -400,7 +400,7 @@ fn the_trace_of_one_run_is_written_whole() {
     let said = stderr(&assert);
     let text = fs::read(&file).expect("the trace was written");
     let started = Instant::now();
-    let view = View::of(&text);
+    let view = View::parse(&text);
     println!(
         "VR_gaming on J: {} slices, {} arrows, {} KiB, run and written in {took:?}, read in {:?}",
         view.slices.len(),

@@ -81,7 +81,9 @@ impl RequestedRuns {
     /// # Errors
     ///
     /// [`Failure`] as of the command.
-    pub fn of(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Result<Self, Failure> {
+    pub fn parse(
+        arguments: impl IntoIterator<Item = impl Into<OsString>>,
+    ) -> Result<Self, Failure> {
         let command = RunArgs::augment_args(Command::new("xrsim").no_binary_name(true));
         let words = arguments.into_iter().map(Into::into);
         let matches = command.try_get_matches_from(words).map_err(|error| refused(&error))?;

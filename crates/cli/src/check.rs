@@ -84,8 +84,10 @@ fn unchecked_shapes(path: &Path, catalog: &mut Catalog) -> Option<String> {
 fn feasible_networks(kind: Kind, path: &Path) -> Result<Option<String>, Failure> {
     let Some(found) = feasibility(kind, path, cost::COST_MODEL)? else { return Ok(None) };
     let Some(first) = found.infeasible.first() else { return Ok(None) };
-    let (n, first) =
-        (found.n_networks, format!("{}: {}", first.names.network, first.reason.of(&first.names)));
+    let (n, first) = (
+        found.n_networks,
+        format!("{}: {}", first.names.network, first.reason.display(&first.names)),
+    );
     match n - found.infeasible.len() {
         0 => Err(Failure::Argument(format!(
             "{}: the cost model `{}` can run none of the {n} networks with this {kind}, e.g. {first}",

@@ -220,7 +220,7 @@ fn explain(
             let text = explain_layer(network, layer, accelerator, table_style());
             texts.push(text.map_err(|reason| {
                 let names = PairNames::new(network.name(), accelerator);
-                Failure::Argument(reason.of(&names).to_string())
+                Failure::Argument(reason.display(&names).to_string())
             })?);
         }
     }

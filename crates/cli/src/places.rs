@@ -55,7 +55,7 @@ impl Places {
     /// Adds outputs.
     #[must_use]
     pub(super) fn writing<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
-        self.outputs.extend(paths.into_iter().map(|path| Output::of(path.clone())));
+        self.outputs.extend(paths.into_iter().map(|path| Output::from_path(path.clone())));
         self
     }
 
@@ -71,7 +71,7 @@ impl Places {
             let beside = pictures.files(path).into_iter().skip(1);
             let of_picture = |beside| Output { path: beside, figure: Some(path.clone()) };
             self.outputs.extend(beside.filter(|_| !is_table).map(of_picture));
-            self.outputs.push(Output::of(path.clone()));
+            self.outputs.push(Output::from_path(path.clone()));
         }
         self
     }
@@ -84,7 +84,7 @@ impl Places {
         names: impl IntoIterator<Item = S>,
     ) -> Self {
         if let Some(folder) = folder {
-            let output = |name: S| Output::of(folder.join(name.as_ref()));
+            let output = |name: S| Output::from_path(folder.join(name.as_ref()));
             self.outputs.extend(names.into_iter().map(output));
         }
         self
@@ -98,11 +98,11 @@ impl Places {
     pub(super) fn check(&self) -> Result<(), Failure> {
         let mut inputs = HashMap::new();
         for input in &self.inputs {
-            inputs.insert(Place::of(input), input);
+            inputs.insert(Place::from_path(input), input);
         }
         let mut outputs = HashMap::new();
         for output in self.outputs.iter().filter(|output| !is_special(&output.path)) {
-            let place = Place::of(&output.path);
+            let place = Place::from_path(&output.path);
             if let Some(input) = inputs.get(&place) {
                 return Err(refuse(&format!(
                     "{output} would overwrite {}, which this command reads",
@@ -129,13 +129,13 @@ fn is_special(path: &Path) -> bool {
 }
 
 impl Output {
-    fn of(path: PathBuf) -> Self {
+    fn from_path(path: PathBuf) -> Self {
         Self { path, figure: None }
     }
 }
 
 impl Place {
-    fn of(path: &Path) -> Self {
+    fn from_path(path: &Path) -> Self {
         #[cfg(unix)]
         if let Ok(metadata) = path.metadata() {
             use std::os::unix::fs::MetadataExt as _;

@@ -110,7 +110,7 @@ pub(super) fn points(path: &Path, conditions: &[(&str, &str)]) -> Result<PointTa
     let n_points = sweep::check_header(path)?;
     check_folder(path)?;
     let file = File::open(path).map_err(unreadable)?;
-    let mut rows = Checked::of(BufReader::new(file));
+    let mut rows = Checked::new(BufReader::new(file));
     let points = PointTable::read(&mut rows, conditions).map_err(failure)?;
     if let Some(n_points) = n_points.filter(|n_points| *n_points != rows.n_rows()) {
         let (path, n_rows) = (path.display(), rows.n_rows());
@@ -135,7 +135,7 @@ fn check_folder(path: &Path) -> Result<(), Failure> {
         |path: &Path, error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
     let bytes = read_bounded(&record, MAX_RECORD).map_err(|error| unreadable(&record, error))?;
     // Any file may be called that; one without a seal is not the record of a folder.
-    let recorded = Recorded::of(&record, &String::from_utf8_lossy(&bytes))?;
+    let recorded = Recorded::parse(&record, &String::from_utf8_lossy(&bytes))?;
     match recorded.names(&name) {
         true => {
             let digest = Digest::of_file(path).map_err(|error| unreadable(path, error))?;
@@ -153,7 +153,7 @@ fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let y = args.y.as_deref().unwrap_or(Score::primary().name);
     let columns = [Some(x), Some(y), args.z.as_deref()].into_iter().flatten();
     let objectives: Vec<_> = columns.map(objective).collect();
-    let front = Front::of(points, &objectives).map_err(super::argument)?;
+    let front = Front::compute(points, &objectives).map_err(super::argument)?;
     let (header, rows) = front.rows();
     let text = Text { header, rows, n_text: front.n_settings(), draws: points.draws() };
     match &args.out {
@@ -168,7 +168,7 @@ fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
 
 fn best(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let objective = objective(args.z.as_deref().unwrap_or(Score::primary().name));
-    let Best { header, rows, n_text } = Best::of(points, &objective).map_err(super::argument)?;
+    let Best { header, rows, n_text } = Best::find(points, &objective).map_err(super::argument)?;
     let text = Text { header, rows, n_text, draws: points.draws() };
     match &args.out {
         Some(out) => text.write(out),

@@ -45,7 +45,7 @@ fn with_zeros(mut record: Map<String, Value>) -> Map<String, Value> {
 fn seal(mut text: String) -> String {
     text.push('\n');
     let digits = digits(&text).expect("the record has a seal");
-    let seal = Digest::of(text.as_bytes()).hex();
+    let seal = Digest::compute(text.as_bytes()).hex();
     text.replace_range(digits, &seal);
     text
 }
@@ -64,7 +64,7 @@ pub(super) fn is_whole(text: &str) -> Option<bool> {
     let digits = digits(text)?;
     let zeros = "0".repeat(DIGITS);
     let opened = [&text[..digits.start], &zeros, &text[digits.end..]].concat();
-    Some(Digest::of(opened.as_bytes()).hex() == text[digits])
+    Some(Digest::compute(opened.as_bytes()).hex() == text[digits])
 }
 
 /// The record of a folder, with the digests of its files.
@@ -81,7 +81,7 @@ impl Recorded {
     /// # Errors
     ///
     /// Returns a failure if the record was changed after it was written.
-    pub(super) fn of(path: &Path, text: &str) -> Result<Self, Failure> {
+    pub(super) fn parse(path: &Path, text: &str) -> Result<Self, Failure> {
         let whole = is_whole(text);
         let value: Value = serde_json::from_str(text).unwrap_or_default();
         let files = value.get(FILES).and_then(Value::as_object).cloned();
@@ -157,12 +157,12 @@ mod tests {
                     bytes[at] ^= flip;
                     let Ok(changed) = String::from_utf8(bytes) else { continue };
                     let is_json = serde_json::from_str::<Value>(&changed).is_ok();
-                    let recorded = Recorded::of(Path::new("r"), &changed);
+                    let recorded = Recorded::parse(Path::new("r"), &changed);
                     assert!(recorded.is_err() || !is_json, "{at}: {changed}");
                 }
             }
             for end in 0..text.len() {
-                let recorded = Recorded::of(Path::new("r"), &text[..end]);
+                let recorded = Recorded::parse(Path::new("r"), &text[..end]);
                 assert!(recorded.map_or(true, |it| it.files.is_none()), "cut at {end}");
             }
         }
@@ -170,9 +170,9 @@ mod tests {
 
     #[test]
     fn records_without_a_seal_list_no_files() {
-        let recorded = Recorded::of(Path::new("r"), "{\"program\": \"xrsim\"}").expect("read");
+        let recorded = Recorded::parse(Path::new("r"), "{\"program\": \"xrsim\"}").expect("read");
         assert!(recorded.has("anything"));
-        assert!(recorded.check("a", Path::new("a"), Digest::of(b"1")).is_ok());
-        assert!(Recorded::of(Path::new("r"), "{\"files\": {}}").is_err());
+        assert!(recorded.check("a", Path::new("a"), Digest::compute(b"1")).is_ok());
+        assert!(Recorded::parse(Path::new("r"), "{\"files\": {}}").is_err());
     }
 }

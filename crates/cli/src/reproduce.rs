@@ -123,7 +123,7 @@ fn of_paper(
     for entry in figures {
         let n_studies = if entry.depends_on_semantics { semantics.len() } else { 1 };
         for &semantics in &semantics[..n_studies] {
-            let study = Study::of(semantics).with_flexibility(flexibility);
+            let study = Study::with_semantics(semantics).with_flexibility(flexibility);
             deviations.extend(reproduce(args, entry, &study, set)?);
         }
     }

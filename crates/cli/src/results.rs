@@ -189,7 +189,7 @@ impl<'p> Results<'p> {
     ) -> Result<(), Failure> {
         self.n_runs += 1;
         let cost_model = std::mem::take(&mut self.cost_model);
-        let label = RunLabel::of(plan, &cost_model);
+        let label = RunLabel::from_plan(plan, &cost_model);
         let taken = match result {
             Ok(result) => self.take_feasible(plan, &label, &result),
             Err(error) => {
@@ -363,7 +363,7 @@ impl<'p> Results<'p> {
         }
         let cost_model = &*self.prepared.cost_model().model;
         let limit = |network: &Network, accelerator: &Accelerator| {
-            Limit::of(cost_model, network, accelerator)
+            Limit::compute(cost_model, network, accelerator)
         };
         print(overview(rows, self.seed, style, limit))?;
         let seconds = self.started.elapsed().as_secs_f64();

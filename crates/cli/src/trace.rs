@@ -72,7 +72,7 @@ impl TraceFile {
         if let Some(warning) = warning(result.trace.records().len() as u64) {
             warn(format_args!("{warning}"));
         }
-        let label = RunLabel::of(plan, cost_model);
+        let label = RunLabel::from_plan(plan, cost_model);
         let summary = trace_events::write(&mut self.file, plan, &label, result)
             .map_err(|error| Failure::writing(&self.path.display(), &error))?;
         self.summary = Some(summary);

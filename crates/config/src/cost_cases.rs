@@ -62,7 +62,7 @@ fn check_text(text: &str) -> Result<Vec<Verdict>, Vec<Problem>> {
     let table = Table::read(&header)?;
     let mut verdicts = Vec::new();
     let mut problems = Vec::new();
-    let mut lines = Lines::of(text);
+    let mut lines = Lines::new(text);
     for row in rows {
         match table.case(&row) {
             Ok(case) => {
@@ -87,7 +87,7 @@ pub(super) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     /// The lines of `text`.
-    pub(super) fn of(text: &'a str) -> Self {
+    pub(super) fn new(text: &'a str) -> Self {
         Self { text, at: 0, line: 1 }
     }
 

@@ -268,7 +268,7 @@ fn read_text(text: &str) -> Result<CrossTable, Vec<Problem>> {
     layout.check(&header)?;
     let names: Arc<[String]> = header.cells.iter().map(str::to_owned).collect();
     let (mut table, mut problems) = (Vec::new(), Vec::new());
-    let mut lines = super::cost_cases::Lines::of(text);
+    let mut lines = super::cost_cases::Lines::new(text);
     for row in rows {
         let line = lines.at(row.line().start);
         match cells(&row, &names) {

@@ -50,7 +50,7 @@ impl Key {
 
 impl Form {
     /// A schema of these keywords, which a value meets that is `allowed`.
-    pub fn of(keywords: Value, allowed: impl Into<String>) -> Self {
+    pub fn new(keywords: Value, allowed: impl Into<String>) -> Self {
         let keywords = match keywords {
             Value::Object(map) => map,
             _ => Map::new(),
@@ -207,18 +207,18 @@ pub(crate) fn number(range: RangeInclusive<f64>) -> Form {
     let keywords = json!({
         "type": "number", "minimum": json_number(least), "maximum": json_number(most)
     });
-    Form::of(keywords, format!("a number from {least} to {most}"))
+    Form::new(keywords, format!("a number from {least} to {most}"))
 }
 
 /// A number above 0.
 pub(crate) fn positive() -> Form {
-    Form::of(json!({"type": "number", "exclusiveMinimum": 0}), "a number above 0")
+    Form::new(json!({"type": "number", "exclusiveMinimum": 0}), "a number above 0")
 }
 
 /// A whole number of a range.
 pub(crate) fn whole<T: Into<u64> + Copy>(range: RangeInclusive<T>) -> Form {
     let (least, most): (u64, u64) = ((*range.start()).into(), (*range.end()).into());
-    let form = Form::of(json!({"type": "integer", "minimum": least}), "");
+    let form = Form::new(json!({"type": "integer", "minimum": least}), "");
     match most {
         u64::MAX => form.allowed(format!("a whole number from {least} to 2^64 - 1")),
         _ => form.with("maximum", most).allowed(format!("a whole number from {least} to {most}")),
@@ -227,7 +227,7 @@ pub(crate) fn whole<T: Into<u64> + Copy>(range: RangeInclusive<T>) -> Form {
 
 /// Text that is not empty. Text that looks like a number needs no quotes.
 pub(crate) fn text() -> Form {
-    Form::of(json!({"type": ["string", "number"], "pattern": r"\S"}), "text")
+    Form::new(json!({"type": ["string", "number"], "pattern": r"\S"}), "text")
 }
 
 /// A name that the user gives (`text::is_name`).
@@ -236,19 +236,19 @@ pub(crate) fn name() -> Form {
         r"\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff";
     let pattern = format!(r"^[^=+@{UNFIT}-][^{UNFIT}]*$");
     let keywords = json!({"type": ["string", "number"], "minimum": 0, "pattern": pattern});
-    Form::of(keywords, "a name")
+    Form::new(keywords, "a name")
 }
 
 /// `true` or `false`.
 pub fn flag() -> Form {
-    Form::of(json!({"type": "boolean"}), "true or false")
+    Form::new(json!({"type": "boolean"}), "true or false")
 }
 
 /// One of a few words.
 pub fn word<'a>(words: impl IntoIterator<Item = &'a str>) -> Form {
     let words: Vec<_> = words.into_iter().collect();
     let allowed = one_of(&words);
-    Form::of(json!({ "enum": words }), allowed)
+    Form::new(json!({ "enum": words }), allowed)
 }
 
 /// `a, b or c`.
@@ -267,7 +267,7 @@ pub(crate) fn list(item: Form) -> Form {
         false => format!("a list; each entry is {}", item.allowed),
     };
     let keywords = json!({"type": "array", "minItems": 1, "items": item.into_value()});
-    Form::of(keywords, allowed)
+    Form::new(keywords, allowed)
 }
 
 /// A value of any of these forms.
@@ -297,7 +297,7 @@ pub(crate) fn any_of(forms: impl IntoIterator<Item = Form>) -> Form {
         [_] => Value::Object(options.remove(0)),
         _ => json!({ "anyOf": options }),
     };
-    Form::of(keywords, words.join(", or "))
+    Form::new(keywords, words.join(", or "))
 }
 
 /// Types of a schema; none if it can be of any.
@@ -335,7 +335,7 @@ pub(crate) fn object(keys: impl IntoIterator<Item = Key>) -> Form {
         }
         properties.insert(name, form.into_value());
     }
-    let mut form = Form::of(json!({"type": "object", "additionalProperties": false}), "");
+    let mut form = Form::new(json!({"type": "object", "additionalProperties": false}), "");
     if !needed.is_empty() {
         form = form.with("required", needed);
     }
@@ -347,5 +347,5 @@ pub(crate) fn named(value: Form) -> Form {
     let keywords = json!({
         "type": "object", "minProperties": 1, "additionalProperties": value.into_value()
     });
-    Form::of(keywords, "")
+    Form::new(keywords, "")
 }

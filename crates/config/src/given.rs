@@ -31,7 +31,7 @@ impl GivenText {
     /// Lets `text`, which is YAML or JSON, stand for a file.
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
-        let digest = Digest::of(text.as_bytes()).hex();
+        let digest = Digest::compute(text.as_bytes()).hex();
         let name = format!("{}{}.yaml", Self::PREFIX, &digest[..DIGITS]);
         let mut texts = texts();
         let entry = texts.entry(name.clone());

@@ -462,7 +462,7 @@ fn copies() -> impl Reader<Value = PerTensor<u32>> {
 
 /// Factors of the bytes of inputs, weights and outputs in DRAM.
 fn compression() -> impl Reader<Value = PerTensor<Compression>> {
-    let form = || Form::of(json!({"type": "number", "exclusiveMinimum": 0, "maximum": 2}), "");
+    let form = || Form::new(json!({"type": "number", "exclusiveMinimum": 0, "maximum": 2}), "");
     let expected = "a factor above 0, at most 2, of at most 6 decimals";
     let factor = converted(expected, form, Compression::new);
     three("factors", factor, "three numbers above 0, at most 2, of at most 6 decimals")

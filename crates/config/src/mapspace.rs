@@ -139,10 +139,11 @@ keys! {
 impl RawLevel {
     /// The choices; those that are not given are free.
     fn space(self) -> LevelSpace {
-        let set = |axes: Option<Vec<Axis>>| axes.map_or(AxisSet::ALL, AxisSet::of);
+        let set = |axes: Option<Vec<Axis>>| axes.map_or(AxisSet::ALL, AxisSet::from_axes);
         let spread = self.fixed.iter().filter(|(_, spread, _)| *spread).map(|(axis, ..)| *axis);
         let spread: Vec<_> = spread.collect();
-        let spatial = if spread.is_empty() { set(self.spatial) } else { AxisSet::of(spread) };
+        let spatial =
+            if spread.is_empty() { set(self.spatial) } else { AxisSet::from_axes(spread) };
         let fixed = self.fixed.into_iter().map(|(axis, _, size)| (axis, size)).collect();
         LevelSpace { spatial, temporal: set(self.temporal), order: self.order, fixed }
     }
@@ -157,7 +158,7 @@ fn axes() -> impl Reader<Value = Vec<Axis>> {
     let form = || {
         let axis = form::word(dataflow::Axis::ALL.map(|(_, name)| name)).into_value();
         let keywords = json!({"type": "array", "items": axis});
-        Form::of(keywords, "a list of axes, which may be empty")
+        Form::new(keywords, "a list of axes, which may be empty")
     };
     value(read, form)
 }

@@ -157,7 +157,7 @@ keys! {
 fn percentile() -> impl Reader<Value = f64> {
     let form = || {
         let keywords = json!({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 100});
-        Form::of(keywords, "a number above 0 and below 100")
+        Form::new(keywords, "a number above 0 and below 100")
     };
     let fraction = |percent: f64| (percent > 0.0 && percent < 100.0).then_some(percent * 0.01);
     converted("a percentile above 0 and below 100", form, fraction)
@@ -219,7 +219,7 @@ fn task_name() -> impl Reader<Value = At<Box<str>>> {
             "maxLength": MAX_TASK_NAME,
             "pattern": "^[A-Za-z0-9_-](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$",
         });
-        Form::of(keywords, TASK_NAME)
+        Form::new(keywords, TASK_NAME)
     })
 }
 

@@ -266,7 +266,7 @@ struct Entry {
 
 /// Schema of a list of layers, repeated blocks and lists of such.
 fn layers_form() -> Form {
-    form::list(Form::of(json!({"$ref": format!("#/definitions/{LAYER}")}), ""))
+    form::list(Form::new(json!({"$ref": format!("#/definitions/{LAYER}")}), ""))
 }
 
 /// Name of the definition of an entry of `layers` in schemas.
@@ -300,7 +300,7 @@ fn item(node: &Node<'_>, problems: &mut Problems) -> Option<Item> {
         let items = list("layers", item).read(node, problems)?;
         return Some(Item::Repeat { times: 1, items });
     }
-    let mut fields = Fields::of(node, "a layer", problems)?;
+    let mut fields = Fields::from_mapping(node, "a layer", problems)?;
     if fields.given("repeat") {
         let block = block().among(&mut fields);
         fields.finish();

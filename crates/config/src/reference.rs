@@ -19,7 +19,7 @@ pub fn name_or_own(names: Vec<String>, what: &str, list: &str) -> Form {
             format!("no {what} of this name comes with the program; a file of your own is written with its folder or extension"),
     });
     let keywords = json!({ "anyOf": [{ "enum": names }, own] });
-    Form::of(keywords, format!("a name (`xrsim list {list}`) or a file"))
+    Form::new(keywords, format!("a name (`xrsim list {list}`) or a file"))
 }
 
 /// Schema of the name or path of a file of `kinds`.

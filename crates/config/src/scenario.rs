@@ -184,7 +184,7 @@ impl RawScenario {
         sensors: &[InputStream],
         problems: &mut Problems,
     ) -> Option<Scenario> {
-        let names = Names::of(&self.models, models, sensors, problems);
+        let names = Names::collect(&self.models, models, sensors, problems);
         let streams: Vec<_> = sensors
             .iter()
             .filter(|sensor| names.inputs.iter().flatten().any(|input| *input == sensor.name))
@@ -234,7 +234,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(
+    fn collect(
         raw: &[RawModel],
         models: &[Arc<Model>],
         sensors: &[InputStream],

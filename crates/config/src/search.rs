@@ -310,7 +310,7 @@ fn limit() -> impl Reader<Value = (bool, f64)> {
             "pattern": r"^\s*[<>]=\s*[-+]?[0-9.]",
             "patternErrorMessage": "a limit is \"<= 60\" or \">= 0.5\", in quotes",
         });
-        Form::of(limit, "`\"<= X\"` or `\">= X\"`")
+        Form::new(limit, "`\"<= X\"` or `\">= X\"`")
     };
     value(read, form)
 }
@@ -428,7 +428,7 @@ fn values(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<Text>> {
 
 /// Schema of text of this pattern.
 fn text_of(pattern: &str, allowed: &str) -> Form {
-    Form::of(json!({"type": "string", "pattern": pattern}), allowed)
+    Form::new(json!({"type": "string", "pattern": pattern}), allowed)
 }
 
 /// A number, or a range of numbers: first and last.

@@ -39,7 +39,7 @@ keys! {
 fn names(what: &'static str, kind: Kind) -> impl Reader<Value = Vec<At<Box<str>>>> {
     let known = move |_| {
         let names = embedded::names(kind, Edition::default());
-        Form::of(json!({ "enum": names }), "")
+        Form::new(json!({ "enum": names }), "")
     };
     list(what, at(text()).shaped(known))
 }

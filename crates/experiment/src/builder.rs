@@ -298,7 +298,7 @@ impl Experiment {
     ///         let [first, second] = [0, 1].map(|at| it.samples[at].value("score_executed_mean"));
     ///         first.zip(second)
     ///     });
-    ///     let difference = PairedDifference::of(pairs);
+    ///     let difference = PairedDifference::from_pairs(pairs);
     ///     let interval = difference.interval(Fraction::P95).expect("there are ten pairs");
     ///     let (scenario, mean) = (plan.scenario.name(), difference.difference.mean);
     ///     println!("{scenario} {mean:+.4} [{:+.4}, {:+.4}]", interval.low, interval.high);

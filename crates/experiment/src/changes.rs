@@ -131,7 +131,7 @@ impl Changes<'_> {
     ) -> Option<Change> {
         let varied = self.experiment.replaced(candidate.key, &candidate.value);
         let prepared = trials::prepare(&varied).ok()?;
-        let effect = Effect::of(before, &trials.scores(&prepared, &|_| {}))?;
+        let effect = Effect::from_scores(before, &trials.scores(&prepared, &|_| {}))?;
         let frame = match &self.frame {
             Some(frame) => Some(frame.after(&prepared)?),
             None => None,

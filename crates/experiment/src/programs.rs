@@ -40,7 +40,7 @@ pub(crate) fn inputs(text: &str) -> Result<Vec<InputFile>, ExperimentError> {
     };
     let given = external::text_of(text).map(|source| InputFile {
         name: text.trim().into(),
-        sha256: Digest::of(source.as_bytes()).hex(),
+        sha256: Digest::compute(source.as_bytes()).hex(),
     });
     files(text).into_iter().map(input).chain(given.map(Ok)).collect()
 }
@@ -85,7 +85,7 @@ mod tests {
         std::fs::write(&script, "pass\n").expect("it can be written");
         let scheduler = format!("external:python3 {}", script.display());
         let inputs = sha256_of_inputs([], ["edf", &*scheduler]).expect("read");
-        let expected = Digest::of(b"pass\n").hex();
+        let expected = Digest::compute(b"pass\n").hex();
         assert_eq!(inputs[&script.display().to_string()], expected.as_str());
     }
 }

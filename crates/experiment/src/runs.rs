@@ -36,7 +36,7 @@ pub struct Run {
 impl Run {
     /// Label in results: scenario, system, scheduler and so on.
     pub fn label(&self) -> RunLabel<'_> {
-        RunLabel::of(&self.plan, &self.cost_model)
+        RunLabel::from_plan(&self.plan, &self.cost_model)
     }
 
     /// Value of a key that varies, as text; `None` if `key` does not vary.

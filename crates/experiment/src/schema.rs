@@ -93,7 +93,7 @@ fn scheduler() -> Form {
 /// Numbers of the range that `words` print, and the words in backquotes.
 fn number(words: &str, allowed: Allowed) -> Form {
     let is_whole = words.starts_with("a whole number");
-    let mut form = Form::of(json!({}), words);
+    let mut form = Form::new(json!({}), words);
     let limits = limits(words);
     let is_number = limits[0].is_some();
     for (keyword, limit) in ["minimum", "maximum"].into_iter().zip(limits) {

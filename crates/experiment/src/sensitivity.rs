@@ -171,7 +171,7 @@ impl Sensitivity {
     pub fn levels(&self, base: &Prepared, done: &dyn Fn(usize)) -> Result<Levels, ExperimentError> {
         let mut trials = Trials::new(base);
         let before = trials.scores(base, done);
-        let Some(own) = Effect::of(&before, &before) else {
+        let Some(own) = Effect::from_scores(&before, &before) else {
             let reason = before.reason.unwrap_or_default();
             return Err(ExperimentError::Conflict(format!(
                 "no run of the base has a score: {reason}"
@@ -186,7 +186,7 @@ impl Sensitivity {
                         let scores = trials.scores(&prepared, done);
                         let reason = scores.reason.clone();
                         let none = || reason.unwrap_or_else(|| "other configurations".into());
-                        Effect::of(&before, &scores).ok_or_else(none)
+                        Effect::from_scores(&before, &scores).ok_or_else(none)
                     }
                     Err(error) => Err(error.to_string()),
                 };
@@ -247,7 +247,7 @@ impl Sensitivity {
             (factor.key.name, [low, factor.levels.last().cloned().unwrap_or_default()])
         };
         let factors = self.factors.iter().map(named).collect();
-        Screened::of(&design, factors, &scores, self.skipped.clone()).ok_or_else(|| {
+        Screened::from_scores(&design, factors, &scores, self.skipped.clone()).ok_or_else(|| {
             let reason = scores.into_iter().find_map(|it| it.reason).unwrap_or_default();
             let message =
                 format!("no configuration has a score in every run of the design: {reason}");

@@ -95,7 +95,7 @@ mod tests {
                 let machine = Machine {
                     resident: key.resident,
                     shared_bytes: key.shared_bytes,
-                    ..Machine::of(accelerator)
+                    ..Machine::from_accelerator(accelerator)
                 };
                 let found = evaluate(&kept.choice.nest, &kept.choice.mapping, &machine);
                 let found = found.expect("it can be counted");
@@ -121,7 +121,7 @@ mod tests {
                 let machine = Machine {
                     resident: key.resident,
                     shared_bytes: key.shared_bytes,
-                    ..Machine::of(accelerator)
+                    ..Machine::from_accelerator(accelerator)
                 };
                 let chooser = Chooser::new(Effort::FULL, Arc::default());
                 let chosen = chooser.on(accelerator).expect("it may choose");

@@ -82,7 +82,7 @@ impl Ink {
 /// and pages.
 const NETWORKS: [&str; 11] = ["HT", "ES", "GE", "KD", "SR", "SS", "OD", "AS", "DE", "DR", "PD"];
 
-/// Place in the palette ([`Ink::series`]) of every one of these models. A network of the suite has the same one in
+/// Place in the palette (`Ink::series`) of every one of these models. A network of the suite has the same one in
 /// every figure and page; others have the first ones that are free, in order.
 pub fn model_places<S: AsRef<str>>(names: &[S]) -> Vec<usize> {
     let known = |name: &S| NETWORKS.iter().position(|network| *network == name.as_ref());

@@ -287,7 +287,7 @@ macro_rules! charts {
         })+
 
         #[cfg(test)]
-        const SAMPLES: &[tests::Samples] = &[$(tests::Samples::of::<$chart>()),+];
+        const SAMPLES: &[tests::Samples] = &[$(tests::Samples::new::<$chart>()),+];
     };
 }
 

@@ -43,7 +43,7 @@ impl Scale {
     /// `low` to `high`.
     pub(super) fn linear(low: f64, high: f64, count: usize) -> Self {
         let (low, high) = widened(low, high);
-        let step = Step::of((high - low) / count.max(1) as f64);
+        let step = Step::at_least((high - low) / count.max(1) as f64);
         let first = (low / step.size() + SLACK).floor();
         let last = (high / step.size() - SLACK).ceil();
         Self::stepped(first * step.size(), last * step.size(), step)
@@ -52,7 +52,7 @@ impl Scale {
     /// A linear scale from exactly `low` to `high`, with about `count` steps.
     pub(super) fn exact(low: f64, high: f64, count: usize) -> Self {
         let (low, high) = widened(low, high);
-        Self::stepped(low, high, Step::of((high - low) / count.max(1) as f64))
+        Self::stepped(low, high, Step::at_least((high - low) / count.max(1) as f64))
     }
 
     fn stepped(low: f64, high: f64, step: Step) -> Self {
@@ -157,7 +157,7 @@ struct Step {
 
 impl Step {
     /// The least step that is not below `size`.
-    fn of(size: f64) -> Self {
+    fn at_least(size: f64) -> Self {
         let power = exponent(size);
         let steps = [(1.0, power), (2.0, power), (5.0, power), (1.0, power + 1)];
         let found = steps

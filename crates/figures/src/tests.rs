@@ -51,7 +51,7 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    pub(super) const fn of<S: Sample>() -> Self {
+    pub(super) const fn new<S: Sample>() -> Self {
         fn boxed<S: Sample>((chart, part): (S, &'static str)) -> (BoxedFigure, &'static str) {
             (Box::new(chart), part)
         }

@@ -55,7 +55,7 @@
 //! ```
 //!
 //! The rate of the run that counts is `result.settings.target_qps`. A bed takes the scheduler that
-//! [`experiment::scheduler`](xrsim_experiment::scheduler) returns.
+//! `experiment::scheduler` returns.
 //!
 //! Sources: Reddi et al., MLPerf Inference Benchmark (ISCA 2020), and LoadGen v0.7 to 6.0.17
 //! (github.com/mlcommons/inference). The time that LoadGen itself takes between two queries is not

@@ -15,7 +15,7 @@ pub struct Digest {
 
 impl Digest {
     /// The digest of `bytes`.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn compute(bytes: &[u8]) -> Self {
         let mut digest = Self::default();
         digest.update(bytes);
         digest

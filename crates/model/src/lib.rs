@@ -7,7 +7,7 @@
 //! | to add | write |
 //! |---|---|
 //! | cost model | `src/cost/<name>.rs`, one line in `cost::ALL` |
-//! | operator | a variant of [`model::Operator`], its [`model::shapes`] and its nests in `cost::loop_nest` |
+//! | operator | a variant of [`model::Operator`], its shapes in `model::shapes` and its nests in `cost::loop_nest` |
 //! | old name of a key, option or column | one entry in the table of [`renamed`] beside the names of its kind |
 
 #![warn(missing_docs, unreachable_pub)]

@@ -211,7 +211,7 @@ impl<'a> Row<'a> {
             area_mm2: area.total(),
             areas: vec![area],
             leakage_mw: technology.leakage_mw(accelerator),
-            peak_mw: PeakPower::of(accelerator).total(),
+            peak_mw: PeakPower::compute(accelerator).total(),
         }
     }
 
@@ -229,7 +229,7 @@ impl<'a> Row<'a> {
             area_mm2: areas.total(),
             areas: areas.accelerators,
             leakage_mw: technology.system_leakage_mw(system),
-            peak_mw: accelerators.iter().map(|it| PeakPower::of(it).total()).sum(),
+            peak_mw: accelerators.iter().map(|it| PeakPower::compute(it).total()).sum(),
         }
     }
 

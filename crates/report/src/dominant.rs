@@ -62,7 +62,7 @@ impl DominantLayers {
         let active = plan.scenario.model(model);
         let (network, cost) = (&active.unit.network, result.costs.on(model, fastest).network());
         let accelerator = &plan.system.accelerators()[fastest.index()];
-        let Some(Dominant { layer, share, passes }) = Dominant::of(network, cost, accelerator)
+        let Some(Dominant { layer, share, passes }) = Dominant::find(network, cost, accelerator)
         else {
             return;
         };

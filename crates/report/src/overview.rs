@@ -60,7 +60,7 @@ pub fn overview(
         for (index, group) in groups.iter().enumerate() {
             let name = matrix.scenarios.get(column).copied().unwrap_or(ALL);
             let name = if index == 0 || style == Style::Plain { name } else { "" };
-            let row = Row::of(&matrix, name, column, group);
+            let row = Row::from_matrix(&matrix, name, column, group);
             let with_area = row.best.iter().find(|row| row.area_mm2.is_some());
             terms.extend(with_area.map(|row| row.large_term));
             is_open |= row.standing.as_ref().is_some_and(|it| !it.open.is_empty());
@@ -136,14 +136,14 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn of(
+    fn from_matrix(
         matrix: &Matrix<'a>,
         scenario: &'a str,
         column: usize,
         group: &'a [SystemKey<'a>],
     ) -> Self {
         let draws: Vec<_> = group.iter().map(|&system| matrix.draws(column, system)).collect();
-        let standing = Standing::of(&draws, matrix.random(column));
+        let standing = Standing::from_draws(&draws, matrix.random(column));
         let best = standing.as_ref().map(|it| matrix.cell(column, group[it.best[0]]));
         Self { scenario, group, draws, standing, best: best.unwrap_or_default() }
     }

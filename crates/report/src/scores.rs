@@ -144,7 +144,7 @@ fn cell(draws: Option<&[Option<f64>]>, mark: Mark, style: Style) -> Cell {
 /// apart from it.
 fn marks(draws: &[Option<Draws>], random: bool) -> Vec<Mark> {
     let mut marks = vec![Mark::None; draws.len()];
-    if let Some(Standing { best, open, .. }) = Standing::of(draws, random) {
+    if let Some(Standing { best, open, .. }) = Standing::from_draws(draws, random) {
         let mark = if open.is_empty() { Mark::Best } else { Mark::Open };
         best.into_iter().chain(open).for_each(|index| marks[index] = mark);
     }

@@ -78,7 +78,7 @@ impl RunLabel<'_> {
 
 impl<'a> RunLabel<'a> {
     /// The label of `plan`, costed by `cost_model`.
-    pub fn of(plan: &'a Plan, cost_model: &'a str) -> Self {
+    pub fn from_plan(plan: &'a Plan, cost_model: &'a str) -> Self {
         Self {
             scenario: plan.scenario.name(),
             system: plan.system.name(),

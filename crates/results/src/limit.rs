@@ -16,7 +16,7 @@ pub struct Limit {
 impl Limit {
     /// The limit of `network` on `accelerator`, each layer alone in the order of the network; `None` if
     /// `cost_model` does not report what bounds a layer.
-    pub fn of(
+    pub fn compute(
         cost_model: &dyn CostModel,
         network: &Network,
         accelerator: &Accelerator,

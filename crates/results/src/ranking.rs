@@ -103,7 +103,7 @@ impl Standing {
     ///
     /// The best has the highest mean. Others are told apart from it by t-tests of the paired differences,
     /// adjusted for their number. A pair is a replication in which both systems have a score.
-    pub fn of(draws: &[Option<Draws>], random: bool) -> Option<Self> {
+    pub fn from_draws(draws: &[Option<Draws>], random: bool) -> Option<Self> {
         let scores = |index: usize| draws[index].iter().flatten().copied();
         let mean = |index: usize| Summary::of(scores(index).flatten()).mean;
         let mut present: Vec<_> = (0..draws.len()).filter(|&at| draws[at].is_some()).collect();
@@ -114,7 +114,7 @@ impl Standing {
         }
         let difference = |index: usize| {
             let pairs = scores(index).zip(scores(first));
-            PairedDifference::of(pairs.filter_map(|(a, b)| Some((a?, b?))))
+            PairedDifference::from_pairs(pairs.filter_map(|(a, b)| Some((a?, b?))))
         };
         let equal = |it: &PairedDifference| it.difference.n > 0 && it.wins == 0 && it.losses == 0;
         let (best, others): (Vec<usize>, Vec<usize>) =
@@ -147,7 +147,7 @@ mod tests {
         draws: &[Option<Draws>],
         random: bool,
     ) -> Option<(Vec<usize>, Vec<usize>, Vec<usize>)> {
-        let Standing { best, open, others } = Standing::of(draws, random)?;
+        let Standing { best, open, others } = Standing::from_draws(draws, random)?;
         Some((best, open, others.into_iter().map(|(index, _)| index).collect()))
     }
 

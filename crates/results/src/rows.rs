@@ -38,7 +38,7 @@ pub struct Lines<R> {
 
 impl<R: BufRead> Lines<R> {
     /// The lines of `input`.
-    pub fn of(input: R) -> Self {
+    pub fn new(input: R) -> Self {
         Self { input, line: Vec::new() }
     }
 
@@ -105,8 +105,8 @@ pub struct Checked<R> {
 
 impl<R: BufRead> Checked<R> {
     /// The rows of `input`.
-    pub fn of(input: R) -> Self {
-        Self { lines: Lines::of(input), check: None, number: 0, taken: 0, n_rows: 0 }
+    pub fn new(input: R) -> Self {
+        Self { lines: Lines::new(input), check: None, number: 0, taken: 0, n_rows: 0 }
     }
 
     /// Number of rows so far that passed.
@@ -178,7 +178,7 @@ mod tests {
 
     fn read(bytes: &[u8]) -> io::Result<String> {
         let mut text = String::new();
-        Checked::of(bytes).read_to_string(&mut text).map(|_| text)
+        Checked::new(bytes).read_to_string(&mut text).map(|_| text)
     }
 
     #[test]

@@ -309,7 +309,7 @@ impl<'a> Evaluation<'a> {
             ),
             Task::Program => {
                 let bound = |it: &RequestStream| {
-                    let of = Bounds::of(&scenario, &costs, it, &settings, self.migration);
+                    let of = Bounds::compute(&scenario, &costs, it, &settings, self.migration);
                     of.linear_program
                 };
                 Done::Program(load.requests.iter().map(bound).collect())

@@ -571,8 +571,8 @@ def mlperf(
         benchmark: Benchmark. One of inference, mobile.
         round: Round, with its LoadGen version, counts, durations and seeds [default: v0.5 of inference, v3.0 of
             mobile].
-        suite: Suite with tasks and tests in place of those of the round, see scenarios/mlperf/README.md; the round is that
-            of the suite by default.
+        suite: Suite with tasks and tests in place of those of the round, see scenarios/mlperf/README.md; the round
+            is that of the suite by default.
         task: Task; repeat for several.
         load: Load: single-stream, multi-stream, server or offline; repeat for several.
         system: System: a style A..M, or a system file.

@@ -66,7 +66,7 @@ pub struct Outcome {
 
 impl<'s> Fuzzer<'s> {
     pub fn new(kind: Kind, seed: u64, shop: &'s Shop, depth: Depth) -> Self {
-        Self { kind, seed, seeds: Seeds::of(kind, shop), shop, depth }
+        Self { kind, seed, seeds: Seeds::new(kind, shop), shop, depth }
     }
 
     /// Adds a seed, e.g. from a corpus that is not in the repository.
@@ -76,7 +76,7 @@ impl<'s> Fuzzer<'s> {
 
     /// Input `number` of this seed.
     pub fn input(&self, number: u64) -> Vec<u8> {
-        let mut random = Random::of(self.seed, self.kind.name(), number);
+        let mut random = Random::new(self.seed, self.kind.name(), number);
         let mut input = self.seeds.mutated(self.kind, &mut random);
         input.truncate(MAX_INPUT);
         input

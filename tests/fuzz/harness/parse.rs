@@ -102,9 +102,9 @@ fn loadgen(text: &str) -> Result<Cases, ConfigError> {
 fn rows(text: &str) -> Result<bool, String> {
     let Ok(table) = PointTable::read(text.as_bytes(), &[]) else { return Ok(false) };
     let objective = |column: &str| Objective { column: column.into(), better: None };
-    let mut done = said(Best::of(&table, &objective("score")))?;
+    let mut done = said(Best::find(&table, &objective("score")))?;
     let objectives = ["energy_mj", "score"].map(objective);
-    if let Ok(front) = Front::of(&table, &objectives) {
+    if let Ok(front) = Front::compute(&table, &objectives) {
         let (header, rows) = front.rows();
         if rows.iter().any(|row| row.len() != header.len()) {
             return Err("a row of the front is not as long as its header".into());

@@ -8,7 +8,7 @@ pub struct Random(ChaCha8Rng);
 
 impl Random {
     /// Choices of execution `number` of the kind called `name` under `seed`.
-    pub fn of(seed: u64, name: &str, number: u64) -> Self {
+    pub fn new(seed: u64, name: &str, number: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
         key[8..16].copy_from_slice(&number.to_le_bytes());

@@ -31,7 +31,7 @@ struct Seed {
 
 impl Seeds {
     /// Seeds of `kind`.
-    pub fn of(kind: Kind, shop: &Shop) -> Self {
+    pub fn new(kind: Kind, shop: &Shop) -> Self {
         let mut seeds = Self { texts: Vec::new() };
         texts(kind, shop).iter().for_each(|text| seeds.add(text));
         assert!(!seeds.texts.is_empty(), "{} has no seeds", kind.name());

@@ -20,8 +20,8 @@ pub struct File {
 
 impl File {
     /// The file with this text, if it has the top-level key of a kind.
-    pub fn of(place: &str, text: &str) -> Option<Self> {
-        let tree = Tree::of(text)?;
+    pub fn parse(place: &str, text: &str) -> Option<Self> {
+        let tree = Tree::parse(text)?;
         let Tree::Mapping(entries) = &tree else { return None };
         let kind = |key: &str| Kind::ALL.iter().find(|(_, known)| *known == key);
         let (kind, _) = entries.iter().find_map(|(key, _)| kind(key))?;
@@ -61,7 +61,7 @@ pub fn shipped() -> Vec<File> {
     let paths = folders.iter().flat_map(|folder| files(folder, "yaml"));
     let files = paths.map(|path| {
         let (place, text) = read(&path);
-        File::of(&place, &text).unwrap_or_else(|| panic!("{place} is no input file"))
+        File::parse(&place, &text).unwrap_or_else(|| panic!("{place} is no input file"))
     });
     files.collect()
 }
@@ -75,12 +75,12 @@ pub fn written() -> Vec<File> {
         for text in literals(&source) {
             // Texts of `format!` have doubled braces.
             let single = text.replace("{{", "{").replace("}}", "}");
-            found.extend(File::of(&place, &text).or_else(|| File::of(&place, &single)));
+            found.extend(File::parse(&place, &text).or_else(|| File::parse(&place, &single)));
         }
     }
     for path in files("tests/fuzz", "yaml") {
         let (place, text) = read(&path);
-        found.extend(File::of(&place, &text));
+        found.extend(File::parse(&place, &text));
     }
     found
 }

@@ -129,7 +129,7 @@ fn agrees(text: &str, messages: &[String]) -> bool {
     if text.len() > MOST {
         return true;
     }
-    let Some(file) = File::of("", text) else { return true };
+    let Some(file) = File::parse("", text) else { return true };
     let is_unsayable = |message: &String| UNSAYABLE.iter().any(|(part, _)| message.contains(part));
     !is_valid(&file.tree) || messages.iter().all(is_unsayable)
 }

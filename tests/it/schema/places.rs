@@ -33,7 +33,7 @@ pub static ALL: LazyLock<Places> = LazyLock::new(Places::all);
 impl Places {
     fn all() -> Self {
         let further = FURTHER.iter().map(ToString::to_string).chain(layers());
-        let further = further.map(|text| File::of("places.rs", &text).expect("a file"));
+        let further = further.map(|text| File::parse("places.rs", &text).expect("a file"));
         let written = corpus::written().into_iter().chain(corpus::shipped()).chain(further);
         let is_good = |file: &File| is_valid(&file.tree) && read(file.kind, &file.text).is_empty();
         let mut files: Vec<_> = written.filter(is_good).collect();

@@ -24,7 +24,7 @@ pub enum Step {
 
 impl Tree {
     /// The tree of `text`; `None` if it is no YAML document of distinct plain keys.
-    pub fn of(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let mut options =
             granit_parser::options! { flow_nesting_limit: 48, block_nesting_limit: 48 };
         options.set_emit_comments(false);

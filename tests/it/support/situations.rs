@@ -248,7 +248,7 @@ pub fn with_parameters(entry: &'static Entry, picks: &[(Index, Index)]) -> Polic
     let text: Vec<_> = given.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let policy = Policy::parse(&format!("{}:{}", entry.name, text.join(",")));
     // Values that contradict each other are refused, as they should be.
-    policy.unwrap_or_else(|_| Policy::of(entry))
+    policy.unwrap_or_else(|_| Policy::from_entry(entry))
 }
 
 fn give(

@@ -25,7 +25,7 @@ fn flipped(text: &str, at: usize) -> Vec<u8> {
 
 #[test]
 fn a_row_with_a_changed_byte_is_made_again_and_no_other() {
-    let study = Study::of(SMALL);
+    let study = Study::new(SMALL);
     let whole = study.sweep("rows.csv", &["spec.yaml"]);
     let header = whole.find('\n').expect("there is a header");
     for at in places(&whole).filter(|at| *at > header) {
@@ -40,7 +40,7 @@ fn a_row_with_a_changed_byte_is_made_again_and_no_other() {
 
 #[test]
 fn a_sweep_that_is_not_done_is_plotted_with_a_note() {
-    let study = Study::of(SMALL);
+    let study = Study::new(SMALL);
     let whole = study.sweep("rows.csv", &["spec.yaml"]);
     let plot = ["plot", "rows.csv", "--kind", "best"];
     let (_, note) = study.done(&plot);
@@ -53,7 +53,7 @@ fn a_sweep_that_is_not_done_is_plotted_with_a_note() {
 
 #[test]
 fn cut_cells_and_missing_columns_are_damage_to_every_reader() {
-    let study = Study::of(SMALL);
+    let study = Study::new(SMALL);
     for part in ["1/2", "2/2"] {
         study.done(&["sweep", "spec.yaml", "--shard", part]);
     }
@@ -78,7 +78,7 @@ fn cut_cells_and_missing_columns_are_damage_to_every_reader() {
 
 #[test]
 fn no_changed_byte_of_rows_or_record_is_plotted() {
-    let study = Study::of(SMALL);
+    let study = Study::new(SMALL);
     let rows = study.sweep("rows.csv", &["spec.yaml"]);
     let record = study.read("rows.csv.json");
     let plot = ["plot", "rows.csv", "--kind", "best"];
@@ -97,7 +97,7 @@ fn no_changed_byte_of_rows_or_record_is_plotted() {
 
 #[test]
 fn a_table_of_other_tools_is_plotted_without_checks() {
-    let study = Study::of(SMALL);
+    let study = Study::new(SMALL);
     let rows = study.sweep("rows.csv", &["spec.yaml"]);
     let table: String = rows
         .lines()
@@ -110,7 +110,7 @@ fn a_table_of_other_tools_is_plotted_without_checks() {
 
 #[test]
 fn a_damaged_record_refuses_to_go_on() {
-    let study = Study::of(SMALL);
+    let study = Study::new(SMALL);
     let rows = study.sweep("rows.csv", &["spec.yaml"]);
     let record = study.read("rows.csv.json");
     fs::write(study.path("rows.csv.json"), record.replace("\"n_points\":6", "\"n_points\":7"))
@@ -122,7 +122,7 @@ fn a_damaged_record_refuses_to_go_on() {
 
 #[test]
 fn a_sweep_takes_the_place_of_nothing_that_it_reads() {
-    let study = Study::of(SPEC);
+    let study = Study::new(SPEC);
     let message = study.refused(&["sweep", "spec.yaml", "--out", "./spec.yaml", "--restart"]);
     assert!(message.contains("./spec.yaml would overwrite spec.yaml"), "{message}");
     assert_eq!(study.read("spec.yaml"), SPEC);
@@ -141,7 +141,7 @@ fn rows_are_in_the_file_long_before_the_last_one_is_made() {
     use std::os::unix::fs::PermissionsExt as _;
     use std::process::Stdio;
 
-    let study = Study::of(
+    let study = Study::new(
         "sweep: {name: s, grid: {scenario: VR_gaming, system: A, pes: 4096, \
          scheduler: [edf, rm, sjf, \"external:./wait.sh\"]}, replications: 4}",
     );

@@ -30,7 +30,7 @@ struct Study {
 }
 
 impl Study {
-    fn of(spec: &str) -> Self {
+    fn new(spec: &str) -> Self {
         let study = Self { folder: tempdir().expect("a folder can be made") };
         fs::write(study.path("spec.yaml"), spec).expect("a file can be written");
         study
@@ -77,7 +77,7 @@ fn cell<'r>(csv: &str, row: &'r str, column: &str) -> &'r str {
 
 #[test]
 fn rows_are_what_run_says_of_the_same_points() {
-    let study = Study::of(
+    let study = Study::new(
         "sweep:\n  name: s\n  grid:\n    scenario: [AR_gaming, outdoor_activity_A]\n    pes: [4096, 8192]\n    \
          system: [A, J]\n  replications: 2\n",
     );
@@ -99,7 +99,7 @@ fn rows_are_what_run_says_of_the_same_points() {
 
 #[test]
 fn points_without_scores_are_rows_with_a_reason() {
-    let study = Study::of(SPEC);
+    let study = Study::new(SPEC);
     let rows = study.sweep("rows.csv", &["spec.yaml"]);
     let has_score = |row| !cell(&rows, row, "score").is_empty();
     let has_scores: Vec<_> = rows.lines().skip(1).map(has_score).collect();
@@ -117,7 +117,7 @@ fn points_without_scores_are_rows_with_a_reason() {
 #[test]
 fn a_file_that_ends_at_any_byte_of_its_last_row_becomes_whole_again() {
     let study =
-        Study::of("sweep: {name: s, grid: {scenario: VR_gaming, system: A, pes: [64, 96]}}");
+        Study::new("sweep: {name: s, grid: {scenario: VR_gaming, system: A, pes: [64, 96]}}");
     let whole = study.sweep("rows.csv", &["spec.yaml"]);
     let last = whole[..whole.len() - 1].rfind('\n').expect("there are two rows") + 1;
     for end in last..=whole.len() {
@@ -136,7 +136,7 @@ fn a_file_that_ends_at_any_byte_of_its_last_row_becomes_whole_again() {
 fn a_killed_sweep_goes_on_to_the_same_file() {
     let spec =
         "sweep: {name: s, grid: {scenario: VR_gaming, system: A, pes: [4096]}, replications: 6000}";
-    let study = Study::of(spec);
+    let study = Study::new(spec);
     let whole = study.sweep("whole.csv", &["spec.yaml"]);
     for wait_ms in [0, 5, 20, 40, 60, 80, 100] {
         let mut child = process(&["sweep", "spec.yaml", "--out", "rows.csv"])
@@ -154,7 +154,7 @@ fn a_killed_sweep_goes_on_to_the_same_file() {
 
 #[test]
 fn parts_join_to_the_file_of_the_whole_however_many_there_are() {
-    let study = Study::of(SPEC);
+    let study = Study::new(SPEC);
     let whole = study.sweep("whole.csv", &["spec.yaml"]);
     for count in [1, 2, 5] {
         let names: Vec<_> = (1..=count)
@@ -176,7 +176,7 @@ fn parts_join_to_the_file_of_the_whole_however_many_there_are() {
 
 #[test]
 fn parts_that_are_no_whole_are_refused() {
-    let study = Study::of(SPEC);
+    let study = Study::new(SPEC);
     for part in ["1/3", "2/3", "3/3"] {
         study.done(&["sweep", "spec.yaml", "--shard", part]);
     }
@@ -203,7 +203,7 @@ fn parts_that_are_no_whole_are_refused() {
 /// The twelve points with small networks, since every number of threads chooses all mappings anew.
 #[test]
 fn the_bytes_are_the_same_at_any_number_of_threads() {
-    let study = Study::of(&SPEC.replace("[VR_gaming, AR_gaming]", "[words.yaml, shapes.yaml]"));
+    let study = Study::new(&SPEC.replace("[VR_gaming, AR_gaming]", "[words.yaml, shapes.yaml]"));
     let tiny = "network:\n  name: tiny\n  layers:\n    - conv: {k: 64, c: 32, y: 28, x: 28, r: 3, s: 3, pad: 1}\n    \
                 - dwconv: {c: 64, y: 28, x: 28, r: 3, s: 3, pad: 1}\n    - matmul: {rows: 784, c: 64, k: 48}\n";
     fs::write(study.path("tiny.yaml"), tiny).expect("a file can be written");
@@ -229,7 +229,7 @@ fn the_bytes_are_the_same_at_any_number_of_threads() {
 
 #[test]
 fn options_make_the_same_rows_as_a_file() {
-    let study = Study::of(
+    let study = Study::new(
         "sweep:\n  name: s\n  grid:\n    scenario: [VR_gaming]\n    pes: 1024..4096 step x2\n    \
          system: [A, \"WS:3 + OS:1\"]\n    score.k_per_ms: [5, 15]\n  replications: 2\n",
     );
@@ -244,7 +244,7 @@ fn options_make_the_same_rows_as_a_file() {
 
 #[test]
 fn paths_in_a_sweep_are_relative_to_it() {
-    let study = Study::of("sweep: {name: s, grid: {scenario: my/vr.yaml, system: A, pes: 96}}");
+    let study = Study::new("sweep: {name: s, grid: {scenario: my/vr.yaml, system: A, pes: 96}}");
     fs::create_dir(study.path("sub")).expect("a folder can be made");
     fs::create_dir(study.path("my")).expect("a folder can be made");
     let (scenario, _) = study.done(&["show", "VR_gaming"]);
@@ -257,7 +257,8 @@ fn paths_in_a_sweep_are_relative_to_it() {
 
 #[test]
 fn a_file_goes_on_only_with_what_it_began_with() {
-    let study = Study::of("sweep: {name: s, grid: {scenario: my.yaml, system: A, pes: [96, 128]}}");
+    let study =
+        Study::new("sweep: {name: s, grid: {scenario: my.yaml, system: A, pes: [96, 128]}}");
     let (scenario, _) = study.done(&["show", "VR_gaming"]);
     fs::write(study.path("my.yaml"), &scenario).expect("a file can be written");
     let whole = study.sweep("rows.csv", &["spec.yaml"]);
@@ -298,7 +299,7 @@ fn a_file_goes_on_only_with_what_it_began_with() {
 
 #[test]
 fn files_that_are_no_rows_are_left_alone() {
-    let study = Study::of(SPEC);
+    let study = Study::new(SPEC);
     fs::write(study.path("mine.csv"), "important\n").expect("a file can be written");
     let message = study.refused(&["sweep", "spec.yaml", "--out", "mine.csv"]);
     assert!(message.contains("it is not the file of a sweep"), "{message}");
@@ -311,7 +312,7 @@ fn files_that_are_no_rows_are_left_alone() {
 
 #[test]
 fn bandwidth_and_memory_of_the_chip_are_swept_and_run_alike() {
-    let study = Study::of(SPEC);
+    let study = Study::new(SPEC);
     let scope = ["--scenario", "AR_gaming", "--system", "J", "--pes", "4096"];
     let keys = [
         "hardware.noc_bandwidth_bytes_per_cycle=128,256",
@@ -341,7 +342,7 @@ fn bandwidth_and_memory_of_the_chip_are_swept_and_run_alike() {
 
 #[test]
 fn plots_are_drawn_from_a_sweep_and_never_in_its_place() {
-    let study = Study::of(SPEC);
+    let study = Study::new(SPEC);
     let rows = study.sweep("rows.csv", &["spec.yaml"]);
     for kind in [["--kind", "pareto"], ["--kind", "heatmap"]] {
         let name = format!("{}.svg", kind[1]);
@@ -369,7 +370,7 @@ fn plots_are_drawn_from_a_sweep_and_never_in_its_place() {
 /// The shipped sweep is valid, and its description names the file that it writes.
 #[test]
 fn the_shipped_sweep_runs() {
-    let study = Study::of(SPEC);
+    let study = Study::new(SPEC);
     let scope = ["sweep", "pe_scaling", "--shard", "1/180", "--out", "one.csv"];
     study.done(&scope);
     assert_eq!(study.read("one.csv").lines().count(), 2);

@@ -24,7 +24,7 @@ sweep:
 ";
 
 fn with_policy(mode: u32) -> Study {
-    let study = Study::of(SPEC);
+    let study = Study::new(SPEC);
     fs::write(study.path("policy.sh"), POLICY).expect("it can be written");
     allow(&study, mode);
     study

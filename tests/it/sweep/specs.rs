@@ -5,7 +5,7 @@ use crate::support::binary::stderr;
 
 /// Output of `xrsim check` for a sweep, without the path.
 fn messages(spec: &str) -> Vec<String> {
-    let study = Study::of(spec);
+    let study = Study::new(spec);
     let assert = study.command(&["check", "spec.yaml"]).assert().code(1);
     let text = stderr(&assert);
     let lines = text.lines().filter(|line| !line.starts_with("1 of 1 files"));
@@ -124,7 +124,7 @@ fn systems_in_full_fix_their_pes() {
     let both = "sweep: {name: s, grid: {scenario: VR_gaming, system: [A, three_unequal]}}";
     assert!(messages(both)[0].contains("fixes its own PEs"), "{:?}", messages(both));
     let points = "{system: three_unequal}, {system: A, pes: 96}, {system: A}";
-    let study = Study::of(&format!(
+    let study = Study::new(&format!(
         "sweep: {{name: s, points: [{points}], grid: {{scenario: VR_gaming}}}}"
     ));
     let rows = study.sweep("rows.csv", &["spec.yaml"]);
@@ -137,7 +137,7 @@ fn systems_in_full_fix_their_pes() {
 #[test]
 fn points_may_differ_in_what_they_give() {
     let points = "{semantics: mlsys2023}, {cost_model: roofline}, {platform: eyeriss}, {seed: 7}";
-    let study = Study::of(&format!(
+    let study = Study::new(&format!(
         "sweep: {{name: s, points: [{points}], grid: {{scenario: VR_gaming, system: A, pes: 4096}}}}"
     ));
     let rows = study.sweep("rows.csv", &["spec.yaml"]);
@@ -162,7 +162,7 @@ fn points_may_differ_in_what_they_give() {
 
 #[test]
 fn what_has_no_effect_under_the_semantics_is_a_reason() {
-    let study = Study::of(SPEC);
+    let study = Study::new(SPEC);
     let scope = ["--scenario", "VR_gaming", "--system", "A", "--pes", "4096"];
     let axes = ["--semantics", "principled,mlsys2023", "--scheduler", "edf"];
     let rows = study.sweep("rows.csv", &[&scope[..], &axes].concat());
@@ -184,7 +184,7 @@ sweep:
     pes: 4096
     scheduler: [edf, dream:alpha=0.5, beta=2, \"llf:hysteresis=0,estimate=mean\", fcfs]
 ";
-    let study = Study::of(spec);
+    let study = Study::new(spec);
     let expected = ["edf", "dream:alpha=0.5,beta=2", "llf:hysteresis=0,estimate=mean", "fcfs"];
     let schedulers = |rows: &str| -> Vec<String> {
         let mut reader = csv::Reader::from_reader(rows.as_bytes());

@@ -212,7 +212,7 @@ fn a_policy_that_waits_beside_an_idle_accelerator_is_blamed() {
     slow.initial_latency = span_ms(60.0);
     let models = vec![model("A", 10.0), reading(&[0], model("B", 10.0))];
     let mut plan = plan(scenario(vec![slow], models), table_ms(&[[50.0], [1.0]]));
-    plan.scheduler = Policy::of(&LATE);
+    plan.scheduler = Policy::from_entry(&LATE);
     let made = Made::new(&lasting_ms(50.0, plan));
     let blame = "policy: 60.000 ms".to_string();
     assert_eq!(made.account(0, 0), ([0.0, 0.0, 60.0, 0.0, 50.0], blame));

@@ -47,7 +47,7 @@ impl Estimate {
     /// # Errors
     ///
     /// The failure of a point.
-    pub(in super::super) fn of(
+    pub(in super::super) fn measure(
         n_points: u64,
         shares: Shares,
         mut make: impl FnMut(u64) -> Result<(), Failure>,

@@ -204,7 +204,7 @@ pub(super) fn hand_over(
             job.n_things, job.things
         ));
     }
-    let scripts = script::Scripts::of(job, options, parts)?;
+    let scripts = script::Scripts::new(job, options, parts)?;
     if options.submit {
         return submit::submit(job, &scripts);
     }

@@ -35,7 +35,11 @@ impl Scripts {
     /// # Errors
     ///
     /// Returns a failure for a word that a script cannot have.
-    pub(super) fn of(job: &Job<'_>, options: &ClusterOptions, parts: u64) -> Result<Self, Failure> {
+    pub(super) fn new(
+        job: &Job<'_>,
+        options: &ClusterOptions,
+        parts: u64,
+    ) -> Result<Self, Failure> {
         let program = words::start()?;
         let command = program.iter().cloned().chain(of_part(job)?);
         let (folder, out) = (path(&job.folder())?, path(&job.result())?);
@@ -252,7 +256,7 @@ mod tests {
         let result = if out.starts_with('-') { format!("./{out}") } else { out.into() };
         let of_job = ["--sbatch", "3", "--", "-p", "long"];
         let (_, mut values) = parsed(&[&["xrsim"], given, &of_job].concat());
-        let scripts = Scripts::of(&job(command, out), &ClusterOptions::default(), 3);
+        let scripts = Scripts::new(&job(command, out), &ClusterOptions::default(), 3);
         let Scripts { array, join } =
             scripts.unwrap_or_else(|it| panic!("{given:?}: {}", it.reason()));
         assert!(

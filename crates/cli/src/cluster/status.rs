@@ -49,7 +49,7 @@ const TAIL: u64 = 1 << 20;
 pub(crate) fn status(args: &StatusArgs) -> Result<(), Failure> {
     let parts = found(&args.folder)?;
     let now = SystemTime::now();
-    let states: Vec<_> = parts.iter().map(|part| State::of(part, now)).collect();
+    let states: Vec<_> = parts.iter().map(|part| State::from_part(part, now)).collect();
     let first = states.iter().find_map(|state| state.identity.clone());
     let mut n_bad = 0;
     let mut rows = Vec::new();
@@ -212,7 +212,7 @@ impl State {
         Self { stage: Stage::Bad(reason.into()), ..Self::waiting() }
     }
 
-    fn of(part: &Part, now: SystemTime) -> Self {
+    fn from_part(part: &Part, now: SystemTime) -> Self {
         if !part.path.exists() {
             return Self::waiting();
         }

@@ -52,7 +52,7 @@ struct Submitted {
 
 impl Submitted {
     /// The job of what `sbatch --parsable` prints: `JOB`, or `JOB;CLUSTER`, after what a site may have to say.
-    fn of(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         let line = text.lines().next_back()?;
         let (number, cluster) = line.split_once(';').unwrap_or((line, ""));
         let is_number = !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit());
@@ -115,7 +115,7 @@ fn sbatch(options: &[String], script: &str) -> Result<Submitted, Failure> {
         });
     }
     let text = shown(&stdout);
-    Submitted::of(&text)
+    Submitted::parse(&text)
         .ok_or_else(|| Failure::Argument(format!("sbatch prints no number of a job: {text}")))
 }
 
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_number_of_a_job_is_in_the_last_line() {
-        let of = |text| Submitted::of(text).map(|it| (it.number.clone(), it.option()));
+        let of = |text| Submitted::parse(text).map(|it| (it.number.clone(), it.option()));
         assert_eq!(of("7"), Some(("7".into(), None)));
         assert_eq!(of("welcome\n12;north"), Some(("12".into(), Some("--clusters=north".into()))));
         for none in ["", ";north", "Submitted batch job 7", "7\nbye"] {

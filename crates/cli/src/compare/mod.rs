@@ -181,7 +181,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
         false => divided(&inputs).join(policies)?,
     };
     let n_failed = report_infeasible(&comparison)?;
-    let results = Results::of(&comparison, measure);
+    let results = Results::new(&comparison, measure);
     if let Some(set) = set {
         let record = record(args, measure, tuned, &prepared, inputs);
         results.write(set, &args.pictures, &comparison, record)?;
@@ -335,7 +335,7 @@ struct Results {
 }
 
 impl Results {
-    fn of(comparison: &Comparison, measure: Measure) -> Self {
+    fn new(comparison: &Comparison, measure: Measure) -> Self {
         let by_scenario = Ranking::by_scenario(comparison, measure);
         let names = by_scenario.iter().filter_map(|ranking| ranking.scenario.clone());
         let mut all_pairs = vec![(ALL.to_string(), pairs(comparison, measure, None))];
@@ -344,9 +344,9 @@ impl Results {
             (name.to_string(), pairs)
         }));
         Self {
-            overall: Ranking::of(comparison, measure),
+            overall: Ranking::new(comparison, measure),
             by_scenario,
-            ranks: Ranks::of(comparison, measure),
+            ranks: Ranks::compute(comparison, measure),
             pairs: all_pairs,
         }
     }

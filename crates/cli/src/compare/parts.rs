@@ -89,7 +89,7 @@ impl<'a> Divided<'a> {
     pub(super) fn hand_over(&self, policies: Vec<Policy>) -> Result<(), Failure> {
         self.division.hand_over(|| {
             let comparison = self.prepared.compare(policies, self.triggers)?;
-            Estimate::of(self.division.n_points, Shares::Inputs, |point| {
+            Estimate::measure(self.division.n_points, Shares::Inputs, |point| {
                 comparison.make_each(&[self.item(point)], |_, _| ControlFlow::Continue(()));
                 Ok(())
             })

@@ -77,7 +77,7 @@ impl Manifest {
     ) -> Self {
         Self {
             command: Some(command.into()),
-            grid_sha256: Digest::of(options.to_string().as_bytes()).hex(),
+            grid_sha256: Digest::compute(options.to_string().as_bytes()).hex(),
             inputs_sha256: inputs,
             grid: options,
             ..Self::of_points(n_points, Some(shard))
@@ -157,7 +157,7 @@ impl Manifest {
     pub(in super::super) fn digest(&self) -> String {
         let mut all = self.grid_sha256.clone();
         self.inputs_sha256.values().for_each(|hash| all.push_str(hash));
-        Digest::of(all.as_bytes()).hex()
+        Digest::compute(all.as_bytes()).hex()
     }
 
     /// Writes the record beside the file at `path`.

@@ -122,7 +122,7 @@ fn find(
     points: &Range<u64>,
     id: impl Fn(u64) -> String,
 ) -> io::Result<Found> {
-    let mut lines = Lines::of(input);
+    let mut lines = Lines::new(input);
     let mut found = Found::default();
     match lines.next_line()? {
         Line::End => return Ok(found),
@@ -226,7 +226,7 @@ impl RowFile {
         };
         let failure = |error: io::Error| Failure::writing(&path.display(), &error);
         let points = manifest.points();
-        let (pulse, to_make) = (Pulse::of(&file), found.missing(&points));
+        let (pulse, to_make) = (Pulse::start(&file), found.missing(&points));
         let out = if found.is_nothing() {
             file.set_len(0).map_err(failure)?;
             manifest.write_beside(path)?;
@@ -322,7 +322,7 @@ fn known(
 /// Whether `file` has nothing after its first line.
 fn has_no_row(file: &File) -> bool {
     let Ok(reader) = reader(file) else { return false };
-    let mut lines = Lines::of(reader);
+    let mut lines = Lines::new(reader);
     matches!(lines.next_line(), Ok(Line::Whole(_))) && matches!(lines.next_line(), Ok(Line::End))
 }
 

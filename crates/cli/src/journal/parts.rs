@@ -146,7 +146,7 @@ impl Part {
     ) -> Result<(), Failure> {
         let refuse = |reason: &str| Failure::Argument(format!("{}: {reason}", self.path.display()));
         let unreadable = |error: io::Error| refuse(&error.to_string());
-        let mut lines = Lines::of(BufReader::new(File::open(&self.path).map_err(unreadable)?));
+        let mut lines = Lines::new(BufReader::new(File::open(&self.path).map_err(unreadable)?));
         match lines.next_line().map_err(unreadable)? {
             Line::Whole(line) if line == header.as_bytes() => {}
             _ => return Err(refuse("its first line is not the one that the command writes")),

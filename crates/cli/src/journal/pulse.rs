@@ -20,7 +20,7 @@ impl Pulse {
     pub(in super::super) const EVERY: Duration = Duration::from_secs(30);
 
     /// The sign of life of this process in `file`.
-    pub(in super::super) fn of(file: &File) -> Self {
+    pub(in super::super) fn start(file: &File) -> Self {
         Self::with_period(file, Self::EVERY)
     }
 

@@ -173,7 +173,7 @@ impl Sink<Result<String, String>> for PartRows {
 
 /// Identity of a point: it depends on everything that its result depends on.
 fn id(manifest: &Manifest, point: u64) -> String {
-    Digest::of(format!("{} {point}", manifest.identity()).as_bytes()).hex()[..16].into()
+    Digest::compute(format!("{} {point}", manifest.identity()).as_bytes()).hex()[..16].into()
 }
 
 /// Passes the result of every point to `each`, in order.

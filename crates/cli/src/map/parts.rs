@@ -77,7 +77,7 @@ impl<'a> Divided<'a> {
     pub(super) fn hand_over(&self) -> Result<(), Failure> {
         let Self { mapper, networks, only, division } = self;
         division.hand_over(|| {
-            Estimate::of(division.n_points, Shares::Nothing, |index| {
+            Estimate::measure(division.n_points, Shares::Nothing, |index| {
                 mapper.first_searches(networks, *only, &[index], &|_, _| ControlFlow::Continue(()));
                 Ok(())
             })

@@ -26,7 +26,11 @@ impl Curve {
     /// # Errors
     ///
     /// [`TestError`] if a run fails.
-    pub(super) fn of(result: &TestResult, n: u32, bed: &dyn TestBed) -> Result<Self, TestError> {
+    pub(super) fn measure(
+        result: &TestResult,
+        n: u32,
+        bed: &dyn TestBed,
+    ) -> Result<Self, TestError> {
         let EffectiveSettings { target_qps, target_latency, percentile, .. } = result.settings;
         let [of_result, of_capacity] = BEYOND;
         let highest = (of_result * target_qps).max(of_capacity * bed.capacity_per_s());

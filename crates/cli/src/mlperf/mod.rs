@@ -298,7 +298,7 @@ fn make<'a>(
     let mut result = run_test(test, options, &*bed).map_err(failure)?;
     keep(&mut result, kept)?;
     let points = curve.filter(|_| matches!(test.load, Load::Server { .. }));
-    let curve = points.map(|points| Curve::of(&result, points, &*bed)).transpose();
+    let curve = points.map(|points| Curve::measure(&result, points, &*bed)).transpose();
     Ok(Made { test, result, curve: curve.map_err(failure)? })
 }
 

@@ -204,7 +204,7 @@ impl Results<'_> {
         let system = self.target.name();
         for Made { test, result, curve } in &self.made {
             let place = |name: &str| file(test, name);
-            let run = LoggedRun::of(&result.settings, &result.measurement);
+            let run = LoggedRun::from_measurement(&result.settings, &result.measurement);
             logs::write(&mut set, place, &result.settings, &run, result.performance(), &system)?;
             let queries = result.measurement.run.queries.iter().map(|query| {
                 let times = [query.scheduled, query.issued, query.completed].map(SimTime::ns);

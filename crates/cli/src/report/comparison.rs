@@ -28,7 +28,7 @@ const MAX_BYTES: u64 = 64 << 20;
 pub(super) fn page(folder: &Path) -> Result<Made, Failure> {
     let read = |name: &str| read(&folder.join(name), MAX_BYTES, None);
     let record = read(RECORD)?;
-    let recorded = Recorded::of(&folder.join(RECORD), &record.text)?;
+    let recorded = Recorded::parse(&folder.join(RECORD), &record.text)?;
     recorded.warn();
     let [policies, pairs, means] = [read(POLICIES)?, read(PAIRS)?, read(MEANS)?];
     let ranks = folder.join(RANKS).exists().then(|| read(RANKS)).transpose()?;

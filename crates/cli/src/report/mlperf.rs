@@ -59,13 +59,13 @@ impl<'a> Reader<'a> {
     /// # Errors
     ///
     /// A record of tests that cannot be read or was changed.
-    pub(super) fn of(folder: &'a Path) -> Result<Self, Failure> {
+    pub(super) fn new(folder: &'a Path) -> Result<Self, Failure> {
         let mut reader = Self { folder, left: MAX_BYTES, header: None, recorded: None };
         if !Kind::ALL.into_iter().any(|kind| reader.has(kind.file())) {
             return Ok(reader);
         }
         reader.header = reader.text_if_any(files::RECORD)?;
-        let recorded = |header: &Text| Recorded::of(&folder.join(files::RECORD), &header.text);
+        let recorded = |header: &Text| Recorded::parse(&folder.join(files::RECORD), &header.text);
         reader.recorded = reader.header.as_ref().map(recorded).transpose()?;
         Ok(reader)
     }

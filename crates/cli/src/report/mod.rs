@@ -83,7 +83,7 @@ const KINDS: [(&str, Make); 3] =
 
 /// Makes the page of a folder of results; one without any is taken for runs, whose files are then missed.
 fn folder(folder: &Path) -> Result<Made, Failure> {
-    let tests = mlperf::Reader::of(folder)?;
+    let tests = mlperf::Reader::new(folder)?;
     let of_tests = Kind::ALL.into_iter().filter(|it| tests.has(it.file()));
     let of_tests: Vec<_> = of_tests.map(|it| (it.file(), Err(it))).collect();
     let others = KINDS.into_iter().filter(|(file, _)| folder.join(file).exists());
@@ -105,7 +105,7 @@ fn runs(folder: &Path) -> Result<Made, Failure> {
     let read = |name: &str| read(&folder.join(name), MAX_BYTES, None);
     let [scores, models, inferences] = TABLES.map(read);
     let [scores, models, inferences, provenance] = [scores?, models?, inferences?, read(RECORD)?];
-    let recorded = Recorded::of(&folder.join(RECORD), &provenance.text)?;
+    let recorded = Recorded::parse(&folder.join(RECORD), &provenance.text)?;
     recorded.warn();
     for (name, table) in TABLES.into_iter().zip([&scores, &models, &inferences]) {
         table.check(name, &recorded)?;
@@ -186,7 +186,7 @@ fn read(path: &Path, max: u64, too_large: Option<&str>) -> Result<Text, Failure>
 impl Text {
     /// Refuses the text if it differs from the record of the file called `name`.
     fn check(&self, name: &str, recorded: &Recorded) -> Result<(), Failure> {
-        recorded.check(name, Path::new(&self.name), Digest::of(self.text.as_bytes()))
+        recorded.check(name, Path::new(&self.name), Digest::compute(self.text.as_bytes()))
     }
 
     fn source(&self) -> Source<'_> {

@@ -24,7 +24,7 @@ const MAX_BYTES: u64 = 256 << 20;
 pub(super) fn page(folder: &Path) -> Result<Made, Failure> {
     let read = |name: &str| read(&folder.join(name), MAX_BYTES, None);
     let record = read(RECORD)?;
-    let recorded = Recorded::of(&folder.join(RECORD), &record.text)?;
+    let recorded = Recorded::parse(&folder.join(RECORD), &record.text)?;
     recorded.warn();
     let [answers, evaluated] = [read(ANSWERS)?, read(EVALUATED)?];
     for (name, text) in [(ANSWERS, &answers), (EVALUATED, &evaluated)] {

@@ -54,7 +54,7 @@ impl Journal {
         file.set_len(length).map_err(failure)?;
         let mut file = file;
         file.seek(SeekFrom::End(0)).map_err(failure)?;
-        let pulse = Pulse::of(&file);
+        let pulse = Pulse::start(&file);
         let mut out = BufWriter::with_capacity(1 << 16, file);
         if length == 0 {
             out.write_all(header.as_bytes()).and_then(|()| out.flush()).map_err(failure)?;

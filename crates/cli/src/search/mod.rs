@@ -45,7 +45,7 @@ pub(super) use options::SearchArgs;
 /// reached.
 pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     let (draft, spec) = args.draft()?;
-    let prepared = with_hints(|notes| PreparedSearch::of(&draft, notes))?;
+    let prepared = with_hints(|notes| PreparedSearch::from_draft(&draft, notes))?;
     prepared.warnings.iter().for_each(|warning| warn(format_args!("{warning}")));
     require_bounds(args, &prepared)?;
     let n_systems = prepared.space.count();
@@ -198,7 +198,7 @@ fn identity(text: &str, prepared: &PreparedSearch) -> String {
         all.push_str(&input.sha256);
     }
     all.push_str(&serde_json::Value::from(prepared.settings.effective()).to_string());
-    Digest::of(all.as_bytes()).hex()
+    Digest::compute(all.as_bytes()).hex()
 }
 
 /// Refuses ways of searching that prove nothing where a proof is required.
@@ -497,6 +497,6 @@ fn failure(error: SearchError) -> Failure {
 /// Returns a failure with every problem of the search.
 pub(super) fn check(path: &std::path::Path) -> Result<(), Failure> {
     let draft = xrsim_config::Catalog::new().search(&path.display().to_string())?;
-    with_hints(|notes| PreparedSearch::of(&draft, notes))?;
+    with_hints(|notes| PreparedSearch::from_draft(&draft, notes))?;
     Ok(())
 }

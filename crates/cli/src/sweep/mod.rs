@@ -38,7 +38,7 @@ pub(super) use options::SweepArgs;
 /// that are still missing. Rows that were written stay.
 pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let (draft, spec) = draft(args)?;
-    let Sweep { grid, mut inputs } = with_hints(|notes| Sweep::of(&draft, notes))?;
+    let Sweep { grid, mut inputs } = with_hints(|notes| Sweep::from_draft(&draft, notes))?;
     let path = args.out.clone().unwrap_or_else(|| default_path(args));
     if args.cluster.is_asked() {
         return hand_over(args, &grid, &mut inputs, &path);
@@ -58,7 +58,7 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
             let block = range.start..range.end.min(range.start + pace.points);
             range.start = block.end;
             let candidates: Vec<_> = block
-                .map(|index| Candidate::of(grid.point(index), &mut inputs))
+                .map(|index| Candidate::from_point(grid.point(index), &mut inputs))
                 .collect::<Result<_, _>>()?;
             pace.time(|| {
                 let mut block =
@@ -75,7 +75,7 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
 fn identity(grid: &Grid, inputs: &Inputs) -> String {
     let mut all = grid.digest();
     inputs.files().for_each(|file| all.push_str(&file.sha256));
-    Digest::of(all.as_bytes()).hex()
+    Digest::compute(all.as_bytes()).hex()
 }
 
 /// Estimates the sweep, or prints or submits the job of its parts.
@@ -97,8 +97,8 @@ fn hand_over(
     cluster::hand_over(&job, &args.cluster, || {
         let cost_models = inputs.cost_models();
         let mut scorers: Vec<_> = cost_models.iter().map(|it| Scorer::new(&*it.model)).collect();
-        Estimate::of(grid.n_points(), Shares::Inputs, |index| {
-            let candidate = Candidate::of(grid.point(index), inputs)?;
+        Estimate::measure(grid.n_points(), Shares::Inputs, |index| {
+            let candidate = Candidate::from_point(grid.point(index), inputs)?;
             score_each(&[candidate], &mut scorers, &|_, _| ControlFlow::Continue(()));
             Ok(())
         })
@@ -144,7 +144,7 @@ impl Pace {
 /// Returns a failure with every problem of the sweep.
 pub(super) fn check(path: &Path) -> Result<(), Failure> {
     let draft = Catalog::new().sweep(&path.display().to_string())?;
-    with_hints(|notes| Sweep::of(&draft, notes))?;
+    with_hints(|notes| Sweep::from_draft(&draft, notes))?;
     Ok(())
 }
 
@@ -332,7 +332,7 @@ fn listed(points: &[Range<u64>]) -> String {
 pub(super) fn check_header(path: &Path) -> Result<Option<u64>, Failure> {
     let Some(manifest) = Manifest::known_beside(path)? else { return Ok(None) };
     let failure = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
-    let mut lines = Lines::of(BufReader::new(File::open(path).map_err(failure)?));
+    let mut lines = Lines::new(BufReader::new(File::open(path).map_err(failure)?));
     match lines.next_line().map_err(failure)? {
         Line::Whole(line) if present(line) == manifest.header().into_bytes() => {
             let points = manifest.points();

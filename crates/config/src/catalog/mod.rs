@@ -66,7 +66,7 @@ const OLD_PLACES: [Renamed; 4] = [
 
 /// Resolves references and caches the values, so that equal references share one value.
 ///
-/// A reference that ends in an extension of a format ([`formats::ALL`]) is a path. Anything else is the name of an
+/// A reference that ends in an extension of a format (`formats::ALL`) is a path. Anything else is the name of an
 /// embedded file, in any case, or else a path. Paths inside a file are relative to it.
 #[derive(Debug, Default)]
 pub struct Catalog {

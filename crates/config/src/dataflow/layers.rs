@@ -172,7 +172,7 @@ fn resident() -> impl Reader<Value = [bool; 3]> {
     };
     let form = || {
         let keywords = json!({"type": "array", "items": {"enum": LayerMemory::TENSORS}});
-        Form::of(keywords, "a list of inputs and outputs, which may be empty")
+        Form::new(keywords, "a list of inputs and outputs, which may be empty")
     };
     value(read, form)
 }

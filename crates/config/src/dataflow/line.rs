@@ -19,7 +19,7 @@ fn form() -> Form {
         "pattern": r"^\s*(?:SpatialMap|TemporalMap|Cluster|OffChip)\b",
         "patternErrorMessage": "a directive is SpatialMap(size,offset) AXIS, TemporalMap(size,offset) AXIS, Cluster(n) or OffChip",
     });
-    Form::of(keywords, "`SpatialMap(size,offset) AXIS`, `TemporalMap(size,offset) AXIS`, `Cluster(n)` or `OffChip`")
+    Form::new(keywords, "`SpatialMap(size,offset) AXIS`, `TemporalMap(size,offset) AXIS`, `Cluster(n)` or `OffChip`")
         .says("A directive")
         .remark("Sizes are whole numbers, or sizes of the layer such as `Sz(R)`.")
 }

@@ -67,14 +67,14 @@ pub fn platform(name: &str, instances: &[Instance]) -> String {
         instances: Vec<InstanceBody<'a>>,
     }
     let energy = FlowMap(Energy {
-        mac_nj: Number::of(EnergyTable::ARTIFACT.mac_nj),
-        scratchpad_per_mac: Number::of(EnergyTable::ARTIFACT.scratchpad_per_mac),
-        shared_memory_per_mac: Number::of(EnergyTable::ARTIFACT.shared_memory_per_mac),
-        dram_per_mac: Number::of(EnergyTable::ARTIFACT.dram_per_mac),
+        mac_nj: Number::from_f64(EnergyTable::ARTIFACT.mac_nj),
+        scratchpad_per_mac: Number::from_f64(EnergyTable::ARTIFACT.scratchpad_per_mac),
+        shared_memory_per_mac: Number::from_f64(EnergyTable::ARTIFACT.shared_memory_per_mac),
+        dram_per_mac: Number::from_f64(EnergyTable::ARTIFACT.dram_per_mac),
     });
-    let instances = instances.iter().map(InstanceBody::of).collect();
+    let instances = instances.iter().map(InstanceBody::from_instance).collect();
     let tables = [Table { name, instances }];
-    let clock_mhz = Number::of(ARTIFACT_CLOCK.as_mhz());
+    let clock_mhz = Number::from_f64(ARTIFACT_CLOCK.as_mhz());
     document("platform", Body { name, clock_mhz, energy, tables })
 }
 
@@ -91,7 +91,7 @@ struct InstanceBody<'a> {
 }
 
 impl<'a> InstanceBody<'a> {
-    fn of(instance: &'a Instance) -> Self {
+    fn from_instance(instance: &'a Instance) -> Self {
         let of_levels = |get: fn(&NocLevel) -> u64| instance.noc.levels().iter().map(get).collect();
         Self {
             name: &instance.name,
@@ -115,7 +115,7 @@ enum Number {
 }
 
 impl Number {
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         match value as u64 {
             whole if whole as f64 == value => Self::Whole(whole),
             _ => Self::Real(value),
@@ -124,7 +124,7 @@ impl Number {
 }
 
 fn kib(size: Bytes) -> Number {
-    Number::of(size.get() as f64 / 1024.0)
+    Number::from_f64(size.get() as f64 / 1024.0)
 }
 
 /// The `scenario:` file of `scenario`, whose models are in the files called `files`, in order. Sensors
@@ -159,7 +159,7 @@ pub fn scenario(scenario: &Scenario, files: &[String]) -> String {
     };
     let model = |(model, file): (&'_ ActiveModel, &String)| ModelBody {
         network: format!("./{file}"),
-        fps: Number::of(model.rate.as_fps()),
+        fps: Number::from_f64(model.rate.as_fps()),
         depends_on: model.dependencies.iter().map(dependency).collect(),
     };
     let models = scenario.models().iter().zip(files).map(model).collect();

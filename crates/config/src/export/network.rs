@@ -97,7 +97,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    fn of(model: &'a Model, layers: Vec<Entry<'a>>) -> Self {
+    fn from_model(model: &'a Model, layers: Vec<Entry<'a>>) -> Self {
         let number = |number: u64| (number > 0).then_some(number);
         let quality = Some(&model.quality).filter(|goal| **goal != QualityGoal::default());
         let inputs: Vec<&str> = model.inputs.iter().map(|name| &**name).collect();
@@ -145,7 +145,7 @@ pub fn model(model: &Model) -> String {
 pub(crate) fn model_of_nodes(model: &Model, comments: &[&str]) -> String {
     let labelled = labelled(model.network.layers());
     let parts = blocks(&labelled);
-    let text = document("network", Body::of(model, entries(&labelled, &parts)));
+    let text = document("network", Body::from_model(model, entries(&labelled, &parts)));
     let mut order = Vec::new();
     written(&parts, &mut order);
     commented(&text, order.iter().map_while(|&layer| comments.get(layer).copied()))

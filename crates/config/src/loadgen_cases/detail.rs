@@ -100,7 +100,7 @@ fn table(text: &str, problems: &mut Vec<Problem>) -> Vec<DetailRow> {
         problems.push(problem.help(COLUMNS.join(",")));
         return Vec::new();
     }
-    let mut lines = Lines::of(text);
+    let mut lines = Lines::new(text);
     let mut found = Vec::new();
     for row in rows {
         let line = lines.at(row.line().start);

@@ -131,7 +131,7 @@ impl Expected {
 
 impl Verdict {
     fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Self> {
-        let mut fields = Fields::of(node, "the result", problems)?;
+        let mut fields = Fields::from_mapping(node, "the result", problems)?;
         let yes = yes_or_no(["Yes", "NO"]);
         Some(Self {
             valid: fields.optional("Result is", yes_or_no(["VALID", "INVALID"])),
@@ -175,7 +175,7 @@ impl Told {
 
 impl Percentiles {
     fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Self> {
-        let mut fields = Fields::of(node, "statistics", problems)?;
+        let mut fields = Fields::from_mapping(node, "statistics", problems)?;
         let mut span = |key| fields.required(key, whole(0..=u64::MAX)).map(SimSpan::from_ns);
         let percentiles = ["p50", "p90", "p95", "p97", "p99", "p99_9"].map(&mut span);
         let [min, max, mean] = ["min", "max", "mean"].map(&mut span);

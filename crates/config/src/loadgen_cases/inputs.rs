@@ -81,7 +81,7 @@ fn test_settings(
     problems: &mut Problems,
 ) -> Option<TestSettings> {
     let n_before = problems.len();
-    let mut fields = Fields::of(node, "the settings", problems)?;
+    let mut fields = Fields::from_mapping(node, "the settings", problems)?;
     let mut settings = TestSettings::new(scenario);
     for (key, value) in whole_numbers(&mut settings) {
         *value = fields.optional(key, whole(0..=u64::MAX)).unwrap_or(*value);
@@ -189,7 +189,7 @@ fn span(node: &Node<'_>, problems: &mut Problems) -> Option<SimSpan> {
 
 /// Reads the system of a case.
 pub(super) fn service(node: &Node<'_>, problems: &mut Problems) -> Option<ServerSystem> {
-    let mut fields = Fields::of(node, "the system", problems)?;
+    let mut fields = Fields::from_mapping(node, "the system", problems)?;
     let kind = fields.required("kind", word(KINDS));
     let mode = fields.or("mode", "fifo", word(SERVICE_MODES));
     let time = kind.and_then(|kind| service_time(kind, &mut fields));

@@ -82,7 +82,7 @@ fn table<const N: usize>(
         return None;
     }
     let mut found = None;
-    let mut lines = crate::cost_cases::Lines::of(source.text());
+    let mut lines = crate::cost_cases::Lines::new(source.text());
     for row in rows {
         let line = lines.at(row.line().start);
         match numbers(&row).and_then(|numbers| add(&row, line, numbers)) {

@@ -159,7 +159,7 @@ fn parse_cases(source: &Source, problems: &mut Problems) -> Vec<Case> {
 }
 
 fn parse_case(source: &Source, node: &Node<'_>, problems: &mut Problems) -> Option<Case> {
-    let mut fields = Fields::of(node, "a case", problems)?;
+    let mut fields = Fields::from_mapping(node, "a case", problems)?;
     let id = fields.required("id", file_name);
     let service = fields.required("sut", inputs::service);
     let settings = inputs::settings(&mut fields);

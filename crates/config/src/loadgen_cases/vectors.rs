@@ -101,7 +101,7 @@ impl Vectors {
 }
 
 fn draws(seed: u64, node: &Node<'_>, problems: &mut Problems) -> Option<Vector> {
-    let mut fields = Fields::of(node, "draws", problems)?;
+    let mut fields = Fields::from_mapping(node, "draws", problems)?;
     let canonical = fields.required("canonical_u", list("draws", number(0.0..=1.0)));
     let mut counts = |key| fields.required(key, list("draws", whole(0..=u64::MAX)));
     let arrivals_ns = counts("schedule_ns_100qps_first20");

@@ -63,7 +63,7 @@ impl<T, F: Fn(&mut Fields<'_, '_, '_>) -> Option<T>> Reader for Keys<F> {
 
     fn read(&self, node: &Node<'_>, problems: &mut Problems) -> Option<T> {
         let n_before = problems.len();
-        let fields = Fields::of(node, self.what, problems)?;
+        let fields = Fields::from_mapping(node, self.what, problems)?;
         let mut fields = fields.with_renamed(self.renamed).inheriting(&self.inherited);
         let value = (self.read)(&mut fields);
         fields.finish();

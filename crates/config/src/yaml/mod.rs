@@ -3,6 +3,7 @@
 
 mod format;
 pub(crate) mod keys;
+pub(crate) mod problems;
 pub(crate) mod read;
 pub(crate) mod tree;
 pub(crate) mod values;

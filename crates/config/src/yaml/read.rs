@@ -5,59 +5,19 @@
 
 use std::fmt::Display;
 use std::mem;
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::Range;
 
 use crate::form::Key;
 use crate::{Problem, json, nearest};
 use xrsim_model::renamed::{self, Renamed};
-use xrsim_model::text::is_obeyed;
 
+pub(crate) use super::problems::Problems;
+pub use super::problems::{At, printable};
 use super::tree::{self, Entry, Node, Value};
 use super::values::Reader;
 
 /// Most unknown keys of a mapping that are reported one by one.
 const MAX_UNKNOWN: usize = 50;
-
-/// Problems of one file found so far, a list, and the old names of keys that were met.
-#[derive(Debug, Default)]
-pub(crate) struct Problems {
-    found: Vec<Problem>,
-    old_keys: Vec<At<Renamed>>,
-}
-
-impl Problems {
-    /// Keys that the file gives under an old name, in the order of reading.
-    pub(crate) fn old_keys(&self) -> &[At<Renamed>] {
-        &self.old_keys
-    }
-
-    /// The problems alone.
-    pub(crate) fn into_vec(self) -> Vec<Problem> {
-        self.found
-    }
-}
-
-impl Deref for Problems {
-    type Target = Vec<Problem>;
-    fn deref(&self) -> &Vec<Problem> {
-        &self.found
-    }
-}
-
-impl DerefMut for Problems {
-    fn deref_mut(&mut self) -> &mut Vec<Problem> {
-        &mut self.found
-    }
-}
-
-/// A value with the bytes that it was read from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct At<T> {
-    /// Bytes of the source text.
-    pub span: Range<usize>,
-    /// The value.
-    pub value: T,
-}
 
 /// The keys of a mapping, read one by one; [`Fields::finish`] reports those that nobody asked for.
 pub(crate) struct Fields<'n, 's, 'p> {
@@ -81,7 +41,7 @@ pub(crate) struct Fields<'n, 's, 'p> {
 
 impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     /// The keys of `node`, which describes `what`; a problem unless it is a mapping.
-    pub(crate) fn of(
+    pub(crate) fn from_mapping(
         node: &'n Node<'s>,
         what: &'static str,
         problems: &'p mut Problems,
@@ -420,13 +380,6 @@ impl Node<'_> {
     }
 }
 
-/// At most 40 characters of `text`, fit for a terminal.
-pub fn printable(text: &str) -> String {
-    let visible = |c: char| if c.is_control() || is_obeyed(c) { '\u{fffd}' } else { c };
-    let short: String = text.chars().take(40).map(visible).collect();
-    if text.chars().nth(40).is_some() { short + "..." } else { short }
-}
-
 /// The problem that there is no `what` of this name, with the nearest known one.
 pub fn unknown_name<'a>(
     what: &str,
@@ -451,7 +404,7 @@ mod tests {
     fn messages(text: &str) -> Vec<String> {
         let mut problems = Problems::default();
         let root = parse(text, &mut problems).unwrap();
-        if let Some(mut fields) = Fields::of(&root, "a chip", &mut problems) {
+        if let Some(mut fields) = Fields::from_mapping(&root, "a chip", &mut problems) {
             fields.required("clock_mhz", number(1.0..=1000.0));
             fields.required("name", values::text());
             fields.finish();

@@ -8,7 +8,7 @@ use crate::form::{self, Form};
 use crate::{Problem, nearest};
 use xrsim_model::text::{NAME_RULE, is_name};
 
-use super::read::{At, Problems, printable};
+use super::problems::{At, Problems, printable};
 use super::tree::{Entry, Node, Value};
 
 /// A way in which a value stands in a file.

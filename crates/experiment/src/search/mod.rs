@@ -108,7 +108,7 @@ impl PreparedSearch {
     ///
     /// [`ExperimentError::Config`] with every problem of the draft, or with those of a file that it refers
     /// to.
-    pub fn of(draft: &SearchDraft, notes: &Notes) -> Result<Self, ExperimentError> {
+    pub fn from_draft(draft: &SearchDraft, notes: &Notes) -> Result<Self, ExperimentError> {
         let mut reader = Reader {
             draft,
             problems: draft.problems.clone(),

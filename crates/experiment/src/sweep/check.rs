@@ -27,7 +27,7 @@ impl Sweep {
     ///
     /// [`ExperimentError::Config`] with every problem of the draft, or with those of a file that it
     /// refers to.
-    pub fn of(draft: &SweepDraft, notes: &Notes) -> Result<Self, ExperimentError> {
+    pub fn from_draft(draft: &SweepDraft, notes: &Notes) -> Result<Self, ExperimentError> {
         let draft = &with_current_names(draft, notes);
         let mut problems = [&draft.problems[..], &slips(draft)].concat();
         let mut inputs = Inputs::new(draft.folder.as_deref(), notes);

@@ -66,7 +66,7 @@ impl<'g> Candidate<'g> {
     /// # Errors
     ///
     /// Returns no error for points of the grid that `inputs` were read for.
-    pub fn of(point: Point<'g>, inputs: &mut Inputs) -> Result<Self, ExperimentError> {
+    pub fn from_point(point: Point<'g>, inputs: &mut Inputs) -> Result<Self, ExperimentError> {
         cancel::check();
         let unknown = || {
             let message = format!("point {} cannot be read", point.index());

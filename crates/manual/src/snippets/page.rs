@@ -62,7 +62,7 @@ pub(super) fn run(place: &Place, path: &Path, text: &str, is_update: bool) -> (S
     let (mut mended, mut at) = (String::new(), 0);
     let mut shell = None;
     for (index, block) in found.iter().enumerate() {
-        let Some(kind) = Kind::of(block) else { continue };
+        let Some(kind) = Kind::from_block(block) else { continue };
         let here = format!("{}:{}: {}", path.display(), block.line, block.language());
         if let Some(needs) = block.needs() {
             tally.not_run += 1;
@@ -122,7 +122,7 @@ enum Kind {
 
 impl Kind {
     /// `None` for a block that is only shown.
-    fn of(block: &Block) -> Option<Self> {
+    fn from_block(block: &Block) -> Option<Self> {
         match block.language() {
             "sh" => Some(Self::Script),
             "text" if block.needs().is_some() || block.is_transcript() => Some(Self::Transcript),

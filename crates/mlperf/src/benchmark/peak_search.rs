@@ -35,7 +35,7 @@ pub fn find_peak<T, E: From<SettingsError>>(
     settings: &EffectiveSettings,
     mut trial: impl FnMut(&EffectiveSettings) -> Result<(bool, T), E>,
 ) -> Result<PeakSearch<T>, E> {
-    search_upward(&SearchMethod::of(settings)?, |value| {
+    search_upward(&SearchMethod::from_settings(settings)?, |value| {
         let settings = match settings.scenario {
             LoadScenario::Server => settings.with_rate(value)?,
             _ => settings.with_samples_per_query(value as u64)?,
@@ -79,7 +79,7 @@ impl SearchMethod {
     /// # Errors
     ///
     /// [`SettingsError::NoPeak`] if the scenario has neither a rate nor streams to search for.
-    pub(super) fn of(settings: &EffectiveSettings) -> Result<Self, SettingsError> {
+    pub(super) fn from_settings(settings: &EffectiveSettings) -> Result<Self, SettingsError> {
         match settings.scenario {
             LoadScenario::Server => Ok(Self {
                 start: settings.target_qps,
@@ -304,7 +304,7 @@ mod tests {
     }
 
     fn search(settings: &EffectiveSettings, peak: f64) -> PeakSearch<()> {
-        let value = |trial: &EffectiveSettings| SearchMethod::of(trial).unwrap().start;
+        let value = |trial: &EffectiveSettings| SearchMethod::from_settings(trial).unwrap().start;
         let trial = |trial: &EffectiveSettings| Ok::<_, SettingsError>((value(trial) <= peak, ()));
         find_peak(settings, trial).unwrap()
     }

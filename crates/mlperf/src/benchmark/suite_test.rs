@@ -256,7 +256,7 @@ impl ServerRuns<'_> {
 
     /// Runs LoadGen's own search, from the rate of `settings` on.
     fn peak_from(&self, settings: &EffectiveSettings) -> Result<TestResult, TestError> {
-        let search = search_upward(&SearchMethod::of(settings)?, |rate| {
+        let search = search_upward(&SearchMethod::from_settings(settings)?, |rate| {
             if rate > MAX_RATE {
                 return Ok(None);
             }
@@ -319,7 +319,7 @@ fn peak_streams(settings: &EffectiveSettings, bed: &dyn TestBed) -> Result<TestR
         true => MAX_STREAMS,
         false => MAX_SAMPLES / settings.min_query_count.max(1),
     };
-    let method = SearchMethod { largest: largest as f64, ..SearchMethod::of(settings)? };
+    let method = SearchMethod { largest: largest as f64, ..SearchMethod::from_settings(settings)? };
     let search = search_upward(&method, |streams| {
         let passes = match bed.is_uniform() {
             true => keeps_interval(settings, bed.idle_query(streams as u64)?.latency)?,
@@ -389,7 +389,8 @@ fn run_once(settings: &EffectiveSettings, bed: &dyn TestBed) -> Result<TestResul
     let TestRun { measurement, energy, background } = bed.measure(settings)?;
     let background = background.map(|score| BackgroundScores { with_queries: score, alone: score });
     let settings = settings.clone();
-    let unsustained = Unsustained::of(&settings, &measurement.performance, bed.max_samples_per_s());
+    let unsustained =
+        Unsustained::find(&settings, &measurement.performance, bed.max_samples_per_s());
     Ok(TestResult {
         settings,
         measurement,

@@ -96,7 +96,7 @@ pub struct SlowTenant {
 ///
 /// # Errors
 ///
-/// [`SlowTenant`] for the first tenant whose queries would take more than a hundred years.
+/// `SlowTenant` for the first tenant whose queries would take more than a hundred years.
 pub fn extend_to_queries(tests: &mut [TenantTest], min_queries: f64) -> Result<(), SlowTenant> {
     const HUNDRED_YEARS_S: f64 = 100.0 * 365.0 * 86_400.0;
     let min_rate = min_queries / HUNDRED_YEARS_S;
@@ -286,9 +286,9 @@ fn tenant_result(
         last_issued: last,
         last_completed,
     };
-    let performance = Performance::of(&settings, observed).expect("there is a latency");
+    let performance = Performance::compute(&settings, observed).expect("there is a latency");
     let next_due = stream.arrivals.times(stream.seed).nth(queries.len()).unwrap_or(last);
-    let unsustained = Unsustained::of(&settings, &performance, max_queries_per_s);
+    let unsustained = Unsustained::find(&settings, &performance, max_queries_per_s);
     TenantResult {
         settings,
         performance,

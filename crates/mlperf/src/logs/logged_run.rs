@@ -24,7 +24,7 @@ pub struct LoggedRun {
 
 impl LoggedRun {
     /// The run of `measurement` with `settings`.
-    pub fn of(settings: &EffectiveSettings, measurement: &Measurement) -> Self {
+    pub fn from_measurement(settings: &EffectiveSettings, measurement: &Measurement) -> Self {
         let Measurement { schedule, run, performance } = measurement;
         // On a uniform bed one sample stands for all samples of a query with a fixed interval.
         let samples_per_query = match settings.scenario {

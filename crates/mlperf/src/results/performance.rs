@@ -31,7 +31,7 @@ pub struct Observations {
 
 impl Observations {
     /// Observations of a simulated run that was made with `settings`; `None` if no query was issued.
-    pub fn of(settings: &EffectiveSettings, run: &Run) -> Option<Self> {
+    pub fn from_run(settings: &EffectiveSettings, run: &Run) -> Option<Self> {
         let last = run.queries.last()?;
         let of_queries = settings.scenario == LoadScenario::MultiStream;
         let queries = || run.queries.iter();
@@ -98,11 +98,11 @@ pub struct Performance {
 impl Performance {
     /// Performance of a simulated run; `None` if no query was issued.
     pub fn of_run(settings: &EffectiveSettings, run: &Run) -> Option<Self> {
-        Self::of(settings, Observations::of(settings, run)?)
+        Self::compute(settings, Observations::from_run(settings, run)?)
     }
 
     /// Performance of a run with `settings`; `None` without a latency.
-    pub fn of(settings: &EffectiveSettings, mut observed: Observations) -> Option<Self> {
+    pub fn compute(settings: &EffectiveSettings, mut observed: Observations) -> Option<Self> {
         let overlatency = match settings.scenario {
             LoadScenario::Server => {
                 count_over_bound(&observed.sample_latencies, settings.target_latency)
@@ -115,10 +115,10 @@ impl Performance {
             if of_queries { &mut observed.query_latencies } else { &mut observed.sample_latencies };
         let percentile = settings.percentile;
         let ranks = estimate_ranks(settings.scenario, judged.len(), percentile);
-        let latency = LatencyStatistics::of(judged, percentile, &ranks)?;
+        let latency = LatencyStatistics::compute(judged, percentile, &ranks)?;
         let early_stopping = early_stopping(settings, judged, overlatency);
         let sample_latency = match of_queries {
-            true => LatencyStatistics::of(&mut observed.sample_latencies, percentile, &[])?,
+            true => LatencyStatistics::compute(&mut observed.sample_latencies, percentile, &[])?,
             false => latency,
         };
         let performance = match settings.scenario {
@@ -250,7 +250,8 @@ fn early_stopping(
 ) -> EarlyStoppingOutcome {
     let percentile = settings.percentile;
     let mut estimates = estimated(settings.scenario, percentile).into_iter();
-    let mut estimate = || estimates.next().map(|percentile| Estimate::of(latencies, percentile));
+    let mut estimate =
+        || estimates.next().map(|percentile| Estimate::compute(latencies, percentile));
     match (settings.scenario, estimate()) {
         (LoadScenario::Server, _) => {
             EarlyStoppingOutcome::of_bound(latencies.len() as u64, overlatency, percentile)
@@ -316,14 +317,14 @@ mod tests {
     fn a_server_run_is_compared_with_its_bound() {
         for (bound_ms, holds, late) in [(991, true, 9), (990, false, 10)] {
             let settings = settings(&server(bound_ms), LoadGenVersion::V6_0);
-            let found = Performance::of(&settings, observed(1000, 20_000)).unwrap();
+            let found = Performance::compute(&settings, observed(1000, 20_000)).unwrap();
             assert_eq!(found.validity.performance, Some(holds));
             assert_eq!(found.overlatency, late);
             assert!(found.validity.min_duration && found.validity.min_queries);
             assert!(!found.validity.is_valid(), "too short for its tail");
         }
         let old = settings(&server(991), LoadGenVersion::V0_5);
-        assert!(Performance::of(&old, observed(1000, 20_000)).unwrap().validity.is_valid());
+        assert!(Performance::compute(&old, observed(1000, 20_000)).unwrap().validity.is_valid());
     }
 
     /// 999 queries in 20 s, and in 21 s.
@@ -332,7 +333,7 @@ mod tests {
         let requested = server(1000);
         let of = |loadgen| {
             let settings = settings(&requested, loadgen);
-            Performance::of(&settings, observed(1000, 20_000)).unwrap().metric(&settings)
+            Performance::compute(&settings, observed(1000, 20_000)).unwrap().metric(&settings)
         };
         assert_eq!(of(LoadGenVersion::V2_0), Metric::Rate(Some(999.0 / 20.0)));
         assert_eq!(of(LoadGenVersion::V4_1), Metric::Rate(Some(999.0 / 21.0)));
@@ -344,7 +345,7 @@ mod tests {
         let requested = TestSettings::new(LoadScenario::SingleStream);
         let of = |loadgen| {
             let settings = settings(&requested, loadgen);
-            Performance::of(&settings, observed(1024, 20_000)).unwrap().metric(&settings)
+            Performance::compute(&settings, observed(1024, 20_000)).unwrap().metric(&settings)
         };
         assert_eq!(of(LoadGenVersion::V0_5), Metric::Latency(SimSpan::from_ns(922 * MS)));
         assert_eq!(of(LoadGenVersion::V2_0), Metric::Latency(SimSpan::from_ns(945 * MS)));
@@ -359,11 +360,12 @@ mod tests {
         };
         let settings = settings(&requested, LoadGenVersion::V6_0);
         let found =
-            Performance::of(&settings, Observations { queries: 1, ..observed(500, 0) }).unwrap();
+            Performance::compute(&settings, Observations { queries: 1, ..observed(500, 0) })
+                .unwrap();
         assert_eq!(found.metric(&settings), Metric::Throughput(Some(1000.0)));
         assert!(found.validity.is_valid());
         let short = Observations { queries: 1, ..observed(499, 0) };
-        let short = Performance::of(&settings, short).unwrap().validity;
+        let short = Performance::compute(&settings, short).unwrap().validity;
         assert!(!short.min_duration && !short.min_queries);
     }
 
@@ -385,7 +387,7 @@ mod tests {
         };
         let judge = |percentile| {
             let settings = settings(&requested(percentile), LoadGenVersion::V0_5);
-            Performance::of(&settings, observed.clone()).unwrap()
+            Performance::compute(&settings, observed.clone()).unwrap()
         };
         let strict = judge(0.6);
         assert_eq!(strict.intervals.map(|intervals| intervals.target), Some(2));
@@ -402,7 +404,7 @@ mod tests {
             settings(&TestSettings::new(LoadScenario::MultiStream), LoadGenVersion::V2_0);
         let query_latencies = observed(662, 0).sample_latencies;
         let observed = Observations { query_latencies, ..observed(662, 20_000) };
-        let found = Performance::of(&settings, observed).unwrap();
+        let found = Performance::compute(&settings, observed).unwrap();
         assert_eq!((found.intervals, found.validity.performance), (None, None));
         assert_eq!(found.metric(&settings), Metric::Latency(SimSpan::from_ns(662 * MS)));
     }
@@ -411,6 +413,6 @@ mod tests {
     fn a_run_without_a_latency_has_no_performance() {
         let settings = settings(&server(1), LoadGenVersion::V6_0);
         let nothing = Observations { sample_latencies: Vec::new(), ..observed(1, 1) };
-        assert_eq!(Performance::of(&settings, nothing), None);
+        assert_eq!(Performance::compute(&settings, nothing), None);
     }
 }

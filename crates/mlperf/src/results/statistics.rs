@@ -29,7 +29,7 @@ impl LatencyStatistics {
     /// Statistics of `latencies`; `None` for an empty list. The list is reordered so that the ranks of
     /// the percentiles and `ranks` hold the values that they hold in a sorted list. Ranks beyond the
     /// end are ignored.
-    pub fn of(latencies: &mut [SimSpan], target: Fraction, ranks: &[usize]) -> Option<Self> {
+    pub fn compute(latencies: &mut [SimSpan], target: Fraction, ranks: &[usize]) -> Option<Self> {
         let count = latencies.len();
         let (min, max) = (*latencies.iter().min()?, *latencies.iter().max()?);
         let sum: u128 = latencies.iter().map(|latency| u128::from(latency.ns())).sum();
@@ -111,9 +111,12 @@ mod tests {
     #[test]
     fn statistics_are_order_statistics() {
         let mut latencies = spans((0..1000).map(|index| index * 7 % 1000));
-        let found =
-            LatencyStatistics::of(&mut latencies, Fraction::new(0.123).unwrap(), &[3, 998, 4000])
-                .unwrap();
+        let found = LatencyStatistics::compute(
+            &mut latencies,
+            Fraction::new(0.123).unwrap(),
+            &[3, 998, 4000],
+        )
+        .unwrap();
         let ns = SimSpan::from_ns;
         assert_eq!(
             (found.count, found.min, found.max, found.mean),
@@ -127,9 +130,10 @@ mod tests {
 
     #[test]
     fn one_latency_is_every_percentile() {
-        let found = LatencyStatistics::of(&mut spans([5].into_iter()), Fraction::P90, &[]).unwrap();
+        let found =
+            LatencyStatistics::compute(&mut spans([5].into_iter()), Fraction::P90, &[]).unwrap();
         assert_eq!(found.percentiles, [SimSpan::from_ns(5); 6]);
-        assert_eq!(LatencyStatistics::of(&mut [], Fraction::P90, &[]), None);
+        assert_eq!(LatencyStatistics::compute(&mut [], Fraction::P90, &[]), None);
     }
 
     #[test]
@@ -138,7 +142,7 @@ mod tests {
         for times in [1, 2, 100] {
             let mut all: Vec<_> = once.iter().flat_map(|&it| vec![it; times]).collect();
             let target = Fraction::new(0.9).unwrap();
-            let expected = LatencyStatistics::of(&mut all, target, &[]);
+            let expected = LatencyStatistics::compute(&mut all, target, &[]);
             assert_eq!(LatencyStatistics::of_repeated(once.clone(), times, target), expected);
         }
         assert_eq!(LatencyStatistics::of_repeated(Vec::new(), 5, Fraction::P50), None);
@@ -147,7 +151,8 @@ mod tests {
     #[test]
     fn sums_beyond_64_bits_have_a_mean() {
         let found =
-            LatencyStatistics::of(&mut [SimSpan::MAX, SimSpan::MAX], Fraction::P90, &[]).unwrap();
+            LatencyStatistics::compute(&mut [SimSpan::MAX, SimSpan::MAX], Fraction::P90, &[])
+                .unwrap();
         assert_eq!(found.mean, SimSpan::MAX);
     }
 }

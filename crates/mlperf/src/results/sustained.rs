@@ -62,7 +62,7 @@ pub enum Unsustained {
 impl Unsustained {
     /// Reason against the rate of a run on a system whose throughput bound is `max_samples_per_s`; `None` if
     /// there is none, or if the result is not a rate.
-    pub fn of(
+    pub fn find(
         settings: &EffectiveSettings,
         performance: &Performance,
         max_samples_per_s: f64,

@@ -30,7 +30,7 @@ impl Estimate {
 
     /// Estimate from `latencies` of queries, which hold at [`Self::rank`] the value that a sorted list
     /// holds there.
-    pub(crate) fn of(latencies: &[SimSpan], percentile: Fraction) -> Self {
+    pub(crate) fn compute(latencies: &[SimSpan], percentile: Fraction) -> Self {
         let n = latencies.len();
         let found = Self::rank(n, percentile).map(|rank| ((n - rank) as u64, latencies[rank]));
         let needed = EarlyStopping::at(percentile).queries(1);
@@ -223,9 +223,9 @@ mod tests {
     #[test]
     fn estimates_are_order_statistics() {
         let latencies: Vec<_> = (0..64).map(SimSpan::from_ns).collect();
-        let found = Estimate::of(&latencies, Fraction::P90);
+        let found = Estimate::compute(&latencies, Fraction::P90);
         assert_eq!((found.needed, found.found), (64, Some((1, SimSpan::from_ns(63)))));
-        let few = Estimate::of(&latencies[..63], Fraction::P90);
+        let few = Estimate::compute(&latencies[..63], Fraction::P90);
         assert_eq!((few.found, few.latency()), (None, SimSpan::ZERO));
     }
 }

@@ -35,7 +35,7 @@ impl QueryCount {
     /// margin     = (1 − p) / 20
     /// inferences = z² · p · (1 − p) / margin²
     /// ```
-    pub fn of(percentile: f64) -> Self {
+    pub fn for_percentile(percentile: f64) -> Self {
         let margin = (1.0 - percentile) / 20.0;
         let exact = Z * Z * percentile * (1.0 - percentile) / (margin * margin);
         let inferences = exact.round() as u64;
@@ -52,7 +52,7 @@ mod tests {
     /// for translation: 11 · 8192 = 90,112.
     #[test]
     fn table_iv_is_reproduced() {
-        let rows = [0.90, 0.95, 0.99].map(QueryCount::of);
+        let rows = [0.90, 0.95, 0.99].map(QueryCount::for_percentile);
         assert_eq!(rows.map(|row| row.inferences), [23_886, 50_425, 262_742]);
         assert_eq!(rows.map(|row| row.rounded / 8192), [3, 7, 33]);
         assert_eq!(rows.map(|row| row.rounded), [24_576, 57_344, 270_336]);
@@ -61,13 +61,13 @@ mod tests {
             assert!((row.margin - margin).abs() < 1e-15, "{row:?}");
             assert_eq!(row.confidence, 0.99);
         }
-        let translation = QueryCount::of(0.97);
+        let translation = QueryCount::for_percentile(0.97);
         assert_eq!((translation.inferences, translation.rounded), (85_811, 90_112));
     }
 
     #[test]
     fn no_percentile_overflows() {
-        assert_eq!(QueryCount::of(0.0).rounded, 0);
-        assert_eq!(QueryCount::of(1.0f64.next_down()).rounded, u64::MAX);
+        assert_eq!(QueryCount::for_percentile(0.0).rounded, 0);
+        assert_eq!(QueryCount::for_percentile(1.0f64.next_down()).rounded, u64::MAX);
     }
 }

@@ -183,7 +183,7 @@ impl Round {
         match (scenario, self.tail_queries) {
             (LoadScenario::SingleStream, _) => self.single_stream_queries,
             (LoadScenario::Offline, _) => None,
-            (_, TailQueries::Statistical) => Some(QueryCount::of(percentile).rounded),
+            (_, TailQueries::Statistical) => Some(QueryCount::for_percentile(percentile).rounded),
             (LoadScenario::MultiStream, TailQueries::EarlyStopping { multi_stream }) => {
                 Some(multi_stream)
             }

@@ -34,7 +34,7 @@ impl Dominant {
 
     /// The layer of `network` that dominates its `cost` on `accelerator`; the longest if several do. `None`
     /// if no layer does, if the layers are not known, or if there is only one.
-    pub fn of(network: &Network, cost: &NetworkCost, accelerator: &Accelerator) -> Option<Self> {
+    pub fn find(network: &Network, cost: &NetworkCost, accelerator: &Accelerator) -> Option<Self> {
         if cost.layers.len() < 2 || cost.layers.len() != network.layers().len() {
             return None;
         }

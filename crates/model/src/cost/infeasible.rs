@@ -13,7 +13,7 @@ use super::loop_nest;
 /// the program: a sweep records it and continues.
 ///
 /// It names neither the network nor the accelerator nor the dataflow, so that a reason that is found
-/// once holds for every accelerator that costs the same. [`Infeasible::of`] adds the names; the reason
+/// once holds for every accelerator that costs the same. [`Infeasible::display`] adds the names; the reason
 /// by itself speaks of "the accelerator".
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -93,7 +93,7 @@ pub enum Infeasible {
 
 impl Infeasible {
     /// This reason with `names` in it, for messages.
-    pub fn of<'a>(&'a self, names: &'a PairNames) -> impl fmt::Display + 'a {
+    pub fn display<'a>(&'a self, names: &'a PairNames) -> impl fmt::Display + 'a {
         Message { reason: self, subject: Subject::named(names) }
     }
 }
@@ -150,7 +150,7 @@ impl CostError {
 impl fmt::Display for CostError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { names, reason } = self;
-        write!(f, "{} on {}: {}", names.network, names.accelerator, reason.of(names))
+        write!(f, "{} on {}: {}", names.network, names.accelerator, reason.display(names))
     }
 }
 
@@ -286,7 +286,7 @@ mod tests {
 
     fn check(reason: &Infeasible, nameless: &str, named: &str) {
         assert_eq!(reason.to_string(), nameless);
-        assert_eq!(reason.of(&names()).to_string(), named);
+        assert_eq!(reason.display(&names()).to_string(), named);
     }
 
     #[test]

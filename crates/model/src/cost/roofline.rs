@@ -47,7 +47,7 @@ struct Roofs {
 }
 
 impl Roofs {
-    fn of(operator: &Operator, bits: Bits, accelerator: &Accelerator) -> Self {
+    fn compute(operator: &Operator, bits: Bits, accelerator: &Accelerator) -> Self {
         let macs = operator.macs();
         let elements = elements(operator);
         let Widths { input, weight, output, .. } = WIDTHS.with_bits(bits, operator);
@@ -107,7 +107,7 @@ impl CostModel for Roofline {
         operator: &Operator,
         accelerator: &Accelerator,
     ) -> Result<LayerCost, Infeasible> {
-        Ok(Roofs::of(operator, Bits::default(), accelerator).cost(accelerator))
+        Ok(Roofs::compute(operator, Bits::default(), accelerator).cost(accelerator))
     }
 
     fn network(
@@ -116,7 +116,7 @@ impl CostModel for Roofline {
         accelerator: &Accelerator,
     ) -> Result<NetworkCost, Infeasible> {
         NetworkCost::of_operators(network, accelerator, |operator, bits| {
-            Ok(Roofs::of(operator, bits, accelerator).cost(accelerator))
+            Ok(Roofs::compute(operator, bits, accelerator).cost(accelerator))
         })
     }
 
@@ -140,7 +140,7 @@ impl CostModel for Roofline {
 
 /// Roofs of an operator whose data have these `bits`, and its cost.
 fn explanation(operator: &Operator, bits: Bits, accelerator: &Accelerator) -> Explanation {
-    let roofs = Roofs::of(operator, bits, accelerator);
+    let roofs = Roofs::compute(operator, bits, accelerator);
     let cost = roofs.cost(accelerator);
     let count = |count: u64| Quantity::Count(count as i64);
     vec![

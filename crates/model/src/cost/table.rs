@@ -50,7 +50,7 @@ pub struct CostRecord {
 impl CostRecord {
     /// Largest energy of one record: a megajoule. It keeps the sums of a run finite.
     pub const MAX_ENERGY: Millijoules = Millijoules::new(1e9);
-    /// Most cycles of one record: those of [`SimSpan::LONGEST`] at 1 GHz.
+    /// Most cycles of one record: those of the longest time at 1 GHz.
     pub const MAX_CYCLES: Cycles = Cycles::new(SimSpan::LONGEST.ns());
 }
 

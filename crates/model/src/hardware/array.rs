@@ -31,7 +31,7 @@ pub(crate) struct Array {
 
 impl Array {
     /// The array of `accelerator`.
-    pub(super) fn of(accelerator: &Accelerator) -> Self {
+    pub(super) fn from_accelerator(accelerator: &Accelerator) -> Self {
         let dataflow = &accelerator.dataflow;
         let mut array = Self { levels: Default::default(), n_levels: 0, used: 0 };
         let limit = accelerator.datapath.units_limit.map_or(u64::MAX, u64::from);
@@ -85,7 +85,7 @@ impl Accelerator {
         if self.flexibility == Flexibility::Any {
             return 0;
         }
-        let used = u32::try_from(Array::of(self).used).unwrap_or(u32::MAX);
+        let used = u32::try_from(Array::from_accelerator(self).used).unwrap_or(u32::MAX);
         self.pes.saturating_sub(used)
     }
 }

@@ -85,7 +85,7 @@ impl Candidate {
     }
 
     /// The candidate that makes the loops of `mapping`.
-    pub(super) fn of(mapping: &Mapping, nest: &Nest) -> Self {
+    pub(super) fn from_mapping(mapping: &Mapping, nest: &Nest) -> Self {
         let mut entering = *nest.extents();
         let choice = |level: &Level| {
             let sizes = level.unit_extents(&entering);

@@ -81,7 +81,12 @@ impl Chooser {
     ) -> Option<Kept> {
         // A dataflow that lists only other layers has no wiring for this one.
         let listed = Listed::new(&accelerator.dataflow, nest, machine).ok()?;
-        let task = Task { nest, machine, limits: &Limits::of(accelerator), effort: self.effort };
+        let task = Task {
+            nest,
+            machine,
+            limits: &Limits::from_accelerator(accelerator),
+            effort: self.effort,
+        };
         let directives = task.directives(&listed);
         let objective = accelerator.mapping_objective;
         let less = less.or_else(|| {
@@ -192,7 +197,7 @@ impl Task<'_> {
             let mapping = Mapping::new(listed.directives, &nest, self.machine).ok()?;
             let search = Search::new(&nest, self.machine, self.limits, &space).seed(&mapping);
             let found = search.effort(Effort::new(0, 0, 0)).run()?;
-            Some(Kept::of(FoundForm { nest, found }, self.effort.is_full()))
+            Some(Kept::from_found(FoundForm { nest, found }, self.effort.is_full()))
         };
         forms.into_iter().filter_map(evaluate).collect()
     }
@@ -209,7 +214,7 @@ impl Task<'_> {
         let seeds = seeds.iter().map(|it| (it.choice.nest.clone(), it.choice.mapping)).collect();
         let rules = Rules::ALL;
         let search = FormSearch { machine, limits, space, seeds, objective, effort, rules, gap };
-        Some(Kept::of(search.run(nest)?, effort.is_full()))
+        Some(Kept::from_found(search.run(nest)?, effort.is_full()))
     }
 
     /// The least energy among mappings within 1 % of the least latency that are not slower than `less`.
@@ -243,7 +248,7 @@ impl Task<'_> {
         let effort = Effort::new(evaluations / ECONOMICAL_PART, exact / ECONOMICAL_EXACT, 0);
         let search = Search::new(nest, self.machine, self.limits, &space).objective(objective);
         let found = search.effort(effort).seed(mapping).run()?;
-        Some(Kept::of(FoundForm { nest: nest.clone(), found }, self.effort.is_full()))
+        Some(Kept::from_found(FoundForm { nest: nest.clone(), found }, self.effort.is_full()))
     }
 }
 

@@ -113,7 +113,7 @@ pub(super) fn clusters(levels: &[ClusterLevel]) -> Option<Vec<u32>> {
 /// Axes that the spatial directives of a level spread. Input rows stand for output rows.
 fn spread(level: &ClusterLevel) -> AxisSet {
     let spatial = level.directives.iter().filter(|it| it.mapping == dataflow::Mapping::Spatial);
-    AxisSet::of(spatial.map(|directive| axis_of(directive.axis)))
+    AxisSet::from_axes(spatial.map(|directive| axis_of(directive.axis)))
 }
 
 /// Axis of the loop nest that a directive maps. Input rows stand for output rows.

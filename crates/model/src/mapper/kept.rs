@@ -24,7 +24,7 @@ pub struct Kept {
 
 impl Kept {
     /// Parts that are kept of the result of a search.
-    pub(super) fn of(found: FoundForm, full: bool) -> Self {
+    pub(super) fn from_found(found: FoundForm, full: bool) -> Self {
         let FoundForm { nest, found } = found;
         let (status, value, bound) = (found.status, found.value(), found.bound);
         Self { full, status, value, bound, choice: Choice { nest, mapping: found.mapping } }

@@ -173,7 +173,7 @@ impl NetworkMapper {
             let base = Some(Arc::clone(dataflow));
             return Work { network, nests, base, reports: Vec::new(), dataflow: None };
         }
-        let machine = Machine::of(&self.accelerator);
+        let machine = Machine::from_accelerator(&self.accelerator);
         let alone = |layer: &crate::model::Layer| {
             let nests = lower::lower(&layer.operator).unwrap_or_default();
             nests.into_iter().map(|nest| (nest, machine.clone())).collect()
@@ -264,7 +264,7 @@ impl NetworkMapper {
         }
         let found = self.search(&key.nest, machine)?;
         let counts = found.found.counts;
-        let kept = Kept::of(found, is_full);
+        let kept = Kept::from_found(found, is_full);
         section.put(key.clone(), kept.clone());
         Some((kept, counts))
     }
@@ -309,7 +309,7 @@ impl NetworkMapper {
                 Space::Declared(declared) => declared.for_layer(form, machine),
             })
         };
-        let limits = Limits::of(&self.accelerator);
+        let limits = Limits::from_accelerator(&self.accelerator);
         let search = FormSearch {
             machine,
             limits: &limits,
@@ -355,7 +355,12 @@ impl NetworkMapper {
                     let front = fronts.get(&key(nest, machine));
                     layers.extend(front.into_iter().flatten().map(|found| {
                         let counts = found.found.counts;
-                        let part = self.part(nest, machine, &Kept::of(found.clone(), true), counts);
+                        let part = self.part(
+                            nest,
+                            machine,
+                            &Kept::from_found(found.clone(), true),
+                            counts,
+                        );
                         MappedLayer { layer: name.into(), ..part }
                     }));
                 }
@@ -453,7 +458,7 @@ impl NetworkMapper {
 
     /// The best of the dataflows for a loop nest as it is written.
     fn listed(&self, nest: &Nest, machine: &Machine) -> Option<(Box<str>, Value)> {
-        let limits = Limits::of(&self.accelerator);
+        let limits = Limits::from_accelerator(&self.accelerator);
         let space = Mapspace::free(Vec::new(), Sizes::default());
         let value = |dataflow: &Arc<Dataflow>| {
             let listed = Listed::new(dataflow, nest, machine).ok()?;
@@ -478,7 +483,7 @@ impl NetworkMapper {
 
     /// The capacity that a mapping exceeds most.
     fn violation(&self, evaluation: &Evaluation, machine: &Machine) -> Option<Violation> {
-        let limits = Limits::of(&self.accelerator);
+        let limits = Limits::from_accelerator(&self.accelerator);
         let n_levels = evaluation.levels().len();
         let of_level = |(level, counts): (usize, &crate::cost::loop_nest::LevelCounts)| {
             let available = limits.of_level(level, n_levels)?;
@@ -497,7 +502,10 @@ impl NetworkMapper {
     /// The kept results of these settings, for layers of these widths.
     pub(super) fn section(&self, widths: Widths) -> Arc<Section> {
         let Self { space, effort, rules, gap, .. } = self;
-        let (machine, limits) = (Machine::of(&self.accelerator), Limits::of(&self.accelerator));
+        let (machine, limits) = (
+            Machine::from_accelerator(&self.accelerator),
+            Limits::from_accelerator(&self.accelerator),
+        );
         let machine = Machine { widths, ..machine };
         let flows = self.dataflows.iter();
         let flows: Vec<_> = flows.map(|it| (it.directives(), it.layers())).collect();

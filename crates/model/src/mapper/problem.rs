@@ -22,7 +22,7 @@ pub struct Limits {
 
 impl Limits {
     /// Capacities of an accelerator.
-    pub fn of(accelerator: &Accelerator) -> Self {
+    pub fn from_accelerator(accelerator: &Accelerator) -> Self {
         let Memory { scratchpad, clusters, .. } = &accelerator.memory;
         Self::new(Some(scratchpad.get()), clusters.iter().map(|size| size.get()).collect())
     }

@@ -151,7 +151,7 @@ impl<'a> Search<'a> {
     /// never worse.
     #[must_use]
     pub fn seed(mut self, mapping: &Mapping) -> Self {
-        self.seeds.push(Candidate::of(mapping, self.problem.nest));
+        self.seeds.push(Candidate::from_mapping(mapping, self.problem.nest));
         self
     }
 

@@ -17,7 +17,7 @@ impl AxisSet {
     pub const ALL: Self = Self(u8::MAX);
 
     /// The set of these axes.
-    pub fn of(axes: impl IntoIterator<Item = Axis>) -> Self {
+    pub fn from_axes(axes: impl IntoIterator<Item = Axis>) -> Self {
         Self(axes.into_iter().fold(0, |set, axis| set | 1 << axis as u8))
     }
 

@@ -112,7 +112,7 @@ impl Store {
 
 /// Name of the file of a section.
 pub fn file_name(key: &str) -> String {
-    format!("{}.txt", &Digest::of(key.as_bytes()).hex()[..32])
+    format!("{}.txt", &Digest::compute(key.as_bytes()).hex()[..32])
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -228,7 +228,7 @@ fn text(choices: &HashMap<LayerKey, Kept>) -> String {
         text.push('\n');
     });
     // Writing to a string does not fail.
-    let digest = Digest::of(text.as_bytes()).hex();
+    let digest = Digest::compute(text.as_bytes()).hex();
     let _ = writeln!(text, "sha256 {digest}");
     text
 }
@@ -250,7 +250,7 @@ fn read_file(path: &Path) -> Vec<(LayerKey, Kept)> {
 fn read(text: &str) -> Vec<(LayerKey, Kept)> {
     let Some(end) = text.trim_end_matches('\n').rfind('\n') else { return Vec::new() };
     let (body, last) = text.split_at(end + 1);
-    let digest = Digest::of(body.as_bytes()).hex();
+    let digest = Digest::compute(body.as_bytes()).hex();
     let whole = last.trim_end().strip_prefix("sha256 ") == Some(&digest);
     let mut lines = body.lines();
     if !whole || lines.next() != Some(&first_line()) {
@@ -262,8 +262,8 @@ fn read(text: &str) -> Vec<(LayerKey, Kept)> {
 /// Text of everything of an accelerator that choices depend on.
 pub fn section_key(accelerator: &Accelerator) -> Box<str> {
     let mut text = String::new();
-    let machine = Machine::of(accelerator);
-    let limits = Limits::of(accelerator);
+    let machine = Machine::from_accelerator(accelerator);
+    let limits = Limits::from_accelerator(accelerator);
     let Accelerator { flexibility, mapping_objective: objective, .. } = accelerator;
     let flow = &accelerator.dataflow;
     let flow = (flow.directives(), flow.layers(), flow.stationary());
@@ -281,7 +281,7 @@ mod tests {
         1,1,8,4,7,1,1,1/1,1,7,0/1,1,1,0 - - quick gap 90 5.5 80 2 = 4:K2\n";
 
     fn whole() -> String {
-        format!("{LINES}sha256 {}\n", Digest::of(LINES.as_bytes()).hex())
+        format!("{LINES}sha256 {}\n", Digest::compute(LINES.as_bytes()).hex())
     }
 
     #[test]
@@ -300,7 +300,7 @@ mod tests {
         }
         assert!(read(&whole.replace("4:K2", "4:K4")).is_empty());
         let other = LINES.replace("mappings 3", "mappings 2");
-        let other = format!("{other}sha256 {}\n", Digest::of(other.as_bytes()).hex());
+        let other = format!("{other}sha256 {}\n", Digest::compute(other.as_bytes()).hex());
         assert!(read(&other).is_empty());
     }
 

@@ -22,7 +22,7 @@ pub struct Friedman {
 impl Friedman {
     /// Ranks `blocks`, the values `[block][candidate]`, of which larger ones are better. `None` below two blocks or
     /// two candidates, or if blocks differ in length.
-    pub fn of(blocks: &[Vec<f64>]) -> Option<Self> {
+    pub fn from_blocks(blocks: &[Vec<f64>]) -> Option<Self> {
         let k = blocks.first()?.len();
         if k < 2 || blocks.len() < 2 || blocks.iter().any(|block| block.len() != k) {
             return None;
@@ -170,7 +170,7 @@ mod tests {
     fn demsar() -> Friedman {
         let blocks: Vec<Vec<f64>> =
             DEMSAR.iter().map(|ranks| ranks.map(|rank| -rank).to_vec()).collect();
-        Friedman::of(&blocks).expect("14 blocks of 4")
+        Friedman::from_blocks(&blocks).expect("14 blocks of 4")
     }
 
     fn close(found: f64, expected: f64, tolerance: f64) {
@@ -232,23 +232,24 @@ mod tests {
     fn ties_share_their_ranks() {
         assert_eq!(ranks(&[0.5, 0.9, 0.5, 0.1]), (vec![2.5, 1.0, 2.5, 4.0], 6.0));
         assert_eq!(ranks(&[0.0, -0.0]).0, [1.5, 1.5]);
-        let all_tied = Friedman::of(&[vec![1.0, 1.0], vec![2.0, 2.0]]).expect("two blocks");
+        let all_tied =
+            Friedman::from_blocks(&[vec![1.0, 1.0], vec![2.0, 2.0]]).expect("two blocks");
         assert_eq!((all_tied.chi_square, all_tied.p_value), (0.0, 1.0));
         assert_eq!(all_tied.mean_ranks, [1.5, 1.5]);
     }
 
     #[test]
     fn one_order_in_every_block_is_certain() {
-        let found = Friedman::of(&vec![vec![3.0, 2.0, 1.0]; 5]).expect("five blocks");
+        let found = Friedman::from_blocks(&vec![vec![3.0, 2.0, 1.0]; 5]).expect("five blocks");
         // n(k − 1), the largest that there is.
         assert_eq!((found.chi_square, found.p_value), (10.0, 0.0));
     }
 
     #[test]
     fn too_little_has_no_ranks() {
-        assert_eq!(Friedman::of(&[]), None);
-        assert_eq!(Friedman::of(&[vec![1.0, 2.0]]), None);
-        assert_eq!(Friedman::of(&[vec![1.0], vec![1.0]]), None);
-        assert_eq!(Friedman::of(&[vec![1.0, 2.0], vec![1.0]]), None);
+        assert_eq!(Friedman::from_blocks(&[]), None);
+        assert_eq!(Friedman::from_blocks(&[vec![1.0, 2.0]]), None);
+        assert_eq!(Friedman::from_blocks(&[vec![1.0], vec![1.0]]), None);
+        assert_eq!(Friedman::from_blocks(&[vec![1.0, 2.0], vec![1.0]]), None);
     }
 }

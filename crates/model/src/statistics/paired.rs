@@ -19,7 +19,7 @@ const LEAST_SPREAD: f64 = 1e-6;
 
 impl PairedDifference {
     /// Differences of `pairs` (first, second) of finite values.
-    pub fn of(pairs: impl IntoIterator<Item = (f64, f64)>) -> Self {
+    pub fn from_pairs(pairs: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let (mut wins, mut losses) = (0, 0);
         let difference = Summary::of(pairs.into_iter().map(|(first, second)| {
             wins += u64::from(first > second);
@@ -81,7 +81,7 @@ mod tests {
     fn the_sleep_data_differ_as_in_the_textbooks() {
         let first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
         let second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
-        let paired = PairedDifference::of(first.into_iter().zip(second));
+        let paired = PairedDifference::from_pairs(first.into_iter().zip(second));
         assert!((paired.difference.mean + 1.58).abs() < 1e-12);
         assert!((paired.p_value().unwrap() - 0.002_832_89).abs() < 5e-9);
         let interval = paired.interval(Fraction::P95).unwrap();
@@ -94,7 +94,9 @@ mod tests {
 
     #[test]
     fn an_effect_without_spread_has_no_size() {
-        let of = |pairs: &[(f64, f64)]| PairedDifference::of(pairs.iter().copied()).effect_size();
+        let of = |pairs: &[(f64, f64)]| {
+            PairedDifference::from_pairs(pairs.iter().copied()).effect_size()
+        };
         assert_eq!(of(&[(2.0, 1.0), (3.0, 2.0)]), None);
         assert_eq!(of(&[(2.0, 2.0), (3.0, 3.0)]), Some(0.0));
         assert_eq!(of(&[(2.0, 2.0)]), None);
@@ -103,7 +105,7 @@ mod tests {
 
     #[test]
     fn equal_candidates_do_not_differ() {
-        let paired = PairedDifference::of([(1.0, 1.0), (2.0, 2.0)]);
+        let paired = PairedDifference::from_pairs([(1.0, 1.0), (2.0, 2.0)]);
         assert_eq!(paired.p_value(), Some(1.0));
         assert_eq!((paired.wins, paired.losses), (0, 0));
     }

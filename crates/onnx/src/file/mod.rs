@@ -67,7 +67,7 @@ impl Error {
 /// Returns an error if the file cannot be read, is not an ONNX file, or is beyond a limit.
 pub(super) fn read(path: &Path) -> Result<(Model, Vec<String>), Error> {
     let (mut file, length) = open(path)?;
-    read_from(&mut file, length, Limits::of(length))
+    read_from(&mut file, length, Limits::for_length(length))
 }
 
 /// Whether the file at `path` is a model: it ends as one, or its fields are those of one with a graph.
@@ -76,7 +76,7 @@ pub fn is_model(path: &Path) -> bool {
         return true;
     }
     let Ok((mut file, length)) = open(path) else { return false };
-    messages::is_model(&mut Wire::new(&mut file, length, Limits::of(length)))
+    messages::is_model(&mut Wire::new(&mut file, length, Limits::for_length(length)))
 }
 
 /// Opens a file of known length. Other things, such as pipes, can block or have no end.
@@ -111,7 +111,7 @@ fn read_from(
 #[cfg(test)]
 pub(super) fn parse(bytes: &[u8]) -> Result<(Model, Vec<String>), Error> {
     let length = bytes.len() as u64;
-    read_from(&mut std::io::Cursor::new(bytes), length, Limits::of(length))
+    read_from(&mut std::io::Cursor::new(bytes), length, Limits::for_length(length))
 }
 
 /// First bytes of `source`, fewer if there are no more.

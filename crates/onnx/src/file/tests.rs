@@ -247,7 +247,7 @@ fn nodes_and_memory_are_limited() {
     let nodes = (0..11).fold(Graph::new("g"), |graph, _| graph.node(Node(Fields::default())));
     let bytes = files::Model::new(nodes).write();
     let length = bytes.len() as u64;
-    let limits = Limits { nodes: 10, ..Limits::of(length) };
+    let limits = Limits { nodes: 10, ..Limits::for_length(length) };
     let error = read_from(&mut Cursor::new(&bytes), length, limits).expect_err("11 nodes");
     assert!(error.to_string().starts_with("more than 10 nodes, at byte "), "{error}");
     // Empty nodes of two bytes, and packed integers of one byte, take far more memory than the file.
@@ -384,7 +384,7 @@ fn half_a_gigabyte_of_weights_is_skipped() {
     file.seek(SeekFrom::Current(WEIGHTS as i64)).expect("a hole");
     file.write_all(&Fields::default().bytes(2, "tool").0).expect("the end is written");
     let length = file.metadata().expect("a length").len();
-    let limits = Limits { memory: 64 << 10, ..Limits::of(length) };
+    let limits = Limits { memory: 64 << 10, ..Limits::for_length(length) };
     let mut file = File::open(&path).expect("it is there");
     let (model, _) = read_from(&mut file, length, limits).expect("64 KiB of contents");
     assert_eq!(&*model.producer, "tool");

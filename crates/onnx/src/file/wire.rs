@@ -34,7 +34,7 @@ pub(super) struct Limits {
 
 impl Limits {
     /// Limits for a file of `length` bytes.
-    pub(super) fn of(length: u64) -> Self {
+    pub(super) fn for_length(length: u64) -> Self {
         Self { memory: length.saturating_add(MEMORY), nodes: 10_000_000 }
     }
 }

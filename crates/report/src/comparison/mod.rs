@@ -113,7 +113,7 @@ pub struct Ranking {
 
 impl Ranking {
     /// Ranks the policies of `comparison` by `measure`.
-    pub fn of(comparison: &Comparison, measure: Measure) -> Self {
+    pub fn new(comparison: &Comparison, measure: Measure) -> Self {
         Self::within(comparison, measure, None)
     }
 
@@ -141,7 +141,7 @@ impl Ranking {
         let leaders = Leaders::of(&all, n_policies, measure);
         let to_best = |&policy: &usize| {
             let pairs = series[policy].iter().copied().zip(series[order[0]].iter().copied());
-            PairedDifference::of(pairs)
+            PairedDifference::from_pairs(pairs)
         };
         let difference: Vec<_> = order.iter().skip(1).map(to_best).collect();
         let p_values: Vec<_> = difference.iter().filter_map(PairedDifference::p_value).collect();
@@ -156,7 +156,7 @@ impl Ranking {
             miss_ratio: miss_ratio(&all, policy),
             energy_mj: mean_of(&all, policy, "energy_mj"),
             gap: gap(bound.1, mean_of(&all, policy, "score_executed_mean")),
-            shares: (rank > 0).then(|| Shares::of(&all, (policy, order[0]), measure)),
+            shares: (rank > 0).then(|| Shares::compute(&all, (policy, order[0]), measure)),
             wins: leaders.led_by(policy, true),
             ties: leaders.led_by(policy, false),
         };
@@ -221,7 +221,7 @@ pub fn replicate_until(
     let mut widest = Some(Summary::default());
     while let Some(Stopping::Until(n)) = widest.map(|widest| rule.decide(&widest)) {
         extend(comparison, n);
-        widest = Ranking::of(comparison, measure).widest();
+        widest = Ranking::new(comparison, measure).widest();
     }
 }
 

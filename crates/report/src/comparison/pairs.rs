@@ -21,7 +21,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    pub(super) fn of(
+    pub(super) fn compute(
         all: &[&[Replication]],
         (first, second): (usize, usize),
         measure: Measure,
@@ -65,8 +65,10 @@ pub fn pairs(comparison: &Comparison, measure: Measure, scenario: Option<&str>) 
     let pair = |(a, b): (usize, usize)| Pair {
         first: label(a),
         second: label(b),
-        difference: PairedDifference::of(series[a].iter().copied().zip(series[b].iter().copied())),
-        shares: Shares::of(&all, (a, b), measure),
+        difference: PairedDifference::from_pairs(
+            series[a].iter().copied().zip(series[b].iter().copied()),
+        ),
+        shares: Shares::compute(&all, (a, b), measure),
         p_value: None,
     };
     let indices = (0..n_policies).flat_map(|a| (a + 1..n_policies).map(move |b| (a, b)));
@@ -100,7 +102,7 @@ impl Ranks {
     ///
     /// The tests take the blocks for independent draws of all that there could be. Systems and scenarios of a benchmark
     /// are chosen, not drawn, so the result is one about this set.
-    pub fn of(comparison: &Comparison, measure: Measure) -> Option<Self> {
+    pub fn compute(comparison: &Comparison, measure: Measure) -> Option<Self> {
         let all = runs_of(comparison, None);
         let n_policies = comparison.policies().len();
         let sign = match measure.column.better {
@@ -119,7 +121,7 @@ impl Ranks {
             ),
         };
         let signed = |block: Vec<f64>| block.into_iter().map(|value| sign * value).collect();
-        let friedman = Friedman::of(&values.into_iter().map(signed).collect::<Vec<_>>())?;
+        let friedman = Friedman::from_blocks(&values.into_iter().map(signed).collect::<Vec<_>>())?;
         let critical_difference = friedman.critical_difference(Self::ALPHA)?;
         let policies = comparison.policies().iter().map(|it| Arc::clone(it.label())).collect();
         Some(Self { policies, friedman, critical_difference, blocks })

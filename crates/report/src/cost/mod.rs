@@ -45,7 +45,7 @@ pub(crate) type Pair<'a> = (&'a Network, &'a Variant, &'a Infeasible);
 
 /// The reason for which `network` cannot run by `variant`, with the names of both.
 fn in_words(network: &Network, variant: &Variant, reason: &Infeasible) -> String {
-    reason.of(&PairNames::new(network.name(), &variant.accelerator)).to_string()
+    reason.display(&PairNames::new(network.name(), &variant.accelerator)).to_string()
 }
 
 /// Costs that can be printed.

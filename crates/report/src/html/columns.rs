@@ -61,7 +61,7 @@ impl Column {
     }
 
     /// A column of results.
-    fn of<T>(column: &column::Column<T>) -> Self {
+    fn from_column<T>(column: &column::Column<T>) -> Self {
         let kind = match (column.kind, column.unit) {
             (column::Kind::Overall, _) => Kind::Bar,
             (column::Kind::Score, _) => Kind::Score,
@@ -98,17 +98,17 @@ pub(super) fn infeasible() -> Vec<Column> {
 pub(super) fn results() -> Vec<Column> {
     let mut columns: Vec<_> = Score::columns().collect();
     columns.sort_by_key(|column| column.kind != column::Kind::Overall);
-    columns.into_iter().map(Column::of).collect()
+    columns.into_iter().map(Column::from_column).collect()
 }
 
 /// Columns of the hardware of runs.
 pub(super) fn device(columns: &[&'static column::Column<DeviceMetrics>]) -> Vec<Column> {
-    columns.iter().map(|column| Column::of(column)).collect()
+    columns.iter().map(|column| Column::from_column(column)).collect()
 }
 
 /// Columns of the scores of a request.
 pub(super) fn scores() -> Vec<Column> {
-    InferenceScore::SCORES.iter().map(Column::of).collect()
+    InferenceScore::SCORES.iter().map(Column::from_column).collect()
 }
 
 /// A column with a meaning.

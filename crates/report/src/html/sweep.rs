@@ -24,7 +24,7 @@ pub fn sweep_page(
 ) -> Result<String, PointsError> {
     let primary = Score::primary();
     let objective = |column: &str| Objective { column: column.into(), better: None };
-    let best = Best::of(points, &objective(primary.name))?;
+    let best = Best::find(points, &objective(primary.name))?;
     let lead =
         format!("Designs of the highest {}: {}. {}.", primary.name, primary.help, points.draws());
     let mut bests = Section::new("best", "Best designs", &lead);
@@ -51,7 +51,7 @@ fn front(points: &PointTable) -> Result<Section, PointsError> {
     let mut section = Section::new("front", "Pareto front", lead);
     let objectives = [COST, Score::primary().name]
         .map(|column| Objective { column: column.into(), better: None });
-    let front = Front::of(points, &objectives)?;
+    let front = Front::compute(points, &objectives)?;
     // A front that cannot be drawn still has its table.
     section.draw(&front.scatter()).unwrap_or_default();
     section.add("Designs on the front", &front.rows());

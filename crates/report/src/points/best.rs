@@ -24,7 +24,7 @@ impl Best {
     /// # Errors
     ///
     /// A column that is missing, has no numbers, or whose direction is not known.
-    pub fn of(table: &PointTable, objective: &Objective) -> Result<Self, PointsError> {
+    pub fn find(table: &PointTable, objective: &Objective) -> Result<Self, PointsError> {
         let column = objective.column.as_str();
         let means = table.means(&table.numbers(column)?);
         let direction = objective.better.or_else(|| better(column));

@@ -38,7 +38,10 @@ impl<'t> Front<'t> {
     /// # Errors
     ///
     /// A column that is missing or has no numbers, or no design with numbers in all columns.
-    pub fn of(table: &'t PointTable, objectives: &'t [Objective]) -> Result<Self, PointsError> {
+    pub fn compute(
+        table: &'t PointTable,
+        objectives: &'t [Objective],
+    ) -> Result<Self, PointsError> {
         let mut columns = Vec::new();
         for objective in objectives {
             let means = table.means(&table.numbers(&objective.column)?);
@@ -97,7 +100,7 @@ impl<'t> Front<'t> {
     /// A figure of the first two objectives. If there are too many designs, one in n is drawn, and the
     /// note says so; designs on the front are thinned only if they alone are too many.
     pub fn scatter(&self) -> Scatter {
-        let thinning = Thinning::of(self.designs.len(), self.n_front());
+        let thinning = Thinning::new(self.designs.len(), self.n_front());
         let mut seen = [0usize; 2];
         let drawn = (0..self.designs.len()).filter(|&at| {
             let (seen, nth) = match self.on_front[at] {
@@ -197,7 +200,7 @@ struct Thinning {
 impl Thinning {
     /// A thinning by which at most [`MAX_POINTS`] of `n_designs` are drawn, of which `n_front` are on the
     /// front.
-    fn of(n_designs: usize, n_front: usize) -> Self {
+    fn new(n_designs: usize, n_front: usize) -> Self {
         let n_others = n_designs - n_front;
         let room = match n_others {
             0 => MAX_POINTS,

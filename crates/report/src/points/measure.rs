@@ -24,7 +24,7 @@ enum Measure {
 }
 
 impl Measure {
-    fn of(column: &str) -> Option<Self> {
+    fn from_column(column: &str) -> Option<Self> {
         let device = || DeviceMetrics::column(column).map(Self::Device);
         Score::column(column).map(Self::Score).or_else(device)
     }
@@ -32,7 +32,7 @@ impl Measure {
 
 /// Name of a column of results; `None` for other columns.
 pub(super) fn result(column: &str) -> Option<&'static str> {
-    Measure::of(column).map(|measure| match measure {
+    Measure::from_column(column).map(|measure| match measure {
         Measure::Score(column) => column.name,
         Measure::Device(column) => column.name,
     })
@@ -40,7 +40,7 @@ pub(super) fn result(column: &str) -> Option<&'static str> {
 
 /// Which values of a column are better, if that is known.
 pub(super) fn better(column: &str) -> Option<Better> {
-    match Measure::of(column) {
+    match Measure::from_column(column) {
         Some(Measure::Score(column)) => Some(column.better),
         Some(Measure::Device(column)) => Some(column.better),
         None => COSTS.contains(&column).then_some(Better::Lower),
@@ -49,7 +49,7 @@ pub(super) fn better(column: &str) -> Option<Better> {
 
 /// The axis of a column, and the factor that converts its values to the unit of the axis.
 pub(super) fn axis(column: &str) -> (Quantity, f64) {
-    let (label, (unit, scale)) = match Measure::of(column) {
+    let (label, (unit, scale)) = match Measure::from_column(column) {
         Some(Measure::Score(column)) => (column.label, column.base_unit()),
         Some(Measure::Device(column)) => (column.label, column.base_unit()),
         None if column == "pes" => ("PEs", ("", 1.0)),

@@ -146,7 +146,7 @@ impl PointTable {
     ///
     /// [`PointsError`].
     pub fn read(input: impl Read, conditions: &[Condition<'_>]) -> Result<Self, PointsError> {
-        let mut rows = rows::Rows::of(input);
+        let mut rows = rows::Rows::new(input);
         let given = rows.next_row()?.cloned().unwrap_or_default();
         let header: csv::StringRecord = given.iter().map(column::current).collect();
         let conditions = conditions
@@ -453,16 +453,16 @@ point,id,scenario,system,pes,seed,score,energy_mj,reason
     fn the_front_is_of_designs_with_scores_everywhere() {
         let table = table(&[]);
         let two = [objective("energy_mj"), objective("score")];
-        let front = Front::of(&table, &two).unwrap();
+        let front = Front::compute(&table, &two).unwrap();
         let (header, rows) = front.rows();
         assert_eq!(header, ["system", "pes", "energy_mj", "score"]);
         assert_eq!(rows, [["A", "10", "1500", "0.55"]]);
         let more_pes = Objective { column: "pes".into(), better: Some(Better::Higher) };
         let three = [two[0].clone(), two[1].clone(), more_pes];
-        let (header, rows) = Front::of(&table, &three).unwrap().rows();
+        let (header, rows) = Front::compute(&table, &three).unwrap().rows();
         assert_eq!(header, ["system", "energy_mj", "score", "pes"]);
         assert_eq!(rows.len(), 2);
-        let scatter = Front::of(&table, &two).unwrap().scatter();
+        let scatter = Front::compute(&table, &two).unwrap().scatter();
         assert_eq!(scatter.series.len(), 1);
         assert_eq!(scatter.series[0].points[0].x, 1.5);
         assert_eq!(scatter.caption.note, "One design without scores is left out.");
@@ -470,7 +470,7 @@ point,id,scenario,system,pes,seed,score,energy_mj,reason
 
     #[test]
     fn the_best_of_a_scenario_may_fail_in_another() {
-        let best = Best::of(&table(&[]), &objective("score")).unwrap();
+        let best = Best::find(&table(&[]), &objective("score")).unwrap();
         assert_eq!(best.header, ["scenario", "system", "pes", "score", "equal"]);
         assert_eq!(
             best.rows,
@@ -480,7 +480,7 @@ point,id,scenario,system,pes,seed,score,energy_mj,reason
                 ["mean of all", "A", "10", "0.55", "0"],
             ]
         );
-        let least = Best::of(&table(&[("scenario", "X")]), &objective("energy_mj")).unwrap();
+        let least = Best::find(&table(&[("scenario", "X")]), &objective("energy_mj")).unwrap();
         assert_eq!(least.rows, [["B", "10", "500", "0"]].map(|row| [&["X"], &row[..]].concat()));
     }
 
@@ -511,8 +511,8 @@ point,id,scenario,system,pes,seed,score,energy_mj,reason
         let known = "known: scenario, system, pes, seed, score, energy_mj";
         assert_eq!(error(table.numbers("qoe")), format!("no column `qoe`; {known}"));
         let text = "column `system` has the value `A`, which is not a number";
-        assert_eq!(error(Front::of(&table, &[objective("system")])), text);
-        let direction = error(Best::of(&table, &objective("seed")));
+        assert_eq!(error(Front::compute(&table, &[objective("system")])), text);
+        let direction = error(Best::find(&table, &objective("seed")));
         assert!(direction.contains("say seed:max or seed:min"), "{direction}");
         let read = |text: &str| error(PointTable::read(text.as_bytes(), &[]));
         assert_eq!(read("scenario,score\n"), "no rows");

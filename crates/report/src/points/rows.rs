@@ -15,7 +15,7 @@ pub(super) struct Rows<R> {
 
 impl<R: Read> Rows<R> {
     /// The rows of `input`.
-    pub(super) fn of(input: R) -> Self {
+    pub(super) fn new(input: R) -> Self {
         let left = Rc::new(Cell::new(0));
         let input = Rationed { input, left: Rc::clone(&left) };
         let reader = csv::ReaderBuilder::new().has_headers(false).from_reader(input);

@@ -37,7 +37,7 @@ pub struct Found {
 }
 
 impl Found {
-    fn of(
+    fn new(
         search: &Search<'_>,
         names: &Names<'_>,
         question: &Question,
@@ -132,7 +132,7 @@ impl AnswerReport {
         let found = answer
             .points
             .iter()
-            .map(|point| Found::of(search, &names, question, (point.system, point.scheduler)));
+            .map(|point| Found::new(search, &names, question, (point.system, point.scheduler)));
         let found = found.collect();
         let evaluated = search.evaluated(&answer);
         let evaluated = evaluated.iter().map(|it| row(search, &names, question, it)).collect();

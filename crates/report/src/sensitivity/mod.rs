@@ -123,7 +123,7 @@ pub struct Effect {
     pub score: f64,
     /// Setting minus base, over replications.
     pub change: Summary,
-    /// Changes of the means of [`PARTS`].
+    /// Changes of the means of `PARTS`.
     pub parts: [f64; PARTS.len()],
     /// Energy of all executions over the number of executed requests \[mJ\].
     pub energy_mj: f64,
@@ -142,7 +142,7 @@ pub struct Effect {
 impl Effect {
     /// The effect of a setting with these `scores`, on the configurations that have a score under both.
     /// `None` if there are none, or if the configurations differ in number.
-    pub fn of(base: &Scores, scores: &Scores) -> Option<Self> {
+    pub fn from_scores(base: &Scores, scores: &Scores) -> Option<Self> {
         let n = base.configurations.len();
         if scores.configurations.len() != n {
             return None;
@@ -163,7 +163,7 @@ impl Effect {
         };
         Some(Self {
             score: scores.mean(&both, score),
-            change: PairedDifference::of(pairs).difference,
+            change: PairedDifference::from_pairs(pairs).difference,
             parts: PARTS.map(|(_, part)| scores.mean(&both, part) - base.mean(&both, part)),
             energy_mj,
             energy_ratio: energy_mj / energy_per_executed(base, &both),
@@ -307,7 +307,7 @@ mod tests {
     fn changes_ranks_and_energies_are_those_of_a_case_by_hand() {
         let base = scores([[0.1, 0.3], [0.4, 0.4], [0.7, 0.5]]);
         let after = scores([[0.45, 0.55], [0.3, 0.5], [0.6, 0.6]]);
-        let effect = Effect::of(&base, &after).expect("all have scores");
+        let effect = Effect::from_scores(&base, &after).expect("all have scores");
         close(effect.score, 0.5);
         close(effect.change.mean, 0.1);
         close(effect.change.sd, 0.1 / 2f64.sqrt());
@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn equal_scores_have_no_effect_and_the_same_ranking() {
         let base = scores([[0.1, 0.3], [0.4, 0.4], [0.7, 0.5]]);
-        let effect = Effect::of(&base, &base).expect("all have scores");
+        let effect = Effect::from_scores(&base, &base).expect("all have scores");
         assert_eq!((effect.change.mean, effect.change.sd, effect.parts), (0.0, 0.0, [0.0; 3]));
         assert_eq!((effect.energy_ratio, effect.rankings[0].tau), (1.0, Some(1.0)));
         assert_eq!(change_text(&effect.change), "none");
@@ -339,11 +339,11 @@ mod tests {
         let mut after = base.clone();
         after.totals[2][1] = None;
         after.reason = Some("too large".into());
-        let effect = Effect::of(&base, &after).expect("two have scores");
+        let effect = Effect::from_scores(&base, &after).expect("two have scores");
         assert_eq!((effect.n_left_out, effect.change.mean), (1, 0.0));
         assert_eq!(effect.rankings[0].best, "B");
         after.totals = vec![vec![None; 2]; 3];
-        assert!(Effect::of(&base, &after).is_none());
+        assert!(Effect::from_scores(&base, &after).is_none());
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub struct MainEffect {
     pub levels: [String; 2],
     /// Change of the mean score from the low to the high level, over replications.
     pub change: Summary,
-    /// Changes of the means of [`PARTS`].
+    /// Changes of the means of `PARTS`.
     pub parts: [f64; PARTS.len()],
 }
 
@@ -40,7 +40,7 @@ pub struct Screened {
 impl Screened {
     /// Main effects of factors with these keys and levels from the scores of every run of `design`. `None` if
     /// no configuration has a score in all of them.
-    pub fn of(
+    pub fn from_scores(
         design: &ScreeningDesign,
         factors: Vec<(&'static str, [String; 2])>,
         scores: &[Scores],

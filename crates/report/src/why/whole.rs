@@ -255,7 +255,7 @@ impl<'p> WholeRun<'p> {
     /// score, and the losses of every model by cause.
     pub fn against(&self, other: &Self, style: Style) -> String {
         let pairs = self.scores.iter().copied().zip(other.scores.iter().copied());
-        let all = PairedDifference::of(pairs).difference;
+        let all = PairedDifference::from_pairs(pairs).difference;
         let [mine, theirs] = [self, other].map(|it| it.plan.system.name());
         let mut rows = Vec::new();
         for (model, name) in self.names.iter().enumerate() {

@@ -40,7 +40,7 @@ impl Occupancy {
     }
 
     /// Jobs that ran on `accelerator` between two instants, the last one first; at most
-    /// [`MAX_JOBS`].
+    /// `MAX_JOBS`.
     pub fn between(
         &self,
         accelerator: AccelId,

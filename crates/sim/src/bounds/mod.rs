@@ -132,7 +132,7 @@ impl Bounds {
     /// # Panics
     ///
     /// If `costs` or `requests` are not of the scenario.
-    pub fn of(
+    pub fn compute(
         scenario: &Scenario,
         costs: &CostTable,
         requests: &RequestStream,

@@ -151,7 +151,7 @@ pub(super) struct Cost {
 
 impl Inputs {
     /// Lowers `plan` and its `costs` to the artifact's types, but for quirks that the plan leaves out.
-    pub(super) fn of(plan: &Plan, costs: &CostTable) -> Result<Self, CompatError> {
+    pub(super) fn lower(plan: &Plan, costs: &CostTable) -> Result<Self, CompatError> {
         let Plan { scenario, without, .. } = plan;
         let models = scenario
             .models()
@@ -284,7 +284,7 @@ mod tests {
     use xrsim_model::units::SimSpan;
 
     fn inputs((plan, costs): &(Plan, CostTable)) -> Result<Inputs, CompatError> {
-        Inputs::of(plan, costs)
+        Inputs::lower(plan, costs)
     }
 
     fn check(run: &(Plan, CostTable), expected: &str) {

@@ -44,11 +44,11 @@ pub use lower::CompatError;
 ///
 /// [`CompatError`] if the artifact cannot express the scenario.
 pub fn run(plan: &Plan, costs: &CostTable, seed: u32) -> Result<Replay, CompatError> {
-    let inputs = Inputs::of(plan, costs)?;
+    let inputs = Inputs::lower(plan, costs)?;
     let history = engine::replay(&inputs, seed);
     Ok(Replay {
         scenario: Arc::clone(&plan.scenario),
-        tallies: Tallies::of(&inputs, &history),
+        tallies: Tallies::from_history(&inputs, &history),
         inputs,
         history,
     })

@@ -143,7 +143,7 @@ pub(super) struct Tallies {
 
 impl Tallies {
     /// Sums over the log of a run.
-    pub(super) fn of(inputs: &Inputs, history: &History) -> Self {
+    pub(super) fn from_history(inputs: &Inputs, history: &History) -> Self {
         let mut models = vec![Tally::default(); inputs.models.len()];
         let mut listed: Vec<ModelId> = Vec::with_capacity(models.len());
         for id in &history.log {

@@ -47,7 +47,7 @@ impl GivenScheduler {
             return Err(PolicyError::Together(message));
         }
         let arguments = Arguments::parse(&ENTRY, options.to_vec())?;
-        let options = Options::of(&arguments);
+        let options = Options::from_arguments(&arguments);
         let mut entries = entries();
         let numbered = |n: u64| if n == 1 { name.into() } else { format!("{name}-{n}") };
         let free = (1..).map(numbered).find(|it| !entries.contains_key(it));

@@ -68,7 +68,7 @@ pub fn policy(text: &str) -> Result<Policy, PolicyError> {
     let no_words = PolicyError::Together("external: needs a command, with its quotes closed");
     let words = shlex::split(command).filter(|words| !words.is_empty()).ok_or(no_words)?;
     let label = arguments.label(&format!("{PREFIX}{command}"));
-    let options = Options::of(&arguments);
+    let options = Options::from_arguments(&arguments);
     let timeout = Duration::from_millis(arguments.whole("timeout_ms").into());
     let build = {
         let label = label.clone();

@@ -21,7 +21,7 @@ pub struct Drawn {
 impl Drawn {
     /// Draws that `settings` make for `scenario`. A probability of 0 or 1, jitter of zero width and a sensor
     /// that no model reads are not draws.
-    pub fn of(scenario: &Scenario, settings: &LoadSettings) -> Self {
+    pub fn from_settings(scenario: &Scenario, settings: &LoadSettings) -> Self {
         let models = || scenario.models().iter();
         let read = || models().flat_map(|model| &model.inputs);
         let streams = scenario.streams();

@@ -23,7 +23,7 @@ pub struct ChainMetrics {
 }
 
 impl ChainMetrics {
-    pub(super) fn of(
+    pub(super) fn compute(
         scenario: &Scenario,
         frames: &Frames<'_>,
         models: Vec<ModelId>,
@@ -43,7 +43,7 @@ impl ChainMetrics {
         });
         let served: Vec<_> = served.collect();
         let rate = scenario.model(last).rate;
-        Self { service: Service::of(&served, records.len() as u64, rate, firm), models }
+        Self { service: Service::from_frames(&served, records.len() as u64, rate, firm), models }
     }
 }
 

@@ -45,7 +45,7 @@ impl DeviceMetrics {
     }
 
     /// The metrics of a run of `system` with this trace.
-    pub fn of(system: &System, trace: &Trace) -> Self {
+    pub fn compute(system: &System, trace: &Trace) -> Self {
         let technology = system.technology();
         let idle_pes = system.accelerators().iter().map(|it| u64::from(it.idle_pes())).sum();
         Self {

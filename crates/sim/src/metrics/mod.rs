@@ -44,24 +44,24 @@ impl Metrics {
     /// # Panics
     ///
     /// If `trace` or `costs` are not of the scenario.
-    pub fn of(
+    pub fn compute(
         scenario: &Scenario,
         trace: &Trace,
         costs: &CostTable,
         score: &ScoreSettings,
         firm: Option<Firm>,
     ) -> Self {
-        let frames = Frames::of(scenario, trace, score);
+        let frames = Frames::from_trace(scenario, trace, score);
         let firm_of =
             |model: ModelId| firm.unwrap_or_else(|| Firm::of_rate(scenario.model(model).rate));
-        let of_model = |model| ModelMetrics::of(scenario, &frames, model, firm_of(model));
+        let of_model = |model| ModelMetrics::compute(scenario, &frames, model, firm_of(model));
         let models: Vec<_> = scenario.model_ids().map(of_model).collect();
         let of_chain = |chain: Vec<ModelId>| {
             let firm = firm_of(chain[chain.len() - 1]);
-            ChainMetrics::of(scenario, &frames, chain, firm)
+            ChainMetrics::compute(scenario, &frames, chain, firm)
         };
         let chains = chains(scenario).into_iter().map(of_chain).collect();
-        let run = RunMetrics::of(scenario, trace, costs, &models);
+        let run = RunMetrics::compute(scenario, trace, costs, &models);
         Self { models, chains, run }
     }
 }
@@ -105,13 +105,13 @@ impl ModelMetrics {
         service.chain(drops).chain(Self::ENERGY.iter().map(|column| column.of(self)))
     }
 
-    fn of(scenario: &Scenario, frames: &Frames<'_>, model: ModelId, firm: Firm) -> Self {
+    fn compute(scenario: &Scenario, frames: &Frames<'_>, model: ModelId, firm: Firm) -> Self {
         let records = || frames.counted(model).iter();
         let served: Vec<_> = records().filter_map(|record| served(record)).collect();
         let rate = scenario.model(model).rate;
         Self {
-            service: Service::of(&served, records().count() as u64, rate, firm),
-            drops: Drops::of(records().map(|record| record.outcome)),
+            service: Service::from_frames(&served, records().count() as u64, rate, firm),
+            drops: Drops::count(records().map(|record| record.outcome)),
             energy: records().fold(Millijoules::ZERO, |sum, record| sum + energy(record)),
         }
     }
@@ -161,7 +161,7 @@ impl Drops {
         .lower("requests that the scheduler gave up"),
     ];
 
-    fn of(outcomes: impl Iterator<Item = Outcome>) -> Self {
+    fn count(outcomes: impl Iterator<Item = Outcome>) -> Self {
         let mut drops = Self::default();
         for outcome in outcomes {
             if let Outcome::Dropped { reason, .. } = outcome {
@@ -191,7 +191,7 @@ struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    fn of(scenario: &Scenario, trace: &'a Trace, score: &ScoreSettings) -> Self {
+    fn from_trace(scenario: &Scenario, trace: &'a Trace, score: &ScoreSettings) -> Self {
         let mut records = vec![Vec::new(); scenario.models().len()];
         for record in trace.records() {
             records[record.model.index()].push(record);

@@ -74,7 +74,7 @@ impl RunMetrics {
             .lower("cost of user experience of DREAM: deadline violations times energy"),
     ];
 
-    pub(super) fn of(
+    pub(super) fn compute(
         scenario: &Scenario,
         trace: &Trace,
         costs: &CostTable,

@@ -84,7 +84,7 @@ pub struct Latencies {
 
 impl Latencies {
     /// `None` without response times.
-    fn of(mut latencies_ms: Vec<f64>) -> Option<Self> {
+    fn from_samples(mut latencies_ms: Vec<f64>) -> Option<Self> {
         latencies_ms.sort_by(f64::total_cmp);
         let at = |p| percentile(&latencies_ms, p);
         Some(Self {
@@ -168,7 +168,12 @@ impl Service {
     ];
 
     /// Service of the requested frames `served`, in order, of `n_frames` frames at `rate`.
-    pub(super) fn of(served: &[Served], n_frames: u64, rate: FrameRate, firm: Firm) -> Self {
+    pub(super) fn from_frames(
+        served: &[Served],
+        n_frames: u64,
+        rate: FrameRate,
+        firm: Firm,
+    ) -> Self {
         let in_time: Vec<_> = served.iter().map(Served::is_in_time).collect();
         let (mut ends, mut latencies) = (Vec::new(), Vec::new());
         for frame in served {
@@ -183,7 +188,7 @@ impl Service {
             requests: served.len() as u64,
             executed,
             late: executed - hits,
-            latencies: Latencies::of(latencies),
+            latencies: Latencies::from_samples(latencies),
             longest_misses: longest_misses(&in_time),
             firm_violations: firm.violations(&in_time),
             achieved_fps: per(executed as f64 * rate.as_fps(), n_frames as f64).unwrap_or(0.0),
@@ -235,7 +240,7 @@ mod tests {
             })
             .collect();
         let rate = FrameRate::from_fps(100.0).unwrap();
-        Service::of(&served, latencies.len() as u64, rate, firm)
+        Service::from_frames(&served, latencies.len() as u64, rate, firm)
     }
 
     /// Ends at 4, 18, 33, 44 ms: gaps 14, 15, 11 of mean 40/3; squares 4/9 + 25/9 + 49/9 = 26/3; SD

@@ -140,7 +140,7 @@ impl Plan {
     /// Random parts of the run. The artifact draws jitter, but never uses it.
     pub fn drawn(&self) -> Drawn {
         match self.semantics {
-            Semantics::Principled => Drawn::of(&self.scenario, &self.load),
+            Semantics::Principled => Drawn::from_settings(&self.scenario, &self.load),
             Semantics::Mlsys2023 => {
                 let triggers = Drawn::triggers(&self.scenario, &self.load);
                 Drawn { triggers, ..Drawn::default() }

@@ -68,7 +68,7 @@ pub(super) enum NextSegment {
 
 impl NextSegment {
     /// A layer if the scheduler decides after every layer, otherwise the rest.
-    pub(super) fn of(options: &Options) -> Self {
+    pub(super) fn from_options(options: &Options) -> Self {
         match options.granularity {
             Granularity::Layer => Self::Layer,
             Granularity::Model | Granularity::Block(_) => Self::Rest,

@@ -110,7 +110,7 @@ pub const OPTIONS: &[Parameter] = &[
 
 impl Options {
     /// Options with the values of [`OPTIONS`] in `arguments`.
-    pub fn of(arguments: &Arguments) -> Self {
+    pub fn from_arguments(arguments: &Arguments) -> Self {
         let span =
             |name| SimSpan::from_ms(arguments.number(name)).expect("the allowed times are times");
         Self {

@@ -132,7 +132,7 @@ struct Argument {
 
 impl Arguments {
     /// The defaults of `entry`.
-    pub(super) fn of(entry: &Entry) -> Self {
+    pub(super) fn defaults(entry: &Entry) -> Self {
         let all = entry.parameters.iter().chain(OPTIONS);
         let argument = |parameter: &'static Parameter| {
             let own = entry.options.iter().find(|(name, _)| *name == parameter.name);
@@ -152,7 +152,7 @@ impl Arguments {
         entry: &Entry,
         assignments: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self, PolicyError> {
-        let mut arguments = Self::of(entry);
+        let mut arguments = Self::defaults(entry);
         for assignment in assignments {
             arguments.assign(entry, assignment)?;
         }

@@ -149,14 +149,14 @@ impl Eq for Policy {}
 
 impl Default for Policy {
     fn default() -> Self {
-        Self::of(&ALL[0])
+        Self::from_entry(&ALL[0])
     }
 }
 
 impl Policy {
     /// The built-in policy `entry` with its defaults.
-    pub fn of(entry: &'static Entry) -> Self {
-        Self::with(entry, Arguments::of(entry))
+    pub fn from_entry(entry: &'static Entry) -> Self {
+        Self::with(entry, Arguments::defaults(entry))
     }
 
     /// A policy that is not built in, such as one in another process. Policies with one label are taken
@@ -198,7 +198,7 @@ impl Policy {
     }
 
     fn with(entry: &'static Entry, arguments: Arguments) -> Self {
-        let options = Options::of(&arguments);
+        let options = Options::from_arguments(&arguments);
         let waits = options.placement == Placement::EarliestFinish;
         Self {
             label: arguments.label(entry.name).into(),

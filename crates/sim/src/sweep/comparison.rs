@@ -333,7 +333,7 @@ fn bounds(plan: &Plan, costs: &CostTable, requests: &RequestStream, policies: &[
         true => Migration::LayerBoundary,
         false => Migration::None,
     };
-    Bounds::of(&plan.scenario, costs, requests, &plan.score, migration)
+    Bounds::compute(&plan.scenario, costs, requests, &plan.score, migration)
 }
 
 fn frames(requests: &RequestStream, model: ModelId) -> usize {
@@ -351,8 +351,8 @@ fn samples(
     let sample = |(policy, metrics): (&Policy, &mut MeanMetrics)| {
         plan.scheduler = policy.clone();
         let trace = engine::run(&plan, costs, requests)?.trace;
-        let found = Metrics::of(&plan.scenario, &trace, costs, &plan.score, None);
-        metrics.add(&found, &DeviceMetrics::of(&plan.system, &trace), weight);
+        let found = Metrics::compute(&plan.scenario, &trace, costs, &plan.score, None);
+        metrics.add(&found, &DeviceMetrics::compute(&plan.system, &trace), weight);
         Ok(Sample::new(&super::score(&plan, &trace)?.total))
     };
     policies.iter().zip(metrics).map(sample).collect()

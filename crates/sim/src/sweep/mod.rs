@@ -46,7 +46,7 @@ pub struct RunResult {
 impl RunResult {
     /// Area, idle PEs, leakage and power of this run, which is that of `plan`.
     pub fn device(&self, plan: &Plan) -> DeviceMetrics {
-        DeviceMetrics::of(&plan.system, &self.trace)
+        DeviceMetrics::compute(&plan.system, &self.trace)
     }
 }
 
@@ -280,7 +280,7 @@ fn scored(plan: &Plan, library: &CostLibrary) -> Result<Scored, RunError> {
             (replay.scorecard(), replay.trace())
         }
     };
-    Ok(Scored { scorecard, device: DeviceMetrics::of(&plan.system, &trace) })
+    Ok(Scored { scorecard, device: DeviceMetrics::compute(&plan.system, &trace) })
 }
 
 /// Scores of a run of `requests` with `costs`. The artifact draws its own requests.

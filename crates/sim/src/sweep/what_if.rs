@@ -73,7 +73,7 @@ pub struct Trial {
 
 impl Trial {
     /// The trial of `change`, from the result of its run.
-    pub fn of(change: u32, target: Target, result: &RunResult) -> Self {
+    pub fn from_result(change: u32, target: Target, result: &RunResult) -> Self {
         let score = result.scorecard.total.score;
         Self { change, margin_ms: target.margin_ms(&result.trace), score }
     }
@@ -90,7 +90,7 @@ pub fn latencies(plan: &Plan, costs: &CostTable, model: ModelId, target: Target)
     for change in LATENCY_PERCENTS {
         let costs = costs.with_latency_percent(model, change);
         let Ok(result) = run_at_costs(plan, Arc::new(costs)) else { continue };
-        trials.push(Trial::of(change, target, &result));
+        trials.push(Trial::from_result(change, target, &result));
         if trials.last().is_some_and(|trial| trial.margin_ms.is_some()) {
             break;
         }

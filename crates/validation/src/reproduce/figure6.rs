@@ -56,7 +56,7 @@ impl Runs {
     fn deviations(&self, semantics: &str) -> Vec<Deviation> {
         let mut deviations = Vec::new();
         for ((pes, quoted), (plan, result)) in QUOTED.iter().zip(&self.0) {
-            let MeanScores { qoe, overall, .. } = MeanScores::of(result);
+            let MeanScores { qoe, overall, .. } = MeanScores::from_result(result);
             // The quoted rate is a mean over models, not over frames.
             let names = ["frames not executed, mean over models", "QoE score", "overall score"];
             for ((name, quoted), found) in

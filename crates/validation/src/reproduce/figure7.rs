@@ -74,7 +74,7 @@ impl Curves {
                     plan.load.replication = replication as u64;
                     plan.load.trigger_probability = Some(probability);
                     let result = sweep::run(&plan, &library).ok()?;
-                    Some(MeanScores::of(&result).values())
+                    Some(MeanScores::from_result(&result).values())
                 });
                 let all: Vec<_> = replications.into_iter().flatten().collect();
                 [0, 1, 2, 3].map(|score| Summary::of(all.iter().map(|scores| scores[score])))

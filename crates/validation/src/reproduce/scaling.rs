@@ -105,8 +105,9 @@ impl Case {
             dataflow: accelerator.dataflow.name().into(),
             flexibility,
             pes: accelerator.pes,
-            least: Least::of(&self.network, &accelerator),
-            found: reports.map(|reports| Measured::of(&self.network, &reports, &accelerator)),
+            least: Least::compute(&self.network, &accelerator),
+            found: reports
+                .map(|reports| Measured::from_reports(&self.network, &reports, &accelerator)),
         }
     }
 }
@@ -122,8 +123,8 @@ pub struct Least {
 }
 
 impl Least {
-    fn of(network: &Network, accelerator: &Accelerator) -> Self {
-        let machine = Machine::of(accelerator);
+    fn compute(network: &Network, accelerator: &Accelerator) -> Self {
+        let machine = Machine::from_accelerator(accelerator);
         let mut is_read = vec![false; network.layers().len()];
         let (mut macs, mut bytes) = (0u64, 0u64);
         for (index, layer) in network.layers().iter().enumerate() {
@@ -184,7 +185,7 @@ pub struct Measured {
 const BOUNDS: [LayerBound; 3] = [LayerBound::Compute, LayerBound::Noc, LayerBound::Dram];
 
 impl Measured {
-    fn of(network: &Network, reports: &[LayerReport], accelerator: &Accelerator) -> Self {
+    fn from_reports(network: &Network, reports: &[LayerReport], accelerator: &Accelerator) -> Self {
         let total = |of: &dyn Fn(&LayerReport) -> u64| {
             reports.iter().fold(0u64, |sum, report| sum.saturating_add(of(report)))
         };

@@ -46,7 +46,7 @@ impl MeanScores {
     }
 
     /// Scores of `result`.
-    pub fn of(result: &RunResult) -> Self {
+    pub fn from_result(result: &RunResult) -> Self {
         let Score { realtime, energy, qoe, score, .. } = result.scorecard.total;
         Self { realtime, energy, qoe, overall: score }
     }
@@ -117,7 +117,7 @@ impl Outcomes {
         let mut mean = [0.0; 4];
         let mut possible = Vec::with_capacity(possibilities.len());
         for Possibility { probability, result, .. } in possibilities {
-            let scores = MeanScores::of(result);
+            let scores = MeanScores::from_result(result);
             let values = mean.iter_mut().zip(scores.values());
             values.for_each(|(sum, value)| *sum += probability * value);
             possible.push(scores);
@@ -161,7 +161,7 @@ pub struct Study {
 
 impl Study {
     /// The study under `semantics`, with the networks that belong to them.
-    pub fn of(semantics: Semantics) -> Self {
+    pub fn with_semantics(semantics: Semantics) -> Self {
         match semantics {
             Semantics::Principled => Self::principled(Edition::Reference),
             Semantics::Mlsys2023 => Self::mlsys2023(),
@@ -216,7 +216,9 @@ impl Study {
         let prepared = self.prepare()?;
         let mut points = Vec::with_capacity(prepared.n_runs());
         let made = prepared.run_each(|_, plan, _, result| {
-            points.extend(result.ok().map(|result| Point::new(plan, MeanScores::of(&result))));
+            points.extend(
+                result.ok().map(|result| Point::new(plan, MeanScores::from_result(&result))),
+            );
             Ok::<_, Infallible>(())
         });
         let Ok(()) = made;

@@ -33,6 +33,6 @@ pub(super) fn compare() -> Result<Comparison, ReproduceError> {
         result: format!(
             "{n_equal} of {n} points within {TOLERANCE}, largest difference {largest:.1e}"
         ),
-        verdict: Verdict::of(n_equal == n),
+        verdict: Verdict::from_equal(n_equal == n),
     })
 }

@@ -65,7 +65,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    fn of(is_equal: bool) -> Self {
+    fn from_equal(is_equal: bool) -> Self {
         if is_equal { Self::Equal } else { Self::Differs }
     }
 }
@@ -133,7 +133,7 @@ pub fn all() -> Result<Comparisons, ValidateError> {
             what: format!("loop-nest model, {what}"),
             with: "enumeration step by step",
             result: format!("{} of {} rows equal", table.n_equal(), table.n_rows),
-            verdict: Verdict::of(table.n_different == 0),
+            verdict: Verdict::from_equal(table.n_different == 0),
         });
     }
     comparisons.push(figure5::compare()?);

@@ -91,7 +91,7 @@ impl EnergyPj {
     }
 
     /// Energy of the counts of `evaluation` (7.1).
-    pub(super) fn of(evaluation: &Evaluation, machine: &Machine) -> Self {
+    pub(super) fn compute(evaluation: &Evaluation, machine: &Machine) -> Self {
         let (widths, table) = (&machine.widths, &machine.energies);
         let [input, weight, sum, _] = widths.into_array().map(Width::bytes_per_element);
         let operands =

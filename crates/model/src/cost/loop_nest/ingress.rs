@@ -32,7 +32,7 @@ struct CommonFootprint {
 impl CommonFootprint {
     const ONE: Self = Self { now: 1, kept: 1 };
 
-    fn of(span: Span) -> Self {
+    fn from_span(span: Span) -> Self {
         Self { now: span.now.into(), kept: span.kept().into() }
     }
 
@@ -48,7 +48,7 @@ pub(super) fn ingress(
     step: &Transition,
     spatial: Option<&Loop>,
 ) -> PerOperand<Transfer> {
-    let mut along = step.unit.spans.map(CommonFootprint::of);
+    let mut along = step.unit.spans.map(CommonFootprint::from_span);
     if let Some(map) = spatial {
         along[map.axis as usize] = CommonFootprint::ONE;
     }

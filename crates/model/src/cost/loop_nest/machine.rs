@@ -91,7 +91,7 @@ impl NocLevel {
     }
 
     /// The model of one level of the NoC of an accelerator.
-    fn of(level: &hardware::NocLevel) -> Self {
+    fn from_hardware(level: &hardware::NocLevel) -> Self {
         let down = Bandwidth::new(level.bandwidth).unwrap_or(Bandwidth::INFINITE);
         Self {
             down,
@@ -109,7 +109,7 @@ impl NocLevel {
 }
 
 /// The machine model: an accelerator as this cost model computes with it, with one buffer per unit and
-/// level. [`Machine::of`] derives it from an [`Accelerator`].
+/// level. [`Machine::from_accelerator`] derives it from an [`Accelerator`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
     /// Number of PEs, at least 1.
@@ -163,14 +163,14 @@ impl Machine {
     }
 
     /// The machine model of an accelerator, with no tensor resident.
-    pub fn of(accelerator: &Accelerator) -> Self {
+    pub fn from_accelerator(accelerator: &Accelerator) -> Self {
         let Accelerator { datapath, memory, noc, .. } = accelerator;
         let dram = Bandwidth::new(memory.dram_bandwidth);
         Self {
             pes: accelerator.pes,
             units_limit: datapath.units_limit,
             rate: datapath.macs_per_pe_cycle,
-            noc_levels: noc.levels().iter().map(NocLevel::of).collect(),
+            noc_levels: noc.levels().iter().map(NocLevel::from_hardware).collect(),
             widths: datapath.widths,
             compression: memory.compression,
             shared_bytes: Some(memory.shared.get()),
@@ -179,7 +179,7 @@ impl Machine {
             dram_bandwidth: dram.unwrap_or(Bandwidth::INFINITE),
             dram_latency: u32::try_from(memory.dram_latency).unwrap_or(u32::MAX),
             allow_overlap: false,
-            energies: Energies::of(accelerator),
+            energies: Energies::from_accelerator(accelerator),
         }
     }
 
@@ -213,7 +213,7 @@ impl Machine {
 impl Energies {
     /// The energy table of an accelerator. Entries that its file leaves out follow from the widths of
     /// operands and the sizes of memories.
-    pub fn of(accelerator: &Accelerator) -> Self {
+    pub fn from_accelerator(accelerator: &Accelerator) -> Self {
         let (table, memory) = (&accelerator.byte_energy, &accelerator.memory);
         Self {
             mac: table.mac_pj_of(&accelerator.datapath.widths),

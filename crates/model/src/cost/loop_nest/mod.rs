@@ -257,7 +257,7 @@ impl Walk {
             bound: self.bound(dram_cycles),
             energy: EnergyPj::default(),
         };
-        evaluation.energy = EnergyPj::of(&evaluation, machine);
+        evaluation.energy = EnergyPj::compute(&evaluation, machine);
         evaluation
     }
 

@@ -169,7 +169,7 @@ fn report(
     rule: Option<&dyn Choose>,
 ) -> Result<LayerReport, Infeasible> {
     let chooser = rule.and_then(|rule| rule.on(accelerator));
-    let (machine, chooser) = (Machine::of(accelerator), chooser.as_deref());
+    let (machine, chooser) = (Machine::from_accelerator(accelerator), chooser.as_deref());
     let mut prepared = PreparedOperator::new(operator, accelerator, &machine, chooser)?;
     Ok(prepared.report(&MemoryContext::default(), chooser))
 }

@@ -277,7 +277,7 @@ impl<'a> PreparedNetwork<'a> {
         accelerator: &'a Accelerator,
         chooser: Option<&dyn ChooseLayer>,
     ) -> Result<Self, Infeasible> {
-        let machine = Machine::of(accelerator);
+        let machine = Machine::from_accelerator(accelerator);
         let prepare = |(operator, &bits): (&Operator, &Bits)| match bits.are_of_hardware() {
             true => PreparedOperator::new(operator, accelerator, &machine, chooser),
             false => {
@@ -300,7 +300,7 @@ impl<'a> PreparedNetwork<'a> {
     /// Puts the network on an accelerator that differs from the current one in its shared memory and its DRAM
     /// bandwidth only, so that mappings and walks stay.
     pub(super) fn move_to(&mut self, accelerator: &'a Accelerator) {
-        let machine = Machine::of(accelerator);
+        let machine = Machine::from_accelerator(accelerator);
         for operator in &mut self.operators {
             operator.accelerator = accelerator;
             let widths = operator.machine.widths;

@@ -19,7 +19,7 @@ impl SpatialEdge {
     /// Spatial edge of `level`.
     ///
     /// Quirk 13: a unit that would be filled only in part is not counted.
-    pub(super) fn of(level: &Level) -> Self {
+    pub(super) fn from_level(level: &Level) -> Self {
         let map = &level.maps[level.leader];
         let leftover = map.effective % map.stride;
         let units = if map.effective <= map.size { 1 } else { leftover / map.offset };
@@ -103,7 +103,7 @@ impl Branch {
 
 impl Cases {
     /// Cases of `level`, with `counts` of the statuses of its loops.
-    pub(super) fn of(level: &Level, counts: &[Counts; N_AXES]) -> Self {
+    pub(super) fn from_counts(level: &Level, counts: &[Counts; N_AXES]) -> Self {
         let mut cases = Self {
             first: Case::EMPTY,
             moving: Positions::NONE,
@@ -119,8 +119,8 @@ impl Cases {
     }
 
     fn add(&mut self, position: usize, map: &Map, counts: &Counts, is_output: bool) {
-        let work = |label| Work::of(map, label, is_output);
-        let rewound = work(Label::of(Status::Init, map));
+        let work = |label| Work::from_label(map, label, is_output);
+        let rewound = work(Label::from_status(Status::Init, map));
         // Only for spatial maps does a held axis differ from one that starts.
         let starting = if map.spatial { work(Label::Init) } else { rewound };
         self.first.work = self.first.work.times(&starting);
@@ -134,7 +134,7 @@ impl Cases {
         for status in [Status::Steady, Status::Edge] {
             let count = counts[status as usize];
             if count != 0 {
-                let work = work(Label::of(status, map));
+                let work = work(Label::from_status(status, map));
                 branches[status as usize] = Branch { count, work };
             }
         }

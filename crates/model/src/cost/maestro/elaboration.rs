@@ -36,13 +36,15 @@ impl Coupling {
     /// Coupling of the tensors of a layer of this kind.
     ///
     /// Quirk 6: depthwise layers keep K in their weights, and every kind but depthwise is dense.
-    fn of(maps: &[Template; N_AXES], kind: ConvKind) -> Self {
+    fn from_maps(maps: &[Template; N_AXES], kind: ConvKind) -> Self {
         use Axis::{C, K, R, S, X, Y};
         let channels = if kind == ConvKind::Depthwise { C } else { K };
         Self {
-            input: Positions::of(maps, |map| matches!(map.axis, C | Y | X)),
-            weight: Positions::of(maps, |map| matches!(map.axis, K | C | R | S)),
-            output: Positions::of(maps, |map| matches!(map.axis, Y | X) || map.axis == channels),
+            input: Positions::where_true(maps, |map| matches!(map.axis, C | Y | X)),
+            weight: Positions::where_true(maps, |map| matches!(map.axis, K | C | R | S)),
+            output: Positions::where_true(maps, |map| {
+                matches!(map.axis, Y | X) || map.axis == channels
+            }),
         }
     }
 }
@@ -208,7 +210,7 @@ impl Elaboration {
             units,
             bandwidth: template.bandwidth,
             leader: template.leader,
-            live: Positions::of(&maps, |map| !map.covered),
+            live: Positions::where_true(&maps, |map| !map.covered),
             maps,
             coupling: match kind {
                 ConvKind::Depthwise => template.depthwise,
@@ -226,8 +228,8 @@ impl LevelTemplate {
             bandwidth,
             maps,
             leader: leader.expect("every level has a spatial map"),
-            dense: Coupling::of(&maps, ConvKind::Conv),
-            depthwise: Coupling::of(&maps, ConvKind::Depthwise),
+            dense: Coupling::from_maps(&maps, ConvKind::Conv),
+            depthwise: Coupling::from_maps(&maps, ConvKind::Depthwise),
         }
     }
 }

@@ -40,7 +40,7 @@ impl Evaluator {
         let extents = self.elaboration.level_extents(&layer);
         let mut runtimes = self.inner_runtimes(shape.kind, &layer, &extents)?;
         let outermost = self.elaboration.level(0, shape.kind, &layer, &extents[0]);
-        let sums = CaseSums::of(&outermost, handed_outward(runtimes[1]))?;
+        let sums = CaseSums::compute(&outermost, handed_outward(runtimes[1]))?;
         runtimes[0] = sums.runtime;
         Some(LayerCounts {
             runtimes,
@@ -65,7 +65,7 @@ impl Evaluator {
         let mut inside = 0;
         for index in (1..self.elaboration.n_levels()).rev() {
             let level = self.elaboration.level(index, kind, layer, &extents[index]);
-            runtimes[index] = CaseSums::of(&level, inside)?.runtime;
+            runtimes[index] = CaseSums::compute(&level, inside)?.runtime;
             inside = handed_outward(runtimes[index]);
         }
         self.inner.insert(key, runtimes);

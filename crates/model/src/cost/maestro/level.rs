@@ -93,17 +93,20 @@ impl Analysis<'_> {
 impl CaseSums {
     /// Sums over the cases of `level`. `inner_runtime` is the runtime of the next inner level for a full
     /// tile, 0 if the units are PEs. `None` if the sums do not fit into 64 bits.
-    pub(super) fn of(level: &Level, inner_runtime: i64) -> Option<Self> {
-        let edge = SpatialEdge::of(level);
+    pub(super) fn compute(level: &Level, inner_runtime: i64) -> Option<Self> {
+        let edge = SpatialEdge::from_level(level);
         let counts = cases::counts(level, edge);
         if !overflow::sums_fit(level, &counts, inner_runtime) {
             return None;
         }
-        let cases = Cases::of(level, &counts);
+        let cases = Cases::from_counts(level, &counts);
         let Coupling { input, weight, .. } = level.coupling;
         let analysis = Analysis {
             level,
-            reuse: [Reuse::of(level, input, cases.moving), Reuse::of(level, weight, cases.moving)],
+            reuse: [
+                Reuse::compute(level, input, cases.moving),
+                Reuse::compute(level, weight, cases.moving),
+            ],
             active: reuse::active_units(level, edge),
             inner_runtime,
         };

@@ -10,7 +10,7 @@ impl Positions {
 
     /// Positions at which `test` holds.
     #[inline]
-    pub(super) fn of<T>(items: &[T], test: impl Fn(&T) -> bool) -> Self {
+    pub(super) fn where_true<T>(items: &[T], test: impl Fn(&T) -> bool) -> Self {
         let bits = items.iter().enumerate();
         Self(bits.fold(0, |set, (position, item)| set | u8::from(test(item)) << position))
     }

@@ -44,7 +44,7 @@ pub(super) struct Reuse {
 impl Reuse {
     /// Reuse of the tensor that the loops `coupled` index, at a level whose loops `moving` move in some
     /// case.
-    pub(super) fn of(level: &Level, coupled: Positions, moving: Positions) -> Self {
+    pub(super) fn compute(level: &Level, coupled: Positions, moving: Positions) -> Self {
         let maps = &level.maps;
         let mut sliding = [Load::NONE; N_AXES];
         for advanced in coupled.intersection(moving).iter() {

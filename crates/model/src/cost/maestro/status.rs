@@ -33,7 +33,7 @@ pub(super) enum Label {
 
 impl Label {
     /// Label of `map` in every case but the first. In the first case all labels are [`Label::Init`].
-    pub(super) fn of(status: Status, map: &Map) -> Self {
+    pub(super) fn from_status(status: Status, map: &Map) -> Self {
         match status {
             Status::Init if map.covered => Self::Held,
             Status::Init => Self::Init,

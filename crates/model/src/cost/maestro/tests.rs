@@ -82,11 +82,11 @@ type Row = [i64; 8];
 
 /// Case table of a level in order of the statuses, outer loop first.
 fn rows(level: &Level) -> Vec<Row> {
-    let edge = SpatialEdge::of(level);
-    let cases = Cases::of(level, &cases::counts(level, edge));
+    let edge = SpatialEdge::from_level(level);
+    let cases = Cases::from_counts(level, &cases::counts(level, edge));
     let active = reuse::active_units(level, edge);
     let tensors = [level.coupling.input, level.coupling.weight];
-    let reuse = tensors.map(|tensor| Reuse::of(level, tensor, cases.moving));
+    let reuse = tensors.map(|tensor| Reuse::compute(level, tensor, cases.moving));
     let row = |case: &Case| {
         let active = active[case.leader as usize];
         let [input, weight] = [0, 1].map(|operand: usize| reuse[operand].load(case.moved));
@@ -140,7 +140,7 @@ fn the_outermost_level_of_ws_has_these_24_cases() {
     let level = level(&ws(), 0);
     assert_eq!(rows(&level), expected);
     // The 36 cycles of the clusters bound every case, which has 264 occurrences in all.
-    assert_eq!(CaseSums::of(&level, 36).unwrap().runtime, 9504);
+    assert_eq!(CaseSums::compute(&level, 36).unwrap().runtime, 9504);
 }
 
 #[test]
@@ -148,8 +148,8 @@ fn the_inner_levels_of_ws_have_one_case_each() {
     let (middle, inner) = (level(&ws(), 1), level(&ws(), 2));
     assert_eq!(rows(&middle), [[1, 16, 576, 4, 256, 2304, 256, 144]]);
     assert_eq!(rows(&inner), [[1, 16, 36, 4, 256, 144, 16, 9]]);
-    assert_eq!(CaseSums::of(&inner, 0).unwrap().runtime, 36);
-    assert_eq!(CaseSums::of(&middle, 36).unwrap().runtime, 36);
+    assert_eq!(CaseSums::compute(&inner, 0).unwrap().runtime, 36);
+    assert_eq!(CaseSums::compute(&middle, 36).unwrap().runtime, 36);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn the_middle_level_of_os_has_an_edge_on_a_held_tile() {
     let level = level(&os(), 1);
     let expected = [[1, 4, 288, 2, 256, 144, 64, 144], [1, 1, 288, 2, 64, 0, 64, 0]];
     assert_eq!(rows(&level), expected);
-    assert_eq!(CaseSums::of(&level, 18).unwrap().runtime, 36);
+    assert_eq!(CaseSums::compute(&level, 18).unwrap().runtime, 36);
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn the_outermost_level_of_rs_has_these_12_cases() {
     ];
     let level = level(&rs(), 0);
     assert_eq!(rows(&level), expected);
-    assert_eq!(CaseSums::of(&level, 24).unwrap().runtime, 5280);
+    assert_eq!(CaseSums::compute(&level, 24).unwrap().runtime, 5280);
 }
 
 /// The only level of a dataflow with these directives, for a layer with these extents.
@@ -190,7 +190,7 @@ fn single(directives: &[Directive], pes: u32, extents: &Extents) -> Level {
 /// Counts of the loop on `axis`.
 fn counts(level: &Level, axis: Axis) -> [i64; 3] {
     let position = level.maps.iter().position(|map| map.axis == axis).unwrap();
-    cases::counts(level, SpatialEdge::of(level))[position]
+    cases::counts(level, SpatialEdge::from_level(level))[position]
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn quirk_11_an_axis_covered_with_its_halo_still_has_an_edge() {
     // leaves E = 5: a trip of 4 and an edge of 1.
     let level = single(&[s(3, 1, X)], 4, &[1, 1, 1, 2, 6, 1]);
     assert_eq!(counts(&level, X), [1, 0, 1]);
-    assert_eq!(SpatialEdge::of(&level), SpatialEdge { exists: true, units: 1 });
+    assert_eq!(SpatialEdge::from_level(&level), SpatialEdge { exists: true, units: 1 });
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn quirk_12_the_steady_count_is_minus_one_where_the_only_trip_is_an_edge() {
 fn quirk_13_a_unit_that_would_be_filled_in_part_is_not_counted() {
     // 2 units of 3 channels: a trip of 6 out of 8 leaves 2, less than the offset of a unit.
     let level = single(&[s(3, 3, C)], 2, &[8, 1, 1, 1, 1, 1]);
-    assert_eq!(SpatialEdge::of(&level), SpatialEdge { exists: true, units: 0 });
+    assert_eq!(SpatialEdge::from_level(&level), SpatialEdge { exists: true, units: 0 });
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl Work {
 
     /// Factors of one axis. `is_output` says whether the axis indexes the outputs.
     #[inline]
-    pub(super) fn of(map: &Map, label: Label, is_output: bool) -> Self {
+    pub(super) fn from_label(map: &Map, label: Label, is_output: bool) -> Self {
         let tile = tile(map, label);
         Self {
             partial_sums: partial_sums(map, tile),

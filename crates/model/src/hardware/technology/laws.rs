@@ -63,7 +63,7 @@ pub enum MemoryLaw {
 }
 
 impl MemoryLaw {
-    pub(super) fn of(given: &Given<'_>) -> Result<Self, TechnologyError> {
+    pub(super) fn from_terms(given: &Given<'_>) -> Result<Self, TechnologyError> {
         use Constant::{
             BlockBytes, BlockUm2, LargeBytes, LargeUm2PerByte, ScratchpadBlockBytes,
             ScratchpadBlockUm2, SmallBytes, SmallUm2PerByte,
@@ -156,7 +156,7 @@ pub struct BusLaw {
 }
 
 impl NetworkLaw {
-    pub(super) fn of(given: &Given<'_>) -> Result<Self, TechnologyError> {
+    pub(super) fn from_terms(given: &Given<'_>) -> Result<Self, TechnologyError> {
         use Constant::{
             ArbiterOffset, ArbiterPerUnit, ArbiterPerUnitSquared, ArbiterUm2, BusOffset,
             BusPerUnit, BusUm2, RegisterUm2PerBit,
@@ -179,7 +179,7 @@ impl NetworkLaw {
         match self {
             Self::Ports(register) => {
                 let ports = levels.map(|(index, level)| {
-                    let Port { down, up } = Port::of(accelerator, index, level);
+                    let Port { down, up } = Port::from_level(accelerator, index, level);
                     level.units as f64 * (down + up)
                 });
                 ports.sum::<f64>() * 8.0 * register
@@ -217,7 +217,7 @@ pub(super) struct Port {
 
 impl Port {
     /// The port of a unit of level number `index`.
-    pub(super) fn of(accelerator: &Accelerator, index: usize, level: &ArrayLevel) -> Self {
+    pub(super) fn from_level(accelerator: &Accelerator, index: usize, level: &ArrayLevel) -> Self {
         let (noc, datapath) = (accelerator.noc.level(index), &accelerator.datapath);
         let [input, weight, sum, _] = datapath.widths.into_array().map(Width::bytes_per_element);
         let pes = level.pes as f64;

@@ -166,8 +166,8 @@ impl Technology {
                 sram_nw_per_byte: need(Constant::SramNwPerByte)?,
             }),
         };
-        let memory = MemoryLaw::of(&given)?;
-        let network = NetworkLaw::of(&given)?;
+        let memory = MemoryLaw::from_terms(&given)?;
+        let network = NetworkLaw::from_terms(&given)?;
         Ok(Self { name, node_nm, memory, network, leakage, numbers })
     }
 
@@ -214,7 +214,7 @@ impl Technology {
     /// Area of one accelerator, with the memories that it declares, term by term (docs/explanation/area.md, (1)).
     /// Clusters without a declared buffer have none.
     pub fn area(&self, accelerator: &Accelerator) -> AcceleratorArea {
-        let array = Array::of(accelerator);
+        let array = Array::from_accelerator(accelerator);
         let memory = &accelerator.memory;
         let mm2 = |um2: f64| um2 / UM2_PER_MM2;
         let pes = f64::from(accelerator.pes);
@@ -266,7 +266,7 @@ fn macs(accelerator: &Accelerator) -> f64 {
 
 /// Bytes of all memories of an accelerator.
 fn on_chip_bytes(accelerator: &Accelerator) -> f64 {
-    let (array, memory) = (Array::of(accelerator), &accelerator.memory);
+    let (array, memory) = (Array::from_accelerator(accelerator), &accelerator.memory);
     let bytes = |size: Bytes| size.get() as f64;
     let clusters = |(index, level): (usize, &ArrayLevel)| {
         level.clusters as f64 * memory.cluster(index).map_or(0.0, bytes)

@@ -27,13 +27,13 @@ pub struct PeakPower {
 
 impl PeakPower {
     /// The peak power of `accelerator` by its energy table and its clock.
-    pub fn of(accelerator: &Accelerator) -> Self {
+    pub fn compute(accelerator: &Accelerator) -> Self {
         let Accelerator { byte_energy: table, memory, noc, datapath, .. } = accelerator;
         let [input, weight, sum, _] = datapath.widths.into_array().map(Width::bytes_per_element);
         let macs = f64::from(accelerator.pes) * f64::from(datapath.macs_per_pe_cycle);
-        let array = Array::of(accelerator);
+        let array = Array::from_accelerator(accelerator);
         let port = |(index, level): (usize, &ArrayLevel)| {
-            let Port { down, up } = Port::of(accelerator, index, level);
+            let Port { down, up } = Port::from_level(accelerator, index, level);
             level.units as f64 * (down + up)
         };
         let ports = |levels: &[ArrayLevel]| -> f64 { levels.iter().enumerate().map(port).sum() };

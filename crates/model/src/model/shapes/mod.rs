@@ -57,14 +57,14 @@ impl Network {
             return check;
         }
         for layer in 0..self.layers().len() {
-            Reader::of(self.layers(), layer).check(layer, &mut check);
+            Reader::new(self.layers(), layer).check(layer, &mut check);
         }
         check
     }
 
     /// Explains why a layer of this network cannot read its sources.
     pub fn explain(&self, misfit: &Misfit) -> Explanation {
-        Reader::of(self.layers(), misfit.layer).explain(&misfit.sources)
+        Reader::new(self.layers(), misfit.layer).explain(&misfit.sources)
     }
 }
 
@@ -75,14 +75,16 @@ struct Reader {
 }
 
 impl Reader {
-    fn of(layers: &[Layer], index: usize) -> Self {
+    fn new(layers: &[Layer], index: usize) -> Self {
         let layer = &layers[index];
         let source = |(place, source): (usize, &Source)| match *source {
             Source::Outside => (Given::Outside, View::Whole),
-            Source::Back(back) => (Given::of(&layers[index - back as usize]), layer.view(place)),
+            Source::Back(back) => {
+                (Given::from_layer(&layers[index - back as usize]), layer.view(place))
+            }
         };
         let sources = layer.sources.iter().enumerate().map(source).collect();
-        Self { ports: Ports::of(layer), sources }
+        Self { ports: Ports::from_layer(layer), sources }
     }
 
     fn check(mut self, layer: usize, check: &mut ShapeCheck) {

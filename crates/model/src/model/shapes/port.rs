@@ -55,7 +55,7 @@ pub(super) enum Ports {
 
 impl Ports {
     /// Ports of `layer`.
-    pub(super) fn of(layer: &Layer) -> Self {
+    pub(super) fn from_layer(layer: &Layer) -> Self {
         match &layer.operator {
             Operator::Conv(shape) => {
                 let tensor = stored(shape);
@@ -135,7 +135,7 @@ pub(super) enum Given {
 
 impl Given {
     /// Elements that `layer` gives.
-    pub(super) fn of(layer: &Layer) -> Self {
+    pub(super) fn from_layer(layer: &Layer) -> Self {
         let Some(tensor) = layer.written() else {
             return Self::Count(layer.operator.outputs());
         };

@@ -30,7 +30,7 @@ struct Footprint {
 }
 
 impl Footprint {
-    fn of(network: &Network) -> Self {
+    fn from_network(network: &Network) -> Self {
         let distinct = |of: fn(&Bits) -> Option<u32>| {
             network.bits().iter().map(of).collect::<BTreeSet<_>>().into_iter()
         };
@@ -108,7 +108,7 @@ impl<'a> DataMoves<'a> {
         effects.moves_data().then(|| Self {
             effects,
             accelerators,
-            footprints: networks.map(Footprint::of).collect(),
+            footprints: networks.map(Footprint::from_network).collect(),
             memories: vec![Memory::default(); accelerators.len()],
         })
     }

@@ -66,7 +66,7 @@ impl MapScore {
         });
         Self {
             remaining: Remaining::new(Over::Mean, setup),
-            segment: NextSegment::of(&setup.options),
+            segment: NextSegment::from_options(&setup.options),
             alpha: arguments.number("alpha"),
             beta: arguments.number("beta"),
             state_nj: state_nj.collect(),

@@ -129,7 +129,7 @@ impl Herald {
     fn new(setup: &Setup<'_>, arguments: &Arguments) -> Self {
         Self {
             balancer: Balancer::new(setup, arguments),
-            segment: NextSegment::of(&setup.options),
+            segment: NextSegment::from_options(&setup.options),
             granularity: setup.options.granularity,
             breadth_first: arguments.name("order") == "breadth",
             assigned: BTreeMap::new(),

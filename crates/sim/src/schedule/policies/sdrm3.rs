@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     ..Entry::new(|setup, arguments| {
         let score = MapScore {
             remaining: Remaining::new(Over::Mean, setup),
-            segment: NextSegment::of(&setup.options),
+            segment: NextSegment::from_options(&setup.options),
             alpha: arguments.number("alpha"),
         };
         Box::new(Ranked::new(score, setup))

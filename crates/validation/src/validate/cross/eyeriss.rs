@@ -73,7 +73,7 @@ impl Chips {
         let plain = whole_chip(&mut catalog, PLATFORM, &dataflow, PES)?;
         let mut single = plain.clone();
         single.noc.set(&[true, false], |level, single| level.single_weights = single);
-        let machines = [&plain, &single].map(Machine::of);
+        let machines = [&plain, &single].map(Machine::from_accelerator);
         Ok(Self { catalog: catalog.into(), machines })
     }
 
@@ -83,7 +83,7 @@ impl Chips {
         file: &Arc<str>,
         row: &'a CrossRow,
     ) -> Result<Sheet<'a>, Problem> {
-        let pass = Pass::of(row);
+        let pass = Pass::from_row(row);
         let (source, nest) = self.nest(row, &pass)?;
         let [plain, single] = self.machines.each_ref().map(|machine| pass.run(row, &nest, machine));
         let (plain, single) = (plain?, single?);
@@ -176,7 +176,7 @@ impl Chips {
 }
 
 impl Pass {
-    fn of(row: &CrossRow) -> Self {
+    fn from_row(row: &CrossRow) -> Self {
         Self {
             filters: row.extent("m"),
             images: row.extent("n"),
@@ -243,7 +243,7 @@ mod tests {
         let kernels = [11, 5, 3, 3, 3];
         let mut n_layers = 0;
         for (row, kernel_rows) in layers.zip(kernels) {
-            let levels = parse_mapping(&Pass::of(row).directives(kernel_rows));
+            let levels = parse_mapping(&Pass::from_row(row).directives(kernel_rows));
             let dataflow = Catalog::new().dataflow(&format!("eyeriss/{}", row.text("layer")));
             let dataflow = dataflow.expect("it is shipped");
             assert_eq!(

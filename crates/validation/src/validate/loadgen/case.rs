@@ -42,7 +42,7 @@ pub struct CaseReport {
 
 impl CaseReport {
     /// Compares `case` with its simulation.
-    pub(super) fn of(case: &Case, simulated: &Simulated) -> Self {
+    pub(super) fn compare(case: &Case, simulated: &Simulated) -> Self {
         let mut tallies: [Tally; ASPECTS.len()] = std::array::from_fn(|_| Tally::default());
         let [due, samples, statistics, early, verdict, lines, details, peak, latencies] =
             &mut tallies;
@@ -110,7 +110,7 @@ pub(super) fn comparisons(reports: &[CaseReport]) -> Vec<Comparison> {
             what: format!("LoadGen, {what}"),
             with: "LoadGen 6.0.17",
             result,
-            verdict: Verdict::of(all.is_equal()),
+            verdict: Verdict::from_equal(all.is_equal()),
         });
     }
     comparisons

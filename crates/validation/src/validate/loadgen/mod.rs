@@ -80,13 +80,13 @@ impl Report {
 /// [`ValidateError::Case`] if the settings of a case make too large a run.
 pub fn compare(cases: &Cases) -> Result<Report, ValidateError> {
     let reports = cases.cases.iter().map(|case| {
-        let simulated = Simulated::of(case).map_err(|error| ValidateError::Case {
+        let simulated = Simulated::simulate(case).map_err(|error| ValidateError::Case {
             file: cases.source.name().into(),
             line: case.line,
             id: case.id.clone(),
             error,
         })?;
-        Ok(CaseReport::of(case, &simulated))
+        Ok(CaseReport::compare(case, &simulated))
     });
     let vectors = cases.vectors.as_ref();
     Ok(Report {
@@ -120,7 +120,7 @@ fn of_vectors(tally: &Tally) -> Comparison {
         what: "LoadGen, random numbers and early-stopping counts".into(),
         with: "LoadGen 6.0.17, GCC 11",
         result: tally.to_string(),
-        verdict: Verdict::of(tally.is_equal()),
+        verdict: Verdict::from_equal(tally.is_equal()),
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn schedule(case: &Case, schedule: &QuerySchedule, tallies: [&mut Tal
 pub(super) fn performance(case: &Case, simulated: &Simulated) -> Option<Performance> {
     match (&case.log, &case.expected.measured) {
         (Some(QueryLog::Samples { rows, .. }), _) => {
-            Performance::of(&case.settings, observations(case, rows)?)
+            Performance::compute(&case.settings, observations(case, rows)?)
         }
         (_, Some(measured)) if case.settings.scenario == LoadScenario::Offline => {
             let latency = statistics(measured);

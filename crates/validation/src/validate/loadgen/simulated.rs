@@ -48,7 +48,7 @@ impl Simulated {
     /// # Errors
     ///
     /// [`RunError`] if its settings make too large a run.
-    pub(super) fn of(case: &Case) -> Result<Self, RunError> {
+    pub(super) fn simulate(case: &Case) -> Result<Self, RunError> {
         match case.settings.mode {
             TestMode::PerformanceOnly => Self::of_run(&case.settings, &case.service),
             TestMode::FindPeakPerformance => Self::of_search(&case.settings, &case.service),
@@ -61,7 +61,7 @@ impl Simulated {
         let slowed = blocks.then(|| measure(settings, &mut service.slowed(OVERHEAD)));
         let with_overhead =
             slowed.transpose()?.map(|slowed| slowed.performance.latency.percentiles);
-        let passes = vec![LoggedRun::of(settings, &measurement)];
+        let passes = vec![LoggedRun::from_measurement(settings, &measurement)];
         let settings = settings.clone();
         Ok(Self { settings, measurement, search: None, passes, with_overhead })
     }
@@ -70,7 +70,7 @@ impl Simulated {
         let (mut first, mut passes) = (None, Vec::new());
         let search = find_peak(settings, |settings| {
             let measurement = measure(settings, &mut service.clone())?;
-            passes.push(LoggedRun::of(settings, &measurement));
+            passes.push(LoggedRun::from_measurement(settings, &measurement));
             let passes = measurement.performance.validity.performance == Some(true);
             let kept = (settings.clone(), measurement);
             first.get_or_insert_with(|| kept.clone());

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | key | its entry in the table of keys of its kind of file, and its effect |
 //! | kind of input file | `src/<name>.rs` with its table of keys, one line in `Kind::ALL` and in `schema.rs`, one method of [`Catalog`] |
-//! | format of another tool | a folder with its `FORMAT`, one line in `formats::ALL` |
+//! | format of another tool | a folder with its `FORMAT`, one line in `formats::ALL`, its extensions in `src/extensions.rs` |
 //! | shipped file | one YAML file in `scenarios/`, `hw_configs/`, `dataflows/` or `models/` |
 
 #![warn(missing_docs, unreachable_pub)]

@@ -3,6 +3,10 @@
 //!
 //! Results go to the writer that is given: nothing here knows a path or computes a score. Rows are made by the
 //! million, so this crate is optimised; what people look at is `xrsim-report`.
+//!
+//! | to add | write |
+//! |---|---|
+//! | column of `models.csv` or `inferences.csv` | a `Field` of `ModelRow` or `RequestRow` in `src/cells.rs`, marked `later()`; for `--format json` a line in `src/json.rs` |
 
 #![warn(missing_docs, unreachable_pub)]
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]

@@ -9,8 +9,8 @@
 //! | to add | write |
 //! |---|---|
 //! | scheduler | `src/schedule/policies/<name>.rs`, one line in `schedule::ALL` |
-//! | score | `src/score/<name>.rs`, one line in a table of `src/score/table.rs` |
-//! | metric | a field in `src/metrics/service.rs` or `run.rs`, one line in its `COLUMNS` |
+//! | score | `src/score/<name>.rs`, one line in a table of `src/score/table.rs`; its value in `src/compat/score.rs`, where it is 0 otherwise |
+//! | metric | a field in `src/metrics/service.rs` or `run.rs` for comparisons, `device.rs` for `scores.csv`; one line in its `COLUMNS` |
 //! | effect of the device, fixed before a run | a method of `CostTable`, its settings in [`plan::Effects`], one step in `sweep::costs`, its condition in `Effects::any` |
 //! | effect of the device that depends on the run | a module in `src/engine/effects/`, its settings in [`plan::Effects`], its field and hooks in `DeviceEffects`, its condition in `Effects::any` |
 

@@ -15,7 +15,7 @@ use super::kept::{Kept, LayerKey};
 use super::layer::{FormSearch, FoundForm};
 use super::objective::{Objective, within_one_percent};
 use super::problem::Limits;
-use super::search::{Effort, Search, Status};
+use super::search::{Effort, Search, Settings, Status};
 use super::sizes::Sizes;
 use super::space::Mapspace;
 use super::store::{Section, Store};
@@ -212,8 +212,8 @@ impl Task<'_> {
     ) -> Option<Kept> {
         let Self { nest, machine, limits, effort } = *self;
         let seeds = seeds.iter().map(|it| (it.choice.nest.clone(), it.choice.mapping)).collect();
-        let rules = Rules::ALL;
-        let search = FormSearch { machine, limits, space, seeds, objective, effort, rules, gap };
+        let settings = Settings { effort, rules: Rules::ALL, gap };
+        let search = FormSearch { machine, limits, space, seeds, objective, settings };
         Some(Kept::from_found(search.run(nest)?, effort.is_full()))
     }
 

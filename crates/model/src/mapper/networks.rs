@@ -22,7 +22,7 @@ use super::mapped::{MappedLayer, MappedNetwork, Violation, join};
 use super::objective::{Goal, Objective, Value, within_one_percent};
 use super::problem::Limits;
 use super::row::mapping_text;
-use super::search::{Effort, Search, Status};
+use super::search::{Effort, Search, Settings, Status};
 use super::sizes::Sizes;
 use super::space::Mapspace;
 use super::store::{Section, Store, VERSION};
@@ -316,9 +316,7 @@ impl NetworkMapper {
             space: &space,
             seeds,
             objective,
-            effort: self.effort,
-            rules: self.rules,
-            gap: self.gap,
+            settings: Settings { effort: self.effort, rules: self.rules, gap: self.gap },
         };
         search.run(nest)
     }

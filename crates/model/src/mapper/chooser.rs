@@ -2,7 +2,6 @@
 //! section 6).
 
 use std::cmp::Ordering;
-use std::fmt;
 use std::sync::Arc;
 
 use crate::cost::loop_nest::{Choice, Choose, ChooseLayer, Listed, Machine, Mapping, Nest};
@@ -39,36 +38,6 @@ impl Chooser {
     /// A chooser that keeps its choices in `store`.
     pub fn new(effort: Effort, store: Arc<Store>) -> Self {
         Self { effort, store }
-    }
-
-    /// Certainty about the choice that was made for a layer; `None` if none was made, or if no mapping
-    /// runs.
-    pub fn known(
-        &self,
-        accelerator: &Accelerator,
-        nest: &Nest,
-        machine: &Machine,
-    ) -> Option<Certainty> {
-        let section = match machine.widths == accelerator.datapath.widths {
-            true => self.store.section(accelerator),
-            false => self.store.section(&accelerator.with_widths(machine.widths)),
-        };
-        let kept = section.get(&LayerKey::new(nest, machine))?;
-        let Kept { full, status, bound, .. } = kept;
-        let bound_cycles = bound.cycles;
-        kept.cycles().map(|cycles| Certainty { full, status, cycles, bound_cycles })
-    }
-
-    /// Certainty about the choices for several loop nests, one after the other, each with its machine; `None` if
-    /// nothing is known of one of them.
-    pub fn known_of_all<'n>(
-        &self,
-        accelerator: &Accelerator,
-        nests: impl Iterator<Item = (&'n Nest, &'n Machine)>,
-    ) -> Option<Certainty> {
-        let known = nests.map(|(nest, machine)| self.known(accelerator, nest, machine));
-        let known: Option<Vec<_>> = known.collect();
-        known.and_then(|all| all.into_iter().reduce(Certainty::and))
     }
 
     /// The choice for a layer. `less` is that with the flexibility before the one of the accelerator.
@@ -120,52 +89,6 @@ impl Chooser {
             MappingObjective::Edp => task.least(Objective::Edp, 0.0, &space, &seeds),
         };
         found.or(less)
-    }
-}
-
-/// Certainty about the latency of a choice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Certainty {
-    /// Whether a search with full effort made the choice.
-    pub full: bool,
-    /// Certainty that no mapping is faster.
-    pub status: Status,
-    /// Latency \[cycle\].
-    pub cycles: u64,
-    /// Latency that no mapping is below \[cycle\].
-    pub bound_cycles: u64,
-}
-
-impl Certainty {
-    /// Certainty about this choice and `other`, one after the other.
-    pub(crate) fn and(self, other: Self) -> Self {
-        let is_proven =
-            |status| matches!(status, Status::OptimalByBound | Status::OptimalByEnumeration);
-        let status = match () {
-            () if self.status == other.status => self.status,
-            () if is_proven(self.status) && is_proven(other.status) => Status::OptimalByEnumeration,
-            () => Status::Gap,
-        };
-        Self {
-            full: self.full && other.full,
-            status,
-            cycles: self.cycles.saturating_add(other.cycles),
-            bound_cycles: self.bound_cycles.saturating_add(other.bound_cycles),
-        }
-    }
-
-    /// Distance of the latency to its bound \[percent\].
-    pub fn gap_percent(&self) -> f64 {
-        100.0 * (self.cycles as f64 / self.bound_cycles.max(1) as f64 - 1.0).max(0.0)
-    }
-}
-
-impl fmt::Display for Certainty {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let effort = if self.full { "full" } else { "quick" };
-        let gap = self.gap_percent();
-        write!(f, "{effort} search, latency {gap:.1} % above its lower bound")
     }
 }
 
@@ -242,7 +165,7 @@ impl Task<'_> {
         objective: Objective,
         space: &dyn Fn(&Nest) -> Option<Mapspace>,
     ) -> Option<Kept> {
-        let Choice { nest, mapping } = &fastest.choice;
+        let Choice { nest, mapping, .. } = &fastest.choice;
         let space = space(nest)?;
         let Effort { evaluations, exact, .. } = self.effort;
         let effort = Effort::new(evaluations / ECONOMICAL_PART, exact / ECONOMICAL_EXACT, 0);

@@ -1,5 +1,6 @@
 //! Choices as they are kept, and everything that they depend on.
 
+use crate::cost::Certainty;
 use crate::cost::loop_nest::{Choice, Machine, Nest};
 use crate::model::PerTensor;
 
@@ -27,7 +28,8 @@ impl Kept {
     pub(super) fn from_found(found: FoundForm, full: bool) -> Self {
         let FoundForm { nest, found } = found;
         let (status, value, bound) = (found.status, found.value(), found.bound);
-        Self { full, status, value, bound, choice: Choice { nest, mapping: found.mapping } }
+        let choice = Choice { nest, mapping: found.mapping, certainty: None };
+        Self { full, status, value, bound, choice }
     }
 
     /// Latency of the choice \[cycle\]; `None` if no mapping runs.
@@ -35,9 +37,18 @@ impl Kept {
         (self.status != Status::NoLegalMapping).then_some(self.value.cycles)
     }
 
-    /// The choice; `None` if no mapping runs.
+    /// The choice, with the certainty about it; `None` if no mapping runs.
     pub fn into_choice(self) -> Option<Choice> {
-        (self.status != Status::NoLegalMapping).then_some(self.choice)
+        let certainty = Some(self.certainty()?);
+        Some(Choice { certainty, ..self.choice })
+    }
+
+    /// Certainty about the choice; `None` if no mapping runs.
+    fn certainty(&self) -> Option<Certainty> {
+        let is_proven =
+            matches!(self.status, Status::OptimalByBound | Status::OptimalByEnumeration);
+        let certainty = Certainty::new(self.cycles()?, self.bound.cycles);
+        Some(Certainty { full: self.full, is_proven, ..certainty })
     }
 }
 

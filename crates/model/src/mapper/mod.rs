@@ -28,7 +28,7 @@ pub mod store;
 pub mod table;
 
 pub use bound::of_machine as machine_bound;
-pub use chooser::{Certainty, Chooser};
+pub use chooser::Chooser;
 pub use declared::{DeclaredSpace, axis_of};
 pub use exact::{Counts, Rules};
 pub use forms::forms;

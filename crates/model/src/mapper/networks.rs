@@ -203,7 +203,7 @@ impl NetworkMapper {
         for (layer, nests) in shown(work, only) {
             for (nest, machine) in nests {
                 let (kept, _) = results.get(&key(nest, machine))?;
-                let Choice { nest: form, mapping } = kept.clone().into_choice()?;
+                let Choice { nest: form, mapping, .. } = kept.clone().into_choice()?;
                 let PerTensor { input, weight, output } = machine.resident;
                 let entry = LayerMapping {
                     layer: layer.into(),
@@ -443,7 +443,7 @@ impl NetworkMapper {
 
     /// The part of a layer that was evaluated at other places than it was searched for.
     fn moved(&self, report: &NestReport) -> MappedLayer {
-        let NestReport { written, nest, mapping, machine, evaluation } = report;
+        let NestReport { written, nest, mapping, machine, evaluation, .. } = report;
         MappedLayer {
             layer: "".into(),
             listed: self.listed(written, machine),

@@ -110,7 +110,7 @@ pub(super) fn read(line: &str) -> Option<(LayerKey, Kept)> {
         return None;
     }
     let mapping = read_mapping(&form, words)?;
-    let choice = Choice { nest: form, mapping };
+    let choice = Choice { nest: form, mapping, certainty: None };
     Some((LayerKey { nest, resident, shared_bytes }, Kept { full, status, value, bound, choice }))
 }
 

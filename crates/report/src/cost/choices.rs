@@ -1,9 +1,9 @@
 //! Forms and mappings that accelerators choose for layers (docs/explanation/mapper.md, section 6).
 
-use xrsim_model::cost::Quantity;
 use xrsim_model::cost::loop_nest::{NestReport, nests_of_network};
-use xrsim_model::hardware::{Accelerator, Flexibility};
-use xrsim_model::mapper::{Certainty, Chooser, mapping_text};
+use xrsim_model::cost::{Certainty, NetworkCost, Quantity};
+use xrsim_model::hardware::Flexibility;
+use xrsim_model::mapper::{Chooser, mapping_text};
 use xrsim_model::model::Network;
 
 use super::{Variant, text};
@@ -20,25 +20,22 @@ pub(super) struct LayerChoice {
 }
 
 impl LayerChoice {
-    /// The choices for every layer of a network, indexed by layer; empty if the accelerator has none, or
-    /// cannot run the network.
-    pub(super) fn of_network(network: &Network, variant: &Variant) -> Vec<Self> {
-        if variant.flexibility() == Flexibility::None {
-            return Vec::new();
-        }
+    /// The choices for every layer of a network of this cost, indexed by layer; empty if the accelerator has
+    /// none.
+    pub(super) fn of_network(
+        network: &Network,
+        variant: &Variant,
+        cost: Option<&NetworkCost>,
+    ) -> Vec<Self> {
+        let Some(choices) = cost.and_then(NetworkCost::choices) else { return Vec::new() };
         let (accelerator, chooser) = (&variant.accelerator, Chooser::default());
         let nests = nests_of_network(network, accelerator, Some(&chooser)).unwrap_or_default();
-        let of_layer = |nests: &Vec<NestReport>| Self::of_nests(nests, accelerator, &chooser);
-        nests.iter().map(of_layer).collect()
-    }
-
-    fn of_nests(nests: &[NestReport], accelerator: &Accelerator, chooser: &Chooser) -> Self {
         let text = |it: &NestReport| mapping_text(&it.written, &it.nest, &it.mapping);
-        let written = nests.iter().map(|it| (&it.written, &it.machine));
-        Self {
+        let of_layer = |(nests, certainty): (&Vec<NestReport>, &Option<Certainty>)| Self {
             mappings: nests.iter().map(text).collect(),
-            certainty: chooser.known_of_all(accelerator, written),
-        }
+            certainty: *certainty,
+        };
+        nests.iter().zip(&choices.layers).map(of_layer).collect()
     }
 
     /// Distance of the latency to its lower bound [percent].

@@ -53,7 +53,7 @@ pub fn explain_layer(
             write!(text, "\nphase {} of {}\n", index + 1, nests.len()).expect("text");
         }
         if accelerator.flexibility != Flexibility::None {
-            text += &chosen(nest, accelerator, &chooser);
+            text += &chosen(nest, accelerator);
         }
         text += &explain_nest(nest, style);
     }
@@ -61,10 +61,10 @@ pub fn explain_layer(
 }
 
 /// Line about the choice of form and mapping.
-fn chosen(report: &NestReport, accelerator: &Accelerator, chooser: &Chooser) -> String {
+fn chosen(report: &NestReport, accelerator: &Accelerator) -> String {
     let form = if report.nest == report.written { "as it is written" } else { "in another form" };
-    let known = chooser.known(accelerator, &report.written, &report.machine);
-    let found = known.map_or("the directives of the dataflow".into(), |known| known.to_string());
+    let found =
+        report.certainty.map_or("the directives of the dataflow".into(), |known| known.to_string());
     let Accelerator { flexibility, mapping_objective, .. } = accelerator;
     format!(
         "\nmapping     flexibility `{flexibility}`, objective `{mapping_objective}`: {form}, {found}\n"

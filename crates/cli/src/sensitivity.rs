@@ -99,8 +99,6 @@ struct Made {
 ///
 /// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
 pub(super) fn run(args: &SensitivityArgs) -> Result<(), Failure> {
-    // The base would keep mappings of full effort, and every other hardware would look worse.
-    Store::of_process().leave_table_aside();
     let experiment = experiment(args)?;
     let prepared = prepare(&experiment)?;
     let schedulers = || args.scheduler.text().into_iter().map(String::as_str);

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 
 use xrsim_experiment::{DEFAULT_PES, Experiment, Prepared, Sensitivity, programs};
 use xrsim_figures::{Figure, Format as Picture};
-use xrsim_model::mapper::Store;
 use xrsim_model::text::counted;
 use xrsim_report::sensitivity::{
     level_chart, levels_csv, levels_json, levels_table, screening_chart, screening_csv,

@@ -245,7 +245,7 @@ mod tests {
             "1,8,1,1,9,9,3,3/1,1,9,1/1,1,9,1/d - - none 8 2 8 2 inside - = 1:Y1",
         ];
         for line in lines {
-            let (key, kept) = read(line, &Machine::new(1024)).expect("a line");
+            let (key, kept) = read(line, &Machine::new(4096)).expect("a line");
             assert_eq!(write(&key, &kept), line);
             let (first, rest) = split(line).expect("a line");
             assert_eq!((first, format!("{first} {rest}")), (&*super::key(&key), line.into()));

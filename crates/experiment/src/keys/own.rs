@@ -156,8 +156,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "mapping_effort",
         help: "work of the search for these choices in one layer: `full` takes seconds where `quick` takes \
-               milliseconds, and comes closer to the bound; choices of a full search that are known \
-               already count with either",
+               milliseconds, and comes closer to the bound",
         option: Some(KeyOption::new("effort", "E")),
         ..word!(effort, EFFORTS)
     },

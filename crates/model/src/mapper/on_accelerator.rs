@@ -7,6 +7,7 @@ use crate::hardware::{Accelerator, Flexibility};
 
 use super::chooser::Chooser;
 use super::declared::{DeclaredSpace, MAX_LEVELS, clusters};
+use super::exact::Counts;
 use super::kept::{Kept, LayerKey};
 use super::problem::Limits;
 use super::question::Question;
@@ -63,7 +64,8 @@ impl OnAccelerator<'_> {
     fn kept(&self, nest: &Nest, machine: &Machine) -> Option<Kept> {
         let search = || {
             let less = self.less.as_ref().and_then(|less| less.kept(nest, machine));
-            self.chooser.search(nest, &self.accelerator, machine, less)
+            let kept = self.chooser.search(nest, &self.accelerator, machine, less)?;
+            Some(Kept { counts: Counts::default(), ..kept })
         };
         let space = |form: &Nest| mapspace(&self.accelerator, nest, machine, form);
         let question = Question { machine, limits: &self.limits, space: &space };

@@ -148,7 +148,7 @@ fn key(accelerator: &Accelerator, effort: Effort) -> Box<str> {
 struct Refused(Mutex<BTreeMap<String, BTreeMap<String, String>>>);
 
 impl Refused {
-    fn add(&self, file: &str, layer: &str, reason: impl Into<String>) {
+    fn add(&self, file: &str, layer: &str, reason: &str) {
         let mut files = lock(&self.0);
         files.entry(file.into()).or_default().entry(layer.into()).or_insert(reason.into());
     }
@@ -233,7 +233,7 @@ impl Section {
     /// Contents of a file; `None` without one that is read.
     fn read(&self, path: &Path) -> Option<String> {
         files::read(path, &self.first_line()).unwrap_or_else(|reason| {
-            self.refused.add(&path.display().to_string(), "", reason);
+            self.refused.add(&path.display().to_string(), "", &reason);
             None
         })
     }
@@ -269,12 +269,15 @@ impl Section {
             return None;
         }
         let layer = row::key(key);
-        let shipped = self.shipped.iter().map(|it| (it.name.into(), it.text));
-        let file = self.file.iter().map(|(path, text)| (path.display().to_string(), &**text));
-        shipped.chain(file).find_map(|(name, text): (String, &str)| {
+        let answer = |text: &str, file: &dyn Fn() -> String| {
             let line = table::find(table::choices_of(text), &layer)?;
-            let answer = question.answer(key, line);
-            answer.map_err(|reason| self.refused.add(&name, &layer, reason)).ok()
+            let refuse = |reason| self.refused.add(&file(), &layer, reason);
+            question.answer(key, line).map_err(refuse).ok()
+        };
+        let shipped = self.shipped.and_then(|it| answer(it.text, &|| it.name.into()));
+        shipped.or_else(|| {
+            let (path, text) = self.file.as_ref()?;
+            answer(text, &|| path.display().to_string())
         })
     }
 

@@ -113,6 +113,7 @@ fn crossed(n_models: usize) -> CostTable {
             cycles: Cycles::new(10_000_000),
             latency: span_ms(10.0),
             energy_nj: 1e6,
+            choices: None,
         })
     };
     let row = || [network(1, 9), network(9, 1)];
@@ -252,6 +253,7 @@ fn random_costs(
                 layers,
                 cycles: Cycles::new(cycles),
                 latency: SimSpan::from_ns(cycles),
+                choices: None,
             }));
         }
     }

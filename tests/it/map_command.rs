@@ -188,7 +188,6 @@ fn choices_are_kept_from_one_command_to_the_next() {
         let mut command = xrsim(&[&arguments[..], more].concat());
         stdout(&command.env("XRSIM_CACHE", &cache).assert().success())
     };
-    let columns = ["cycles", "energy_pJ", "status", "mapping"];
     let without = call(&["--no-cache"]);
     assert!(files(&cache).is_empty());
     let first = call(&[]);
@@ -196,8 +195,7 @@ fn choices_are_kept_from_one_command_to_the_next() {
     assert_eq!(kept.len(), 1);
     let second = call(&[]);
     assert_eq!(without, first);
-    assert_eq!(by_layer(&first, columns), by_layer(&second, columns));
-    assert_eq!(by_layer(&second, ["evaluated"])["conv2"], ["0"]);
+    assert_eq!(first, second);
     assert_eq!(files(&cache), kept);
     // A file that was cut is made again.
     let (name, text) = kept.first_key_value().expect("a file");
@@ -226,10 +224,7 @@ fn a_killed_map_goes_on_where_it_was() {
     let hours = SystemTime::now() - Duration::from_secs(7200);
     File::options().write(true).open(&left).and_then(|it| it.set_modified(hours)).expect("a time");
     let resumed = stdout(&xrsim(&arguments).env("XRSIM_CACHE", &cache).assert().success());
-    let columns = ["cycles", "energy_pJ", "status", "gap", "mapping"];
-    assert_eq!(by_layer(&resumed, columns), by_layer(&whole, columns));
-    let searched = by_layer(&resumed, ["evaluated"]);
-    assert!(searched.values().any(|[evaluated]| evaluated == "0"), "{searched:?}");
+    assert_eq!(resumed, whole);
     // Files that killed processes left are removed after an hour.
     assert!(!left.exists());
 }

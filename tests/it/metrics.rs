@@ -173,6 +173,7 @@ fn layers_of_ms(layers_ms: &[u64]) -> Arc<NetworkCost> {
         cycles: Cycles::new(total),
         latency: SimSpan::from_ns(total),
         energy_nj: 0.0,
+        choices: None,
     })
 }
 

@@ -1,12 +1,9 @@
 //! Layers that take much of the time of a run and whose mapping may be far from the best one.
 
-use std::collections::HashMap;
-
 use crate::dominant::on_fastest;
-use xrsim_model::cost::loop_nest::nests_of_network;
-use xrsim_model::hardware::{Accelerator, Flexibility};
-use xrsim_model::mapper::{Certainty, Chooser};
-use xrsim_model::model::Network;
+use xrsim_model::cost::Certainty;
+use xrsim_model::hardware::MappingObjective;
+use xrsim_model::mapper::Effort;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::RunResult;
 
@@ -16,13 +13,11 @@ const LEAST_LOAD: f64 = 0.1;
 /// Least distance of its latency to the lower bound [percent].
 const LEAST_GAP: f64 = 20.0;
 
-/// Layers with a large gap in the runs of a table, from quick searches.
+/// Layers with a large gap in the runs of a table.
 #[derive(Debug, Default)]
 pub struct LayerGaps {
     /// Options of the runs that the platform and the choice of mappings need.
     options: String,
-    /// Certainties by name of network and accelerator of a system: scenarios share them.
-    known: HashMap<String, Vec<Option<Certainty>>>,
     /// The layer with the most time above its bound.
     worst: Option<Found>,
     n_found: usize,
@@ -52,21 +47,22 @@ impl LayerGaps {
     pub fn take(&mut self, plan: &Plan, result: &RunResult) {
         for (model, name, fastest) in on_fastest(plan, result) {
             let accelerator = &plan.system.accelerators()[fastest.index()];
-            if accelerator.flexibility == Flexibility::None {
-                continue;
-            }
             let active = plan.scenario.model(model);
             let network = &active.unit.network;
             let execution = result.costs.on(model, fastest);
+            let Some(choices) = execution.network().choices() else { continue };
+            // Other objectives give latency for energy.
+            if accelerator.mapping_objective != MappingObjective::Cycles {
+                continue;
+            }
             for layer in 0..execution.n_layers() {
                 let ms = execution.time_of(layer..layer + 1).as_ms();
                 let load = ms / 1e3 * active.rate.as_fps();
                 if load < LEAST_LOAD {
                     continue;
                 }
-                let Some(gap_percent) = self.gap(plan, network, accelerator, layer as usize) else {
-                    continue;
-                };
+                let certainty = choices.layers.get(layer as usize).copied().flatten();
+                let Some(gap_percent) = certainty.and_then(gap) else { continue };
                 self.n_found += 1;
                 let excess = |load: f64, gap: f64| load * gap / (100.0 + gap);
                 let is_worse =
@@ -87,22 +83,6 @@ impl LayerGaps {
         }
     }
 
-    /// Distance of a layer to its bound, if it is large and its search was quick.
-    fn gap(
-        &mut self,
-        plan: &Plan,
-        network: &Network,
-        accelerator: &Accelerator,
-        layer: usize,
-    ) -> Option<f64> {
-        let (system, pes) = (plan.system.name(), plan.system.pes());
-        let key = format!("{} {system} {pes} {}", network.name(), accelerator.name);
-        let known = self.known.entry(key).or_insert_with(|| certainties(network, accelerator));
-        let certainty = (*known.get(layer)?)?;
-        let gap = certainty.gap_percent();
-        (!certainty.full && gap >= LEAST_GAP).then_some(gap)
-    }
-
     /// A line about the worst layer, with the command that searches further; empty without any.
     pub fn note(&self) -> String {
         let Some(it) = &self.worst else { return String::new() };
@@ -112,9 +92,9 @@ impl LayerGaps {
             n => format!(", the worst of {n} such layers"),
         };
         format!(
-            "note: {scenario}: a quick search chose the mapping of layer {layer} of {model} on {accelerator} of \
-             {system}, {gap_percent:.0} % above its lower bound; at the rate of the model it needs {:.0} % of the time of that accelerator{more}. A full \
-             search may come closer, and is kept: xrsim run --scenario {scenario} --system '{system}' --pes {pes}{} \
+            "note: {scenario}: the mapping of layer {layer} of {model} on {accelerator} of {system} is \
+             {gap_percent:.0} % above its lower bound; at the rate of the model it needs {:.0} % of the time of that \
+             accelerator{more}. More effort may come closer: xrsim run --scenario {scenario} --system '{system}' --pes {pes}{} \
              --effort full\n",
             100.0 * load,
             self.options
@@ -122,12 +102,8 @@ impl LayerGaps {
     }
 }
 
-/// Certainty about every layer of a network; `None` where nothing was chosen.
-fn certainties(network: &Network, accelerator: &Accelerator) -> Vec<Option<Certainty>> {
-    let chooser = Chooser::default();
-    let nests = nests_of_network(network, accelerator, Some(&chooser)).unwrap_or_default();
-    let of_layer = nests.iter().map(|nests| {
-        chooser.known_of_all(accelerator, nests.iter().map(|it| (&it.written, &it.machine)))
-    });
-    of_layer.collect()
+/// Distance of a layer to its bound, if it is large and a search with more effort may be asked for.
+fn gap(certainty: Certainty) -> Option<f64> {
+    let gap = certainty.gap_percent();
+    (certainty.effort != Effort::FULL.name() && gap >= LEAST_GAP).then_some(gap)
 }

@@ -24,6 +24,7 @@ fn layered(cells: &[&[&[(f64, f64)]]]) -> CostTable {
             latency: SimSpan::from_ns(cycles),
             energy_nj: layers.iter().map(|layer| layer.energy_nj).sum(),
             layers,
+            choices: None,
         })
     };
     let n_accelerators = cells[0].len();

@@ -361,6 +361,7 @@ fn table_of(layer: LayerCost) -> CostTable {
         latency: SimSpan::from_ns(layer.cycles),
         energy_nj: 1.0,
         layers: vec![layer],
+        choices: None,
     };
     CostTable::new(std::iter::repeat_n(Arc::new(cost), 4).collect(), 2)
 }

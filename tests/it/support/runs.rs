@@ -98,6 +98,7 @@ pub fn table(costs: &[Vec<Cost>]) -> CostTable {
             cycles: Cycles::new(latency_ns),
             latency: SimSpan::from_ns(latency_ns),
             energy_nj,
+            choices: None,
         })
     });
     CostTable::new(cells.collect(), costs[0].len())

@@ -223,6 +223,7 @@ fn cost(layers: &[(u64, u32)], coarse: bool) -> NetworkCost {
         latency: SimSpan::from_ns(cycles),
         energy_nj: layers.iter().map(|layer| layer.energy_nj).sum(),
         layers: if coarse { Vec::new() } else { layers },
+        choices: None,
     }
 }
 

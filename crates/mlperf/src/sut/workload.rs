@@ -274,6 +274,7 @@ fn batch_costs(
             cycles: accelerator.clock.cycles_in(cost.latency),
             latency: cost.latency,
             energy_nj: cost.energy.get() * 1e6,
+            choices: None,
         })
     };
     let row = |samples: u32| {

@@ -167,6 +167,7 @@ impl CostLibrary {
         let mut cost = model.network(network, accelerator).map_err(Box::new)?;
         if !self.with_layers {
             cost.layers = Vec::new();
+            cost.choices.iter_mut().for_each(|choices| choices.layers = Box::default());
         }
         Ok(Timetable::new(Arc::new(cost)))
     }

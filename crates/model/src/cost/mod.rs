@@ -11,6 +11,7 @@ pub mod maestro;
 pub mod roofline;
 pub mod table;
 
+mod choices;
 mod dominant;
 mod given;
 mod infeasible;
@@ -24,6 +25,7 @@ use crate::model::{Bits, Layer, Network, Operator, TensorRole};
 use crate::renamed::Renamed;
 use crate::units::{Cycles, Millijoules, SimSpan};
 
+pub use choices::{Certainty, ChoiceDigest, Choices};
 pub use dominant::{Dominant, MANY_PASSES, passes};
 pub use given::GivenCostModel;
 pub use infeasible::{CostError, Infeasible, PairNames};
@@ -68,6 +70,8 @@ pub struct NetworkCost {
     pub latency: SimSpan,
     /// Energy \[nJ\], summed in execution order so that it is the same on every machine.
     pub energy_nj: f64,
+    /// Choices of mappings; `None` if the accelerator has none.
+    pub choices: Option<Choices>,
 }
 
 impl NetworkCost {
@@ -76,7 +80,12 @@ impl NetworkCost {
         let cycles = layers.iter().fold(0u64, |sum, layer| sum.saturating_add(layer.cycles));
         let energy_nj = layers.iter().map(|layer| layer.energy_nj).sum();
         let cycles = Cycles::new(cycles);
-        Self { layers, cycles, latency: cycles.at(accelerator.clock), energy_nj }
+        Self { layers, cycles, latency: cycles.at(accelerator.clock), energy_nj, choices: None }
+    }
+
+    /// The choices of mappings for the layers; `None` if the accelerator has none.
+    pub fn choices(&self) -> Option<&Choices> {
+        self.choices.as_ref()
     }
 
     /// Evaluates every distinct operator of `network` once, with the widths of its data, and sums over its
@@ -113,6 +122,7 @@ impl NetworkCost {
             cycles: Cycles::new(SimSpan::LONGEST.ns()),
             latency: SimSpan::LONGEST,
             energy_nj: ENERGY_NJ,
+            choices: None,
         }
     }
 
@@ -135,7 +145,7 @@ impl NetworkCost {
             layer.cycles = layer.cycles.saturating_add(added);
             layer.hidden_cycles -= added;
         }
-        Self::of_layers(layers, accelerator)
+        Self { choices: self.choices.clone(), ..Self::of_layers(layers, accelerator) }
     }
 
     /// Cost with the same energy and traffic in `percent` of the time, rounded up. The layers add up to
@@ -158,6 +168,7 @@ impl NetworkCost {
             cycles: Cycles::new(up(self.cycles.get())),
             latency: SimSpan::from_ns(up(self.latency.ns())),
             energy_nj: self.energy_nj,
+            choices: self.choices.clone(),
         }
     }
 }
@@ -304,7 +315,12 @@ pub trait CostModel: Send + Sync {
     /// Whether accelerators choose mappings, within their flexibility. Where they do not, flexibility has no
     /// effect.
     fn chooses_mappings(&self) -> bool {
-        false
+        self.chooser().is_some()
+    }
+
+    /// The rule by which accelerators choose mappings; `None` if they do not.
+    fn chooser(&self) -> Option<&dyn loop_nest::Choose> {
+        None
     }
 
     /// Whether `a` and `b` cost the same for every network.

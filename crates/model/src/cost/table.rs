@@ -313,6 +313,7 @@ impl Measurement {
             cycles: self.cycles(accelerator),
             latency: self.span(accelerator),
             energy_nj: self.energy_nj(),
+            choices: None,
         }
     }
 

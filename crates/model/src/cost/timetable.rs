@@ -109,6 +109,7 @@ mod tests {
             cycles: Cycles::new(cycles.iter().sum()),
             latency: SimSpan::from_ns(latency),
             energy_nj: 2.0 * cycles.len() as f64,
+            choices: None,
         }))
     }
 

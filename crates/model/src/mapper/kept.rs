@@ -1,8 +1,10 @@
 //! Choices as they are kept, and everything that they depend on.
 
+use crate::cost::Certainty;
 use crate::cost::loop_nest::{Choice, Machine, Nest};
 use crate::model::PerTensor;
 
+use super::exact::Counts;
 use super::layer::FoundForm;
 use super::objective::Value;
 use super::search::Status;
@@ -10,8 +12,6 @@ use super::search::Status;
 /// A choice that is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept {
-    /// Whether a full search found it.
-    pub full: bool,
     /// Certainty about it.
     pub status: Status,
     /// Latency and energy.
@@ -20,14 +20,19 @@ pub struct Kept {
     pub bound: Value,
     /// Form and mapping; those that exceed capacities least if no mapping runs.
     pub choice: Choice,
+    /// Whether the mapping lies in the mapspace that was asked for. Seeds may lie outside.
+    pub is_inside: bool,
+    /// Numbers of decided mappings; all 0 if nobody asks for them.
+    pub counts: Counts,
 }
 
 impl Kept {
     /// Parts that are kept of the result of a search.
-    pub(super) fn from_found(found: FoundForm, full: bool) -> Self {
+    pub(super) fn from_found(found: FoundForm) -> Self {
         let FoundForm { nest, found } = found;
         let (status, value, bound) = (found.status, found.value(), found.bound);
-        Self { full, status, value, bound, choice: Choice { nest, mapping: found.mapping } }
+        let choice = Choice { nest, mapping: found.mapping, certainty: None };
+        Self { status, value, bound, choice, is_inside: true, counts: found.counts }
     }
 
     /// Latency of the choice \[cycle\]; `None` if no mapping runs.
@@ -35,9 +40,19 @@ impl Kept {
         (self.status != Status::NoLegalMapping).then_some(self.value.cycles)
     }
 
-    /// The choice; `None` if no mapping runs.
-    pub fn into_choice(self) -> Option<Choice> {
-        (self.status != Status::NoLegalMapping).then_some(self.choice)
+    /// The choice, with the certainty about it; `None` if no mapping runs. `effort` is the name of that of the
+    /// search.
+    pub fn into_choice(self, effort: &'static str) -> Option<Choice> {
+        let certainty = Some(Certainty { effort, ..self.certainty()? });
+        Some(Choice { certainty, ..self.choice })
+    }
+
+    /// Certainty about the choice; `None` if no mapping runs.
+    fn certainty(&self) -> Option<Certainty> {
+        let is_proven =
+            matches!(self.status, Status::OptimalByBound | Status::OptimalByEnumeration);
+        let certainty = Certainty::new(self.cycles()?, self.bound.cycles);
+        Some(Certainty { is_proven, ..certainty })
     }
 }
 

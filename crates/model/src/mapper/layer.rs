@@ -54,17 +54,3 @@ impl FormSearch<'_> {
         Some(FoundForm { nest: problems[form].nest.clone(), found })
     }
 }
-
-/// tmp
-pub fn search_layer(
-    nest: &Nest,
-    machine: &Machine,
-    limits: &Limits,
-    declared: &super::declared::DeclaredSpace,
-    objective: Objective,
-    effort: super::search::Effort,
-) -> Option<FoundForm> {
-    let space = |form: &Nest| Some(declared.for_layer(form, machine));
-    let settings = Settings { effort, rules: super::exact::Rules::ALL, gap: 0.002 };
-    FormSearch { machine, limits, space: &space, seeds: vec![], objective, settings }.run(nest)
-}

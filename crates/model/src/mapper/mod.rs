@@ -10,6 +10,7 @@ mod chooser;
 mod construct;
 mod declared;
 mod exact;
+mod files;
 mod first_round;
 mod forms;
 mod improve;
@@ -18,8 +19,10 @@ mod layer;
 mod mapped;
 mod networks;
 mod objective;
+mod on_accelerator;
 mod outer;
 mod problem;
+mod question;
 pub mod row;
 mod search;
 mod sizes;
@@ -27,13 +30,15 @@ mod skeletons;
 mod space;
 pub mod store;
 pub mod table;
+mod version;
 
 pub use bound::of_machine as machine_bound;
-pub use chooser::{Certainty, Chooser};
+pub use chooser::Chooser;
 pub use declared::{DeclaredSpace, axis_of};
 pub use exact::{Counts, Rules};
 pub use forms::forms;
-pub use layer::{FoundForm, search_layer};
+pub use kept::LayerKey;
+pub use layer::FoundForm;
 pub use mapped::{MappedLayer, MappedNetwork, Violation};
 pub use networks::{NetworkMapper, Space};
 pub use objective::{Goal, Objective, Value};
@@ -42,7 +47,9 @@ pub use row::mapping_text;
 pub use search::{Effort, Found, Search, Status};
 pub use sizes::Sizes;
 pub use space::{AxisSet, LevelSpace, Mapspace};
-pub use store::Store;
+pub use store::{Section, Store};
 
+#[cfg(test)]
+mod store_tests;
 #[cfg(test)]
 mod tests;

@@ -38,9 +38,19 @@ impl Effort {
         Self { evaluations, exact, starts, passes: 1, cycles_per_evaluation: 0 }
     }
 
-    /// Whether exact search takes part.
-    pub(super) const fn is_full(self) -> bool {
-        self.exact > 0
+    /// Name; `own` if it is none of [`Effort::ALL`].
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, known)| *known == self).map_or("own", |(name, _)| name)
+    }
+
+    /// The effort with this name; `None` if there is none.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|&(_, effort)| effort)
+    }
+
+    /// Evaluations of the last pass, without those of long layers.
+    pub(super) const fn last_evaluations(self) -> u64 {
+        self.evaluations.saturating_mul(GROWTH.pow(self.passes.saturating_sub(1)))
     }
 
     /// Evaluations of a pass for a layer that takes at least these cycles.
@@ -232,10 +242,8 @@ pub(super) fn search(
     let compute = starts.first().map_or(0, |start| start.skeleton.compute);
     let bound = Value { cycles: floor.cycles.max(compute), ..floor };
     let mut work = Work::new(forms, settings, bound);
-    for (form, seed) in seeds {
-        work.climbs_of[*form].seed(seed);
-    }
-    work.run(&starts);
+    let climbs = seeds.iter().filter_map(|(form, seed)| work.seed(*form, seed)).collect();
+    work.run(&starts, climbs);
     work.result(&starts, floor)
 }
 
@@ -278,9 +286,18 @@ impl<'a> Work<'a> {
         best.is_some_and(|it| it.incumbent.attains(&self.forms[0], self.target))
     }
 
-    /// Climbs from `starts` in passes of more and more work.
-    fn run(&mut self, starts: &[Start]) {
-        let mut climbs = Vec::new();
+    /// Evaluates a seed. A seed may be no mapping of the mapspace; what comes from it would be none either.
+    fn seed(&mut self, form: usize, seed: &Candidate) -> Option<Climb> {
+        let of_form = &mut self.climbs_of[form];
+        if !self.forms[form].contains(seed) {
+            of_form.seed(seed);
+            return None;
+        }
+        Some(Climb { form, place: of_form.place(seed.clone())? })
+    }
+
+    /// Climbs from seeds and `starts` in passes of more and more work.
+    fn run(&mut self, starts: &[Start], mut climbs: Vec<Climb>) {
         for pass in 0..self.settings.effort.passes {
             self.pass(pass, starts, &mut climbs);
         }
@@ -329,7 +346,7 @@ impl<'a> Work<'a> {
     fn rounds(&mut self, climbs: &mut Vec<Climb>, most: usize, budget: u64) {
         for (round, heat) in HEATS.into_iter().enumerate() {
             climbs.sort_by(|a, b| a.place.height.total_cmp(&b.place.height));
-            climbs.truncate((most >> (2 * round)).max(1));
+            climbs.truncate((most.max(1) >> (2 * round)).max(1));
             let share = budget / HEATS.len() as u64 / climbs.len().max(1) as u64;
             for climb in &mut *climbs {
                 if self.is_done() {

@@ -1,9 +1,9 @@
 //! Forms and mappings that accelerators choose for layers (docs/explanation/mapper.md, section 6).
 
-use xrsim_model::cost::Quantity;
 use xrsim_model::cost::loop_nest::{NestReport, nests_of_network};
-use xrsim_model::hardware::{Accelerator, Flexibility};
-use xrsim_model::mapper::{Certainty, Chooser, mapping_text};
+use xrsim_model::cost::{Certainty, CostModel, NetworkCost, Quantity};
+use xrsim_model::hardware::Flexibility;
+use xrsim_model::mapper::mapping_text;
 use xrsim_model::model::Network;
 
 use super::{Variant, text};
@@ -20,25 +20,23 @@ pub(super) struct LayerChoice {
 }
 
 impl LayerChoice {
-    /// The choices for every layer of a network, indexed by layer; empty if the accelerator has none, or
-    /// cannot run the network.
-    pub(super) fn of_network(network: &Network, variant: &Variant) -> Vec<Self> {
-        if variant.flexibility() == Flexibility::None {
-            return Vec::new();
-        }
-        let (accelerator, chooser) = (&variant.accelerator, Chooser::default());
-        let nests = nests_of_network(network, accelerator, Some(&chooser)).unwrap_or_default();
-        let of_layer = |nests: &Vec<NestReport>| Self::of_nests(nests, accelerator, &chooser);
-        nests.iter().map(of_layer).collect()
-    }
-
-    fn of_nests(nests: &[NestReport], accelerator: &Accelerator, chooser: &Chooser) -> Self {
+    /// The choices for every layer of a network of this cost, indexed by layer; empty if the accelerator has
+    /// none.
+    pub(super) fn of_network(
+        model: &dyn CostModel,
+        network: &Network,
+        variant: &Variant,
+        cost: Option<&NetworkCost>,
+    ) -> Vec<Self> {
+        let Some(choices) = cost.and_then(NetworkCost::choices) else { return Vec::new() };
+        let nests = nests_of_network(network, &variant.accelerator, model.chooser());
+        let nests = nests.unwrap_or_default();
         let text = |it: &NestReport| mapping_text(&it.written, &it.nest, &it.mapping);
-        let written = nests.iter().map(|it| (&it.written, &it.machine));
-        Self {
+        let of_layer = |(nests, certainty): (&Vec<NestReport>, &Option<Certainty>)| Self {
             mappings: nests.iter().map(text).collect(),
-            certainty: chooser.known_of_all(accelerator, written),
-        }
+            certainty: *certainty,
+        };
+        nests.iter().zip(&choices.layers).map(of_layer).collect()
     }
 
     /// Distance of the latency to its lower bound [percent].
@@ -48,7 +46,7 @@ impl LayerChoice {
 
     /// Cells of [`COLUMNS`].
     pub(super) fn cells(&self, variant: &Variant) -> [Quantity; COLUMNS.len()] {
-        let search = self.certainty.map_or("", |it| if it.full { "full" } else { "quick" });
+        let search = self.certainty.map_or("", |it| it.effort);
         let gap = self.gap_percent().map_or(text(""), Quantity::Real);
         let mappings = text(&self.mappings.join(" | "));
         [text(variant.flexibility().name()), mappings, text(search), gap]
@@ -82,18 +80,17 @@ pub(super) fn line<'a>(
             named.collect::<Vec<_>>().join("; ")
         }
     };
-    let (mut gaps, mut n_full, mut n) = (Vec::new(), 0, 0);
+    let (mut gaps, mut effort) = (Vec::new(), "");
     for certainty in choices.filter_map(|it| it.certainty) {
         gaps.push(certainty.gap_percent());
-        n_full += usize::from(certainty.full);
-        n += 1;
+        effort = certainty.effort;
     }
     gaps.sort_by(f64::total_cmp);
     let known = match (gaps.get(gaps.len() / 2), gaps.last()) {
         (Some(median), Some(most)) => format!(
-            "; {} of {n} layers by quick search; latency above its lower bound: median {median:.1} %, \
-             most {most:.1} %",
-            n - n_full
+            ", {effort} effort; latency of {} layers above its lower bound: median {median:.1} %, most \
+             {most:.1} %",
+            gaps.len()
         ),
         _ => String::new(),
     };

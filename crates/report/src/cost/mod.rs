@@ -94,7 +94,8 @@ impl Cell {
     fn new(model: &dyn CostModel, network: &Network, variant: &Variant) -> Self {
         let layers = model.explain_network(network, &variant.accelerator);
         let total = model.network(network, &variant.accelerator);
-        Self { total, layers, choices: LayerChoice::of_network(network, variant) }
+        let choices = LayerChoice::of_network(model, network, variant, total.as_ref().ok());
+        Self { total, layers, choices }
     }
 
     /// Reason for which there is nothing to show.

@@ -216,6 +216,7 @@ mod fixture {
                     cycles: Cycles::new(cycles),
                     latency: SimSpan::from_ns(cycles),
                     energy_nj: self.energy_mj * 1e6,
+                    choices: None,
                 })
             })
         }

@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::hardware::Accelerator;
 
-use super::{Machine, Mapping, Nest};
+use super::super::{Certainty, ChoiceDigest};
+use super::{Level, Machine, Mapping, Nest, Window};
 
 /// A form of a layer and the mapping with which an accelerator computes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +14,26 @@ pub struct Choice {
     pub nest: Nest,
     /// Mapping of the form.
     pub mapping: Mapping,
+    /// Certainty about the choice, if something is known of it.
+    pub certainty: Option<Certainty>,
+}
+
+/// Adds a form and its mapping to a digest.
+pub(super) fn add_choice(digest: &mut ChoiceDigest, nest: &Nest, mapping: &Mapping) {
+    nest.extents().iter().for_each(|extent| digest.add(*extent));
+    for Window { stride, dilation, stored, padding } in *nest.windows() {
+        [stride, dilation, stored, padding].into_iter().for_each(|it| digest.add(it));
+    }
+    digest.add(nest.is_depthwise().into());
+    digest.add(mapping.off_chip().is_some().into());
+    let mut add = |level: &Level| {
+        // The number of loops tells levels apart.
+        [level.units(), level.loops().len() as u32].into_iter().for_each(|it| digest.add(it));
+        for it in level.loops() {
+            [it.axis as u32, it.size, it.spatial.into()].into_iter().for_each(|it| digest.add(it));
+        }
+    };
+    mapping.off_chip().into_iter().chain(mapping.levels()).for_each(&mut add);
 }
 
 /// A rule by which accelerators choose forms and mappings.

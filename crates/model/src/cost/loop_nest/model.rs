@@ -9,7 +9,7 @@ use crate::cancel;
 use crate::hardware::{Accelerator, LocalBuffers};
 use crate::model::{Network, Operator};
 
-use super::super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost};
+use super::super::{Choices, CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost};
 use super::Machine;
 use super::choose::Choose;
 use super::prepared::{MemoryContext, NestReport, PreparedNest, PreparedNetwork, PreparedOperator};
@@ -119,8 +119,8 @@ impl<M: Ruled> CostModel for M {
         local_buffers(network, accelerator, self.rule()).map(Some)
     }
 
-    fn chooses_mappings(&self) -> bool {
-        self.rule().is_some()
+    fn chooser(&self) -> Option<&dyn Choose> {
+        self.rule()
     }
 }
 
@@ -194,8 +194,20 @@ fn network_cost(
     accelerator: &Accelerator,
     rule: Option<&dyn Choose>,
 ) -> Result<NetworkCost, Infeasible> {
-    let layers = for_each_layer(network, accelerator, rule, |layer| layer.cost())?;
-    Ok(NetworkCost::of_layers(layers, accelerator))
+    cancel::check();
+    let chooser = rule.and_then(|rule| rule.on(accelerator));
+    let chooser = chooser.as_deref();
+    let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
+    if chooser.is_none() {
+        let layers = prepared.each_layer(None, |layer| layer.cost());
+        return Ok(NetworkCost::of_layers(layers, accelerator));
+    }
+    let of_layer = |it: &LayerReport| (it.cost(), it.choice.unwrap_or_default(), it.certainty);
+    let layers = prepared.each_layer(chooser, of_layer);
+    let choices = layers.iter().map(|(_, choice, certainty)| (*choice, *certainty));
+    let choices = Some(Choices::of_layers(choices));
+    let costs = layers.iter().map(|(cost, ..)| *cost).collect();
+    Ok(NetworkCost { choices, ..NetworkCost::of_layers(costs, accelerator) })
 }
 
 /// Costs of a network on accelerators without choices. Neighbours that differ in shared memory and DRAM bandwidth

@@ -9,8 +9,8 @@ use crate::model::{
 };
 use crate::units::Bytes;
 
-use super::super::Infeasible;
-use super::choose::{Choice, ChooseLayer};
+use super::super::{Certainty, ChoiceDigest, Infeasible};
+use super::choose::{Choice, ChooseLayer, add_choice};
 use super::nest::{outputs, weights};
 use super::report::LayerReport;
 use super::residency::{self, Residency, SharedMemoryNeed};
@@ -83,6 +83,8 @@ pub(super) struct PreparedNest {
     nest: Nest,
     pub(super) mapping: Mapping,
     pub(super) walk: Walk,
+    /// Certainty about the mapping, if it is chosen.
+    certainty: Option<Certainty>,
 }
 
 impl PreparedNest {
@@ -98,7 +100,7 @@ impl PreparedNest {
         let mapping = Mapping::new(listed.directives, &listed.nest, machine).map_err(illegal)?;
         let nest = listed.nest.into_owned();
         let walk = Walk::new(&nest, &mapping, machine).map_err(illegal)?;
-        let prepared = Self { written, nest, mapping, walk };
+        let prepared = Self { written, nest, mapping, walk, certainty: None };
         fits_buffers(&prepared, &accelerator.memory)?;
         fits_shared_memory(&prepared, machine, accelerator)?;
         Ok(prepared)
@@ -106,9 +108,9 @@ impl PreparedNest {
 
     /// The loop nest `written` as `chooser` maps it on `machine`; `None` if no mapping runs.
     fn chosen(written: &Nest, machine: &Machine, chooser: &dyn ChooseLayer) -> Option<Self> {
-        let Choice { nest, mapping } = chooser.choose(written, machine)?;
+        let Choice { nest, mapping, certainty } = chooser.choose(written, machine)?;
         let walk = Walk::new(&nest, &mapping, machine).ok()?;
-        Some(Self { written: Some(written.clone()), nest, mapping, walk })
+        Some(Self { written: Some(written.clone()), nest, mapping, walk, certainty })
     }
 }
 
@@ -183,7 +185,12 @@ impl<'a> PreparedOperator<'a> {
             }
             None => {
                 self.set_context(context, chooser);
-                self.report_nests(context)
+                let mut report = self.report_nests(context);
+                if chooser.is_some() {
+                    report.certainty = self.certainty();
+                    report.choice = Some(self.choice());
+                }
+                report
             }
         }
     }
@@ -207,6 +214,19 @@ impl<'a> PreparedOperator<'a> {
                 *prepared = chosen;
             }
         }
+    }
+
+    /// Certainty about the mappings of all loop nests, one after the other; `None` if directives map one of them.
+    fn certainty(&self) -> Option<Certainty> {
+        let all: Option<Vec<_>> = self.nests.iter().map(|it| it.certainty).collect();
+        all.and_then(|all| all.into_iter().reduce(Certainty::and))
+    }
+
+    /// Digest of the forms and mappings of all loop nests.
+    fn choice(&self) -> ChoiceDigest {
+        let mut digest = ChoiceDigest::default();
+        self.nests.iter().for_each(|it| add_choice(&mut digest, &it.nest, &it.mapping));
+        digest
     }
 
     fn report_nests(&mut self, context: &MemoryContext) -> LayerReport {
@@ -358,6 +378,7 @@ impl PreparedNetwork<'_> {
             mapping: it.mapping,
             machine: machine.clone(),
             evaluation: it.walk.with_memory(&it.nest, &it.mapping, machine),
+            certainty: it.certainty,
         };
         operator.nests.iter().map(report).collect()
     }
@@ -376,4 +397,6 @@ pub struct NestReport {
     pub machine: Machine,
     /// Counts, cycles and energy.
     pub evaluation: Evaluation,
+    /// Certainty about the mapping; `None` if it is not chosen.
+    pub certainty: Option<Certainty>,
 }

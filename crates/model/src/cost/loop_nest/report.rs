@@ -3,7 +3,7 @@
 use crate::hardware::Widths;
 use crate::model::{PerTensor, TensorRole};
 
-use super::super::{Explanation, LayerCost, Quantity};
+use super::super::{Certainty, ChoiceDigest, Explanation, LayerCost, Quantity};
 use super::{DramTraffic, EnergyPj, Evaluation, LayerBound, LevelCounts};
 
 /// Counts, times and energy of one layer, summed over its loop nests.
@@ -41,6 +41,10 @@ pub struct LayerReport {
     pub resident: PerTensor<bool>,
     /// Energy by component.
     pub energy: EnergyPj,
+    /// Certainty about the choice of its mappings; `None` if directives map a part of it.
+    pub certainty: Option<Certainty>,
+    /// Digest of its forms and mappings; `None` if the accelerator has no choice, or for an operator without MACs.
+    pub choice: Option<ChoiceDigest>,
 }
 
 impl LayerReport {

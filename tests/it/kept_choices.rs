@@ -47,13 +47,13 @@ impl Study {
         output
     }
 
-    /// Standard output of a command, and the files that it wrote into `out`, without records of the time.
+    /// Standard output of a command, the rows that it wrote into `out`, and what it said.
     fn bytes(&self, arguments: &[&str], cache: &Path) -> (Vec<u8>, Vec<u8>, String) {
         let out = self.folder.path().join("out");
         let _ = fs::remove_dir_all(&out);
         let _ = fs::remove_file(&out);
         let output = self.call(arguments, cache);
-        let written = fs::read(&out).or_else(|_| fs::read(out.join("scores.csv")));
+        let written = fs::read(&out).or_else(|_| fs::read(out.join("evaluated.csv")));
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         (output.stdout, written.unwrap_or_default(), said)
     }
@@ -125,7 +125,7 @@ const SWEEP: [&str; 11] = [
     "--out",
     "out",
 ];
-const FIND: [&str; 4] = ["search", "search.yaml", "--format", "csv"];
+const FIND: [&str; 4] = ["search", "search.yaml", "--out", "out"];
 const MAP: [&str; 9] = [
     "map",
     "--network",

@@ -49,6 +49,4 @@ pub use space::{AxisSet, LevelSpace, Mapspace};
 pub use store::{Section, Store};
 
 #[cfg(test)]
-mod store_tests;
-#[cfg(test)]
 mod tests;

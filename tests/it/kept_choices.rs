@@ -76,8 +76,11 @@ fn copied(from: &Path, to: &Path) {
     }
 }
 
+/// A change of the words of a line.
+type Change = dyn Fn(&mut Vec<String>);
+
 /// Rewrites every line with a choice, and the digest of the file.
-fn poison(cache: &Path, change: &dyn Fn(&mut Vec<String>)) {
+fn poison(cache: &Path, change: &Change) {
     for file in files(cache) {
         let text = fs::read_to_string(&file).expect("text");
         let mut lines = text.lines().filter(|line| !line.starts_with("sha256 "));
@@ -170,7 +173,7 @@ fn bytes_are_the_same_with_every_folder_of_choices() {
             fs::write(&file, "something else\n").expect("a file");
         }
         same(&other, "foreign", true);
-        let changes: [(&str, &dyn Fn(&mut Vec<String>)); 5] = [
+        let changes: [(&str, &Change); 5] = [
             ("none", &|words| words[3] = "none".into()),
             ("value", &|words| (words[4], words[5]) = ("1".into(), "0.0".into())),
             ("bound", &|words| words[6] = "99999999999".into()),

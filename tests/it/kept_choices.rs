@@ -47,13 +47,13 @@ impl Study {
         output
     }
 
-    /// Standard output of a command, and the files that it wrote into `out`, without records of the time.
+    /// Standard output of a command, the rows that it wrote into `out`, and what it said.
     fn bytes(&self, arguments: &[&str], cache: &Path) -> (Vec<u8>, Vec<u8>, String) {
         let out = self.folder.path().join("out");
         let _ = fs::remove_dir_all(&out);
         let _ = fs::remove_file(&out);
         let output = self.call(arguments, cache);
-        let written = fs::read(&out).or_else(|_| fs::read(out.join("scores.csv")));
+        let written = fs::read(&out).or_else(|_| fs::read(out.join("evaluated.csv")));
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         (output.stdout, written.unwrap_or_default(), said)
     }
@@ -76,8 +76,11 @@ fn copied(from: &Path, to: &Path) {
     }
 }
 
+/// A change of the words of a line.
+type Change = dyn Fn(&mut Vec<String>);
+
 /// Rewrites every line with a choice, and the digest of the file.
-fn poison(cache: &Path, change: &dyn Fn(&mut Vec<String>)) {
+fn poison(cache: &Path, change: &Change) {
     for file in files(cache) {
         let text = fs::read_to_string(&file).expect("text");
         let mut lines = text.lines().filter(|line| !line.starts_with("sha256 "));
@@ -125,7 +128,7 @@ const SWEEP: [&str; 11] = [
     "--out",
     "out",
 ];
-const FIND: [&str; 4] = ["search", "search.yaml", "--format", "csv"];
+const FIND: [&str; 4] = ["search", "search.yaml", "--out", "out"];
 const MAP: [&str; 9] = [
     "map",
     "--network",
@@ -170,7 +173,7 @@ fn bytes_are_the_same_with_every_folder_of_choices() {
             fs::write(&file, "something else\n").expect("a file");
         }
         same(&other, "foreign", true);
-        let changes: [(&str, &dyn Fn(&mut Vec<String>)); 5] = [
+        let changes: [(&str, &Change); 5] = [
             ("none", &|words| words[3] = "none".into()),
             ("value", &|words| (words[4], words[5]) = ("1".into(), "0.0".into())),
             ("bound", &|words| words[6] = "99999999999".into()),

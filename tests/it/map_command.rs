@@ -163,6 +163,16 @@ fn an_impossible_mapspace_names_the_limit() {
     assert!(said.contains("no legal mapping: unit of level"), "{said}");
 }
 
+/// Contents of the files of a table by folder and name.
+fn files_of_table(table: &Path) -> BTreeMap<String, String> {
+    let folders = ["paper", "headset"].into_iter();
+    let of_folder = |folder: &'static str| {
+        let named = move |(name, text)| (format!("{folder}/{name}"), text);
+        files(&table.join(folder)).into_iter().map(named)
+    };
+    folders.flat_map(of_folder).collect()
+}
+
 /// Names and contents of the files of a folder.
 fn files(folder: &Path) -> BTreeMap<String, String> {
     let Ok(entries) = fs::read_dir(folder) else { return BTreeMap::new() };
@@ -265,8 +275,17 @@ fn a_table_of_one_network_is_written_and_resumed() {
     .expect("a file");
     let (tiny, table) = (path(&folder, "tiny.yaml"), path(&folder, "table"));
     output(&["map", "--table", &table, "--network", &tiny]);
-    let written = files(Path::new(&table));
-    assert!(written.len() > 15, "{}", written.len());
+    let written = files_of_table(Path::new(&table));
+    assert!(written.len() > 30, "{}", written.len());
+    let text = &written["headset/WS-2048-of-4096.txt"];
+    let remarks = ["accelerator: WS-2048-of-4096", "platform: headset", "objective: ", "effort: "];
+    for remark in
+        remarks.iter().chain(&["version: ", "section: ", "layers: 1", "cycles: ", "bound: "])
+    {
+        assert!(text.contains(&format!("\n# {remark}")), "{text}");
+    }
     output(&["map", "--table", &table, "--network", &tiny]);
-    assert_eq!(files(Path::new(&table)), written);
+    assert_eq!(files_of_table(Path::new(&table)), written);
+    let others = fs::read_dir(&table).expect("a folder").count();
+    assert_eq!(others, 2, "what was not finished is removed");
 }

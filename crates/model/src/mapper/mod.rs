@@ -50,6 +50,4 @@ pub use space::{AxisSet, LevelSpace, Mapspace};
 pub use store::{Section, Store};
 
 #[cfg(test)]
-mod store_tests;
-#[cfg(test)]
 mod tests;

@@ -30,8 +30,7 @@ pub(super) fn current() -> &'static str {
 
 /// 16 hexadecimal digits of what is computed.
 fn compute() -> String {
-    let nests = nests();
-    let text = costs(&nests) + &choices(&nests);
+    let text = costs(&nests()) + &choices();
     Digest::compute(text.as_bytes()).hex()[..16].into()
 }
 
@@ -146,26 +145,38 @@ fn noc_below() -> NocLevel {
 }
 
 /// Work of the searches.
-const EFFORTS: [Effort; 2] = [Effort::new(30, 0, 2), Effort::new(40, 60, 2)];
+const EFFORTS: [Effort; 2] = [Effort::new(24, 0, 2), Effort::new(12, 24, 1)];
 
-/// What is chosen for some layers by each flexibility and objective.
-fn choices(nests: &[Nest]) -> String {
+/// Tiny layers, each with a flexibility. Every step of a search takes part in one of them.
+fn searched() -> Vec<(Nest, Flexibility)> {
+    let conv = ConvShape { k: 3, c: 2, y: 5, x: 4, r: 3, s: 2, ..ConvShape::UNIT };
+    let operators: [(Operator, Flexibility); 5] = [
+        (conv.into(), Flexibility::Tiles),
+        (ConvShape { stride_y: 2, ..conv }.into(), Flexibility::Axes),
+        (ConvShape { kind: ConvKind::Depthwise, k: 1, ..conv }.into(), Flexibility::Tiles),
+        (ConvShape { k: 5, c: 7, x: 3, ..ConvShape::UNIT }.into(), Flexibility::Any),
+        (
+            Operator::Matmul(MatmulShape { instances: 1, rows: 4, k: 3, c: 8, activations: false }),
+            Flexibility::Forms,
+        ),
+    ];
+    let first = |operator| lower(operator).ok()?.into_iter().next();
+    operators.iter().filter_map(|(operator, it)| Some((first(operator)?, *it))).collect()
+}
+
+/// What is chosen for tiny layers by each objective.
+fn choices() -> String {
     let Some(accelerator) = accelerator() else { return String::new() };
-    let flexibilities =
-        [Flexibility::Tiles, Flexibility::Axes, Flexibility::Any, Flexibility::Forms];
     let objectives = MappingObjective::ALL.map(|(_, objective)| objective);
     let mut text = String::new();
-    for (at, nest) in nests.iter().enumerate() {
-        let accelerator = Accelerator {
-            flexibility: flexibilities[at % flexibilities.len()],
-            mapping_objective: objectives[at % objectives.len()],
-            ..accelerator.clone()
-        };
+    for (at, (nest, flexibility)) in searched().into_iter().enumerate() {
+        let mapping_objective = objectives[at % objectives.len()];
+        let accelerator = Accelerator { flexibility, mapping_objective, ..accelerator.clone() };
         let machine = Machine::from_accelerator(&accelerator);
         // A store of its own without files asks for no version.
         let chooser = Chooser::new(EFFORTS[at % EFFORTS.len()], Arc::<Store>::default());
-        let found = chooser.search(nest, &accelerator, &machine, None);
-        let line = found.map(|kept| row::write(&LayerKey::new(nest, &machine), &kept));
+        let found = chooser.search(&nest, &accelerator, &machine, None);
+        let line = found.map(|kept| row::write(&LayerKey::new(&nest, &machine), &kept));
         // Writing to a string does not fail.
         let _ = writeln!(text, "{}", line.as_deref().unwrap_or("none"));
     }
@@ -211,7 +222,7 @@ mod tests {
         distinct.sort_unstable();
         distinct.dedup();
         assert!(distinct.len() >= 60, "{} show something of their own", distinct.len());
-        let choices = choices(&nests);
+        let choices = choices();
         assert!(!choices.lines().any(|line| line == "none"), "{choices}");
         assert!(choices.lines().all(|line| !line.contains(" none ")), "{choices}");
     }

@@ -9,9 +9,8 @@ use tempfile::TempDir;
 use crate::cost::loop_nest::{Choice, Choose as _, Machine};
 use crate::hardware::{Accelerator, Flexibility, MappingObjective};
 
-use super::files;
-use super::search::Effort;
-use super::{Chooser, Store, table, version};
+use super::super::search::Effort;
+use super::super::{Chooser, Store, files, table, version};
 
 const EFFORT: Effort = Effort::new(30, 0, 2);
 

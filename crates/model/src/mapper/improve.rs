@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::cancel::Steps;
 use crate::cost::loop_nest::Axis;
 
-use super::candidate::{Candidate, N_AXES};
+use super::candidate::{Candidate, LevelChoice, N_AXES};
 use super::exact::Incumbent;
 use super::objective::{Objective, Value};
 use super::problem::{Problem, Score};
@@ -15,6 +15,8 @@ use super::problem::{Problem, Score};
 pub(super) struct Improve<'a> {
     problem: &'a Problem<'a>,
     random: ChaCha8Rng,
+    /// Latency and energy that no mapping is below, at least 1.
+    least: (f64, f64),
     pub incumbent: Incumbent,
     /// Number of evaluated mappings.
     pub evaluated: u64,
@@ -25,9 +27,42 @@ pub(super) struct Improve<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     pub at: Candidate,
-    /// Height; less is better.
-    pub height: f64,
+    pub height: Height,
     by_memory: bool,
+}
+
+/// Height of a mapping; less is better. Only sums, products and quotients make it, so that it is the same on
+/// every machine.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub(super) struct Height {
+    tier: Tier,
+    value: f64,
+}
+
+/// What a mapping lacks, from less to more.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+enum Tier {
+    Nothing,
+    /// It has more than the allowed latency.
+    TooSlow,
+    /// It does not run.
+    TooLarge,
+}
+
+impl Height {
+    /// Order of two heights.
+    pub(super) fn compare(&self, other: &Self) -> std::cmp::Ordering {
+        self.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal)
+    }
+
+    /// Rise from here to `to`, as a fraction.
+    fn rise(self, to: Self) -> f64 {
+        match self.tier.partial_cmp(&to.tier) {
+            Some(std::cmp::Ordering::Equal) => to.value / self.value - 1.0,
+            Some(std::cmp::Ordering::Less) => f64::INFINITY,
+            _ => f64::NEG_INFINITY,
+        }
+    }
 }
 
 impl<'a> Improve<'a> {
@@ -35,7 +70,9 @@ impl<'a> Improve<'a> {
     pub(super) fn new(problem: &'a Problem<'a>, seed: u64) -> Self {
         let random = ChaCha8Rng::seed_from_u64(seed);
         let (incumbent, steps) = (Incumbent::default(), Steps::default());
-        Self { problem, random, incumbent, evaluated: 0, steps }
+        let Value { cycles, energy_pj } = problem.machine_bound();
+        let least = (cycles.max(1) as f64, energy_pj.max(1.0));
+        Self { problem, random, least, incumbent, evaluated: 0, steps }
     }
 
     /// Evaluates a mapping that counts even if the mapspace does not have it.
@@ -54,13 +91,14 @@ impl<'a> Improve<'a> {
 
     /// Height of a mapping, and whether memory limits it. A mapping that loses the stationary tensor is on
     /// the way to others, and is not offered.
-    fn offer(&mut self, candidate: &Candidate) -> Option<(f64, bool)> {
+    fn offer(&mut self, candidate: &Candidate) -> Option<(Height, bool)> {
         self.steps.step();
         self.evaluated += 1;
         let score = self.problem.score(candidate)?;
-        let height = self.height(&score, candidate);
+        let height = self.height(&score);
         if !self.problem.is_stationary(candidate) {
-            return Some((height + LOST, score.by_memory));
+            let value = height.value * LOST;
+            return Some((Height { value, ..height }, score.by_memory));
         }
         self.incumbent.offer(self.problem, score, candidate);
         Some((height, score.by_memory))
@@ -83,16 +121,17 @@ impl<'a> Improve<'a> {
             for _ in 0..changes {
                 changed |= self.change(&mut next, place.by_memory);
             }
-            let too_large = || self.problem.excess(&next) > 0 && place.height < INFEASIBLE;
+            let too_large =
+                || self.problem.excess(&next) > 0 && place.height.tier != Tier::TooLarge;
             if !changed || too_large() {
                 continue;
             }
             let left = (end - self.evaluated) as f64 / budget as f64;
             let Some((height, by_memory)) = self.offer(&next) else { continue };
-            let rise = height - place.height;
+            let rise = place.height.rise(height);
             let accepted = rise <= 0.0
                 || (heat > 0.0
-                    && self.random.random::<f64>() < (-rise / (heat * left * left)).exp());
+                    && self.random.random::<f64>() < chance(rise / (heat * left * left)));
             if accepted {
                 (place.height, place.by_memory) = (height, by_memory);
                 std::mem::swap(&mut place.at, &mut next);
@@ -100,21 +139,27 @@ impl<'a> Improve<'a> {
         }
     }
 
-    /// Logarithm of the objective, with a small part of the other quantity, so that it falls where the
-    /// objective is level.
-    fn height(&self, score: &Score, candidate: &Candidate) -> f64 {
+    /// The objective, with a small part of the other quantity, so that it falls where the objective is
+    /// level.
+    fn height(&self, score: &Score) -> Height {
         if score.excess > 0 {
-            let levels = candidate.levels.len().max(1) as f64;
-            return INFEASIBLE + (score.excess as f64).ln_1p() / levels;
+            return Height { tier: Tier::TooLarge, value: score.excess as f64 };
         }
         let Value { cycles, energy_pj } = score.value;
-        let [cycles, energy] = [cycles.max(1) as f64, energy_pj.max(1.0)].map(f64::ln);
+        let (cycles, energy) = (cycles.max(1) as f64, energy_pj.max(1.0));
+        let with = |main: f64, other: f64| main * (1.0 + OTHER * other);
+        let least = &self.least;
+        let (of_cycles, of_energy) = (cycles / least.0, energy / least.1);
+        let height = |tier, value| Height { tier, value };
         match self.problem.objective {
-            Objective::Cycles => cycles + 0.01 * energy,
-            Objective::Energy => energy + 0.01 * cycles,
-            Objective::Edp => energy + cycles,
-            Objective::EnergyWithin(limit) if score.value.cycles > limit => TOO_SLOW + cycles,
-            Objective::EnergyWithin(_) => energy + 0.01 * cycles,
+            Objective::Cycles => height(Tier::Nothing, with(cycles, of_energy)),
+            Objective::Edp => height(Tier::Nothing, energy * cycles),
+            Objective::EnergyWithin(limit) if score.value.cycles > limit => {
+                height(Tier::TooSlow, cycles)
+            }
+            Objective::Energy | Objective::EnergyWithin(_) => {
+                height(Tier::Nothing, with(energy, of_cycles))
+            }
         }
     }
 
@@ -255,13 +300,14 @@ impl<'a> Improve<'a> {
     }
 }
 
-use super::candidate::LevelChoice;
+/// Chance of a step upwards by `x` times the heat: a rational function near exp(-x), of which every machine
+/// makes the same bits.
+fn chance(x: f64) -> f64 {
+    1.0 / (1.0 + x * (1.0 + x * (0.5 + x / 6.0)))
+}
 
-/// Height that a mapping is above its own if it loses the stationary tensor.
-const LOST: f64 = 0.05;
+/// Part of the other quantity in a height, in units of its bound.
+const OTHER: f64 = 0.003;
 
-/// Height of a mapping with more than the allowed latency, above all others that run.
-const TOO_SLOW: f64 = 1e3;
-
-/// Height of a mapping that does not run, above all others.
-const INFEASIBLE: f64 = 1e6;
+/// Height of a mapping that loses the stationary tensor, for one that keeps it.
+const LOST: f64 = 1.05;

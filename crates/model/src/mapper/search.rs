@@ -345,7 +345,7 @@ impl<'a> Work<'a> {
     /// it.
     fn rounds(&mut self, climbs: &mut Vec<Climb>, most: usize, budget: u64) {
         for (round, heat) in HEATS.into_iter().enumerate() {
-            climbs.sort_by(|a, b| a.place.height.total_cmp(&b.place.height));
+            climbs.sort_by(|a, b| a.place.height.compare(&b.place.height));
             climbs.truncate((most.max(1) >> (2 * round)).max(1));
             let share = budget / HEATS.len() as u64 / climbs.len().max(1) as u64;
             for climb in &mut *climbs {

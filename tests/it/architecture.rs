@@ -33,7 +33,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "mapper",
-        &["cancel", "digest", "parallel", "sequence", "model", "dataflow", "hardware", "cost"],
+        &[
+            "cancel", "digest", "parallel", "sequence", "units", "model", "dataflow", "hardware",
+            "cost",
+        ],
     ),
     ("load", &[]),
     ("score", &[]),

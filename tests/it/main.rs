@@ -21,6 +21,7 @@ mod experiment;
 mod flexibility;
 mod import;
 mod inputs;
+mod kept_choices;
 mod loadgen;
 mod loadgen_queueing;
 mod loop_nest;

@@ -7,7 +7,7 @@ use xrsim::cost::CostModel as _;
 use xrsim::cost::LayerCost;
 use xrsim::cost::loop_nest::{ChosenLoopNest, LoopNest};
 use xrsim::hardware::{Accelerator, Flexibility, MappingObjective, Memory, Noc, NocLevel};
-use xrsim::mapper::{Chooser, Effort};
+use xrsim::mapper::{Chooser, Effort, Store};
 use xrsim::units::Bytes;
 
 /// Costs of the layers of KD on 1,024 PEs, by flexibility, the least first.
@@ -71,4 +71,41 @@ fn objectives_differ() {
     };
     let [cycles, energy] = [MappingObjective::Cycles, MappingObjective::Energy].map(total);
     assert!(cycles.0 < energy.0 && energy.1 < cycles.1, "{cycles:?} {energy:?}");
+}
+
+#[test]
+fn costs_say_what_is_known_of_the_mappings_that_they_are_of() {
+    let mut catalog = Catalog::new();
+    let network = catalog.network("KD").expect("a network");
+    let memory = Memory::new(Bytes::new(8 << 20), Bytes::new(8192), 128);
+    let noc = Noc::uniform(NocLevel::new(256));
+    let dataflow = catalog.dataflow("OS").expect("a dataflow");
+    let mut accelerator = Accelerator::new("one", dataflow, 1024, noc, memory);
+    let cost = |accelerator: &Accelerator, store: &Arc<Store>| {
+        let chooser = Chooser::new(Effort::new(40, 0, 2), Arc::clone(store));
+        let model = ChosenLoopNest::new(Arc::new(chooser));
+        model.network(&network, accelerator).expect("it runs")
+    };
+    let store = Arc::default();
+    accelerator.flexibility = Flexibility::None;
+    assert_eq!(cost(&accelerator, &store).choices(), None);
+    let mut digests = Vec::new();
+    for flexibility in [Flexibility::Forms, Flexibility::Tiles] {
+        accelerator.flexibility = flexibility;
+        let cold = cost(&accelerator, &store);
+        assert_eq!(cost(&accelerator, &store), cold, "known choices are the same");
+        let choices = cold.choices().expect("it chooses");
+        assert_eq!(choices.layers.len(), network.layers().len());
+        for (layer, (cost, known)) in
+            network.layers().iter().zip(cold.layers.iter().zip(&choices.layers))
+        {
+            assert_eq!(known.is_some(), layer.operator.macs() > 0, "{}", layer.name);
+            if let Some(known) = known {
+                assert_eq!(known.cycles, cost.cycles, "{}", layer.name);
+                assert!(known.bound_cycles <= known.cycles && !known.full, "{}", layer.name);
+            }
+        }
+        digests.push(choices.digest);
+    }
+    assert_ne!(digests[0], digests[1]);
 }

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use xrsim_model::mapper::Store;
+use xrsim_model::text::{counted, in_line};
 
 use super::message::say;
 
@@ -38,8 +39,20 @@ pub(super) fn keep() -> bool {
     is_kept
 }
 
-/// Writes new choices. A folder that cannot be written to is no failure of a command.
+/// Writes new choices. Neither a folder that cannot be written to nor a file that is not read is a failure of a
+/// command.
 pub(super) fn save() {
+    let refused = Store::of_process().refused();
+    if let Some((file, reason)) = refused.first() {
+        let more = match refused.len() - 1 {
+            0 => String::new(),
+            n => format!(" ({} more like it)", counted(n, "file")),
+        };
+        let file = in_line(file);
+        say(format_args!(
+            "note: {file}: {reason}; mappings that it may have were searched again{more}"
+        ));
+    }
     if let Err(error) = Store::of_process().save() {
         let folder = folder().unwrap_or_default();
         say(format_args!("note: choices of mappings are not kept: {}: {error}", folder.display()));

@@ -210,6 +210,7 @@ fn explain(
     if choices.iter().any(|choice| choice.name != COST_MODEL) {
         refuse!("--explain is about the cost model `{COST_MODEL}`");
     }
+    let Some(model) = choices.first().map(|choice| &*choice.model) else { return Ok(()) };
     let name = args.layers.layer.as_deref().unwrap_or_default();
     let mut texts = Vec::new();
     for network in networks {
@@ -217,7 +218,7 @@ fn explain(
             continue;
         };
         for accelerator in accelerators {
-            let text = explain_layer(network, layer, accelerator, table_style());
+            let text = explain_layer(network, layer, accelerator, model, table_style());
             texts.push(text.map_err(|reason| {
                 let names = PairNames::new(network.name(), accelerator);
                 Failure::Argument(reason.display(&names).to_string())

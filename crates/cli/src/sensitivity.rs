@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 
 use xrsim_experiment::{DEFAULT_PES, Experiment, Prepared, Sensitivity, programs};
 use xrsim_figures::{Figure, Format as Picture};
-use xrsim_model::mapper::Store;
 use xrsim_model::text::counted;
 use xrsim_report::sensitivity::{
     level_chart, levels_csv, levels_json, levels_table, screening_chart, screening_csv,
@@ -99,8 +98,6 @@ struct Made {
 ///
 /// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
 pub(super) fn run(args: &SensitivityArgs) -> Result<(), Failure> {
-    // The base would keep mappings of full effort, and every other hardware would look worse.
-    Store::of_process().leave_table_aside();
     let experiment = experiment(args)?;
     let prepared = prepare(&experiment)?;
     let schedulers = || args.scheduler.text().into_iter().map(String::as_str);

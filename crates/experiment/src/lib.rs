@@ -69,7 +69,7 @@ pub use schedulers::{scheduler, schedulers};
 pub use schema::{schema, schema_of_all};
 pub use sensitivity::Sensitivity;
 pub use settings::Settings;
-pub use shipped::{fill_table, shipped_accelerators};
+pub use shipped::{ShippedAccelerator, fill_table, shipped_accelerators};
 pub use systems::mapped;
 pub use systems::system;
 pub use tuning::TunedScheduler;

@@ -2,6 +2,8 @@
 
 use crate::dominant::on_fastest;
 use xrsim_model::cost::Certainty;
+use xrsim_model::hardware::MappingObjective;
+use xrsim_model::mapper::Effort;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::RunResult;
 
@@ -11,7 +13,7 @@ const LEAST_LOAD: f64 = 0.1;
 /// Least distance of its latency to the lower bound [percent].
 const LEAST_GAP: f64 = 20.0;
 
-/// Layers with a large gap in the runs of a table, from quick searches.
+/// Layers with a large gap in the runs of a table.
 #[derive(Debug, Default)]
 pub struct LayerGaps {
     /// Options of the runs that the platform and the choice of mappings need.
@@ -49,6 +51,10 @@ impl LayerGaps {
             let network = &active.unit.network;
             let execution = result.costs.on(model, fastest);
             let Some(choices) = execution.network().choices() else { continue };
+            // Other objectives give latency for energy.
+            if accelerator.mapping_objective != MappingObjective::Cycles {
+                continue;
+            }
             for layer in 0..execution.n_layers() {
                 let ms = execution.time_of(layer..layer + 1).as_ms();
                 let load = ms / 1e3 * active.rate.as_fps();
@@ -86,9 +92,9 @@ impl LayerGaps {
             n => format!(", the worst of {n} such layers"),
         };
         format!(
-            "note: {scenario}: a quick search chose the mapping of layer {layer} of {model} on {accelerator} of \
-             {system}, {gap_percent:.0} % above its lower bound; at the rate of the model it needs {:.0} % of the time of that accelerator{more}. A full \
-             search may come closer, and is kept: xrsim run --scenario {scenario} --system '{system}' --pes {pes}{} \
+            "note: {scenario}: the mapping of layer {layer} of {model} on {accelerator} of {system} is \
+             {gap_percent:.0} % above its lower bound; at the rate of the model it needs {:.0} % of the time of that \
+             accelerator{more}. More effort may come closer: xrsim run --scenario {scenario} --system '{system}' --pes {pes}{} \
              --effort full\n",
             100.0 * load,
             self.options
@@ -96,8 +102,8 @@ impl LayerGaps {
     }
 }
 
-/// Distance of a layer to its bound, if it is large and its search was quick.
+/// Distance of a layer to its bound, if it is large and a search with more effort may be asked for.
 fn gap(certainty: Certainty) -> Option<f64> {
     let gap = certainty.gap_percent();
-    (!certainty.full && gap >= LEAST_GAP).then_some(gap)
+    (certainty.effort != Effort::FULL.name() && gap >= LEAST_GAP).then_some(gap)
 }

@@ -42,7 +42,7 @@ pub fn xrsim(arguments: &[&str]) -> Command {
 /// The same call as a process that can be waited for.
 pub fn process(arguments: &[&str]) -> std::process::Command {
     let mut command = std::process::Command::new(program());
-    command.args(arguments).env("XRSIM_CACHE", choices(arguments));
+    command.args(arguments).env("XRSIM_CACHE", &*CHOICES);
     command
 }
 
@@ -50,7 +50,7 @@ pub fn process(arguments: &[&str]) -> std::process::Command {
 pub fn after(script: &str, arguments: &[&str]) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("{script}; exec \"$0\" \"$@\"")]).arg(program());
-    shell.args(arguments).env("XRSIM_CACHE", choices(arguments));
+    shell.args(arguments).env("XRSIM_CACHE", &*CHOICES);
     shell
 }
 
@@ -59,16 +59,6 @@ pub fn on_threads(threads: &str, arguments: &[&str]) -> Command {
     let mut command = xrsim(arguments);
     command.env("XRSIM_CACHE", "").env("RAYON_NUM_THREADS", threads);
     command
-}
-
-/// Folder of the choices of a call; empty for none. Calls share one only if they search with the same effort, and all
-/// or none of them know the shipped table.
-fn choices(arguments: &[&str]) -> PathBuf {
-    match arguments.first() {
-        Some(&("map" | "search")) => PathBuf::new(),
-        Some(&"sensitivity") => CHOICES.join("without-table"),
-        _ => CHOICES.join("with-table"),
-    }
 }
 
 /// Standard output of a call that succeeds.

@@ -13,7 +13,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use xrsim_config::{Catalog, Notes, export};
 use xrsim_experiment::{fill_table, shipped_accelerators, whole_chip};
 use xrsim_model::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping, Size};
-use xrsim_model::mapper::store::{file_name, section_key};
 use xrsim_model::mapper::{
     DeclaredSpace, Effort, Goal, LevelSpace, NetworkMapper, Rules, Sizes, Space, Store,
 };
@@ -73,7 +72,7 @@ pub(super) struct MapArgs {
     /// of the least cycles (`cycles,energy`), or all that nothing is better than in both (`pareto`).
     #[arg(long, value_name = "O", default_value = "cycles", value_parser = goal())]
     pub objective: Goal,
-    /// Work for one layer: as runs do (`quick`), or with exact search (`full`).
+    /// Work for one layer: as runs do (`default`), less (`quick`), or more and with exact search (`full`).
     #[arg(long, value_name = "E", default_value = "full",
         value_parser = PossibleValuesParser::new(Effort::ALL.map(|(name, _)| name)))]
     pub effort: String,
@@ -101,7 +100,8 @@ pub(super) struct MapArgs {
     #[arg(long, requires = "shard")]
     pub restart: bool,
     /// Write the table of mappings that comes with the program into this folder: all networks, or those of
-    /// --network, on the accelerators of the styles A to M at 4,096 and 8,192 PEs.
+    /// --network, on the accelerators of the styles A to M at 4,096 and 8,192 PEs, on the platforms `paper` and
+    /// `headset`.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["layer", "dataflow", "pes", "platform",
         "flexibility", "mapspace", "levels", "sizes", "objective", "effort", "gap", "no_rule", "format", "out", "shard", "join", "dry_run", "sbatch"])]
     pub table: Option<PathBuf>,
@@ -246,7 +246,7 @@ fn inputs(
     let mut mapper = NetworkMapper::new(accelerator, dataflows);
     mapper.space = space;
     mapper.goal = args.objective;
-    mapper.effort = if args.effort == "full" { Effort::FULL } else { Effort::QUICK };
+    mapper.effort = Effort::named(&args.effort).unwrap_or_default();
     mapper.rules =
         args.no_rule.iter().fold(Rules::ALL, |rules, name| rules.without(name).unwrap_or(rules));
     mapper.gap = args.gap / 100.0;
@@ -334,29 +334,28 @@ fn noting<T>(store: &Arc<Store>, map: impl FnOnce(&(dyn Fn(usize, usize) + Sync)
     mapped
 }
 
-/// Writes the table of mappings that comes with the program. Its files are called after their accelerators,
-/// while the command runs only after what their mappings depend on.
+/// Folder of a table that is not finished.
+const UNFINISHED: &str = "unfinished";
+
+/// Writes the table of mappings that comes with the program. Until it is finished, its choices are in a folder
+/// of their own.
 fn table(args: &MapArgs, folder: &Path) -> Result<(), Failure> {
     let mut catalog = Catalog::with_networks(args.layers.networks.networks);
     let networks = args.layers.networks.read(&mut catalog)?;
     let accelerators = shipped_accelerators()?;
-    let files: Vec<_> = accelerators
-        .iter()
-        .map(|it| {
-            let file = file_name(&section_key(it));
-            (folder.join(&file), folder.join(format!("{}.{file}", it.name)))
-        })
-        .collect();
-    let failed = |error: io::Error| Failure::writing(&folder.display(), &error);
-    for (unnamed, named) in files.iter().filter(|(_, named)| named.exists()) {
-        fs::rename(named, unnamed).map_err(failed)?;
-    }
-    let store = Arc::new(Store::default());
-    store.keep_in(folder);
+    let (store, unfinished) = (Arc::new(Store::default()), folder.join(UNFINISHED));
+    store.keep_in(&unfinished);
     noting(&store, |note| fill_table(&store, &accelerators, &networks, note));
-    store.save().map_err(failed)?;
-    for (unnamed, named) in files.iter().filter(|(unnamed, _)| unnamed.exists()) {
-        fs::rename(unnamed, named).map_err(failed)?;
+    let failed = |path: &Path, error: &io::Error| Failure::writing(&path.display(), error);
+    store.save().map_err(|error| failed(&unfinished, &error))?;
+    for accelerator in &accelerators {
+        let path = folder.join(accelerator.file());
+        let parent = path.parent().unwrap_or(folder);
+        let written = fs::create_dir_all(parent)
+            .and_then(|()| fs::write(&path, accelerator.table_text(&store)));
+        written.map_err(|error| failed(&path, &error))?;
     }
+    // One that stays takes space.
+    let _ = fs::remove_dir_all(&unfinished);
     Ok(())
 }

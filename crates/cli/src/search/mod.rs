@@ -64,7 +64,6 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     let identity = identity(draft.source.text(), &prepared);
     args.cluster.refuse_changed(|| identity.clone())?;
     let (journal, known) = open_journal(args, &identity)?;
-    equal_effort(&prepared);
     let started = Instant::now();
     let settings = SearchSettings {
         schedulers: prepared.schedulers.clone(),
@@ -232,22 +231,6 @@ fn refuse_large(prepared: &PreparedSearch, n_systems: u64) -> Result<(), Failure
          accelerators, `method: bound` (depth first, may take long), or `method: evolve` (no proof)",
         Systems::MAX
     )))
-}
-
-/// Leaves the shipped table of mappings aside unless it has all accelerators that choose mappings.
-fn equal_effort(prepared: &PreparedSearch) {
-    let (space, store) = (&prepared.space, Store::of_process());
-    let is_known = |index: usize| {
-        let accelerator = space.accelerator(index);
-        accelerator.flexibility == Flexibility::None || store.ships(&accelerator)
-    };
-    let chooses = prepared.cost_model.model.chooses_mappings();
-    if chooses && !(0..space.types().len()).all(is_known) {
-        store.leave_table_aside();
-        say(format_args!(
-            "mappings of all accelerators are searched with the same effort; the first time takes longest"
-        ));
-    }
 }
 
 /// Costs the types with progress and makes the search.

@@ -315,7 +315,12 @@ pub trait CostModel: Send + Sync {
     /// Whether accelerators choose mappings, within their flexibility. Where they do not, flexibility has no
     /// effect.
     fn chooses_mappings(&self) -> bool {
-        false
+        self.chooser().is_some()
+    }
+
+    /// The rule by which accelerators choose mappings; `None` if they do not.
+    fn chooser(&self) -> Option<&dyn loop_nest::Choose> {
+        None
     }
 
     /// Whether `a` and `b` cost the same for every network.

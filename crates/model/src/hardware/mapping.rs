@@ -18,7 +18,7 @@ pub enum MappingObjective {
 
 impl MappingObjective {
     /// Objective where neither a command nor a file says one.
-    pub const DEFAULT: Self = Self::Cycles;
+    pub const DEFAULT: Self = Self::Edp;
 
     /// Every value with its name.
     pub const ALL: [(&'static str, Self); 3] =

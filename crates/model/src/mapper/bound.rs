@@ -8,12 +8,7 @@ use super::objective::Value;
 
 /// Bound of every mapping of a layer on a machine, whatever the mapspace (equations 1 and 2).
 pub fn of_machine(nest: &Nest, machine: &Machine) -> Value {
-    let touched = PerTensor { input: nest.touched_inputs(), ..nest.footprints(nest.extents()) };
-    let of_tensor = |tensor: TensorRole| match machine.resident[tensor] {
-        true => 0,
-        false => machine.dram_bytes(tensor, touched[tensor]),
-    };
-    let dram = TensorRole::ALL.into_iter().map(of_tensor).sum();
+    let (touched, dram) = (touched(nest), least_dram_bytes(nest, machine));
     let macs = nest.macs();
     let widths = &machine.widths;
     let noc = machine.noc_level(0);
@@ -25,6 +20,19 @@ pub fn of_machine(nest: &Nest, machine: &Machine) -> Value {
     let network = noc.down_cycles(inputs, weights).max(up);
     let cycles = macs.div_ceil(peak).max(machine.dram_cycles(dram)).max(network);
     Value { cycles, energy_pj: energy(machine, macs, touched, dram, cycles) }
+}
+
+/// Elements of every tensor that some MAC touches.
+fn touched(nest: &Nest) -> PerTensor<u64> {
+    PerTensor { input: nest.touched_inputs(), ..nest.footprints(nest.extents()) }
+}
+
+/// Bytes of DRAM if every tensor that is not resident moves once.
+pub(super) fn least_dram_bytes(nest: &Nest, machine: &Machine) -> u64 {
+    let touched = touched(nest);
+    let moves = |tensor: &TensorRole| !machine.resident[*tensor];
+    let bytes = |tensor: TensorRole| machine.dram_bytes(tensor, touched[tensor]);
+    TensorRole::ALL.into_iter().filter(moves).map(bytes).sum()
 }
 
 /// Energy of these MACs, elements and bytes of DRAM, each moved once (equation 2).

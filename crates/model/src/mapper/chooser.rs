@@ -4,33 +4,33 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use crate::cost::loop_nest::{Choice, Choose, ChooseLayer, Listed, Machine, Mapping, Nest};
+use crate::cost::loop_nest::{Choice, Listed, Machine, Mapping, Nest};
 use crate::hardware::{Accelerator, Flexibility, MappingObjective};
 
 use super::declared::{DeclaredSpace, MAX_LEVELS, clusters};
 use super::exact::Rules;
 use super::forms::forms;
-use super::kept::{Kept, LayerKey};
+use super::kept::Kept;
 use super::layer::{FormSearch, FoundForm};
 use super::objective::{Objective, within_one_percent};
 use super::problem::Limits;
-use super::search::{Effort, Search, Status};
+use super::search::{Effort, Search, Settings, Status};
 use super::sizes::Sizes;
 use super::space::Mapspace;
-use super::store::{Section, Store};
+use super::store::Store;
 
 /// Chooses a form and a mapping for every layer, within the flexibility and by the objective of its
 /// accelerator: the best one that a search of some effort finds. Equal choices are made once.
 #[derive(Debug)]
 pub struct Chooser {
-    effort: Effort,
-    store: Arc<Store>,
+    pub(super) effort: Effort,
+    pub(super) store: Arc<Store>,
 }
 
 impl Default for Chooser {
-    /// A chooser of runs: quick searches, kept for the whole process.
+    /// A chooser of runs: searches of the default effort, kept for the whole process.
     fn default() -> Self {
-        Self::new(Effort::QUICK, Store::of_process())
+        Self::new(Effort::default(), Store::of_process())
     }
 }
 
@@ -41,7 +41,7 @@ impl Chooser {
     }
 
     /// The choice for a layer. `less` is that with the flexibility before the one of the accelerator.
-    fn search(
+    pub(super) fn search(
         &self,
         nest: &Nest,
         accelerator: &Accelerator,
@@ -73,11 +73,11 @@ impl Chooser {
                 Some(style.as_ref()?.for_layer(form, machine))
             }
             Flexibility::Axes => {
-                let free = Mapspace::free(vec![clusters(levels)?], Sizes::Balanced);
+                let free = Mapspace::free(vec![clusters(levels)?], Sizes::All);
                 Some(Mapspace { off_chip: true, ..free })
             }
             Flexibility::Any => {
-                let mut space = Mapspace::any(machine.pes, MAX_LEVELS, Sizes::Balanced);
+                let mut space = Mapspace::any(machine.pes, MAX_LEVELS, Sizes::All);
                 space.clusters.extend(clusters(levels));
                 Some(space)
             }
@@ -115,12 +115,12 @@ impl Task<'_> {
     fn directives(&self, listed: &Listed<'_>) -> Vec<Kept> {
         let own = listed.of_layer.then(|| listed.nest.clone().into_owned());
         let forms = own.map_or_else(|| forms(self.nest), |form| vec![form]);
-        let space = Mapspace::free(Vec::new(), Sizes::Balanced);
+        let space = Mapspace::free(Vec::new(), Sizes::All);
         let evaluate = |nest: Nest| {
             let mapping = Mapping::new(listed.directives, &nest, self.machine).ok()?;
             let search = Search::new(&nest, self.machine, self.limits, &space).seed(&mapping);
             let found = search.effort(Effort::new(0, 0, 0)).run()?;
-            Some(Kept::from_found(FoundForm { nest, found }, self.effort.is_full()))
+            Some(Kept::from_found(FoundForm { nest, found }))
         };
         forms.into_iter().filter_map(evaluate).collect()
     }
@@ -135,9 +135,9 @@ impl Task<'_> {
     ) -> Option<Kept> {
         let Self { nest, machine, limits, effort } = *self;
         let seeds = seeds.iter().map(|it| (it.choice.nest.clone(), it.choice.mapping)).collect();
-        let rules = Rules::ALL;
-        let search = FormSearch { machine, limits, space, seeds, objective, effort, rules, gap };
-        Some(Kept::from_found(search.run(nest)?, effort.is_full()))
+        let settings = Settings { effort, rules: Rules::ALL, gap };
+        let search = FormSearch { machine, limits, space, seeds, objective, settings };
+        Some(Kept::from_found(search.run(nest)?))
     }
 
     /// The least energy among mappings within 1 % of the least latency that are not slower than `less`.
@@ -155,7 +155,7 @@ impl Task<'_> {
         let all = found.into_iter().chain(less.cloned()).chain([fastest.clone()]);
         let best = all.min_by(|a, b| order(a, b, objective))?;
         let status = if best.value.cycles == cycles { fastest.status } else { Status::Gap };
-        Some(Kept { full: self.effort.is_full(), bound: fastest.bound, status, ..best })
+        Some(Kept { bound: fastest.bound, status, ..best })
     }
 
     /// A mapping of the form of `fastest` that a short search finds from it.
@@ -167,11 +167,11 @@ impl Task<'_> {
     ) -> Option<Kept> {
         let Choice { nest, mapping, .. } = &fastest.choice;
         let space = space(nest)?;
-        let Effort { evaluations, exact, .. } = self.effort;
-        let effort = Effort::new(evaluations / ECONOMICAL_PART, exact / ECONOMICAL_EXACT, 0);
+        let evaluations = self.effort.last_evaluations() / ECONOMICAL_PART;
+        let effort = Effort::new(evaluations, self.effort.exact / ECONOMICAL_EXACT, 0);
         let search = Search::new(nest, self.machine, self.limits, &space).objective(objective);
         let found = search.effort(effort).seed(mapping).run()?;
-        Some(Kept::from_found(FoundForm { nest: nest.clone(), found }, self.effort.is_full()))
+        Some(Kept::from_found(FoundForm { nest: nest.clone(), found }))
     }
 }
 
@@ -199,64 +199,6 @@ fn best_of(choices: Vec<Kept>, objective: MappingObjective, ceiling: Option<u64>
     choices.into_iter().min_by(|a, b| order(a, b, objective))
 }
 
-impl Choose for Chooser {
-    fn on<'a>(&'a self, accelerator: &'a Accelerator) -> Option<Box<dyn ChooseLayer + 'a>> {
-        if accelerator.flexibility == Flexibility::None {
-            return None;
-        }
-        let chooser = OnAccelerator::new(self, accelerator.clone())?;
-        Some(Box::new(chooser))
-    }
-}
-
-/// A chooser on one accelerator.
-struct OnAccelerator<'a> {
-    chooser: &'a Chooser,
-    accelerator: Accelerator,
-    section: Arc<Section>,
-    /// The same with less flexibility: its choice begins the search, so that more flexibility is never
-    /// worse.
-    less: Option<Box<Self>>,
-}
-
-impl<'a> OnAccelerator<'a> {
-    fn new(chooser: &'a Chooser, accelerator: Accelerator) -> Option<Self> {
-        let flexibility = match accelerator.flexibility {
-            Flexibility::None => return None,
-            Flexibility::Forms | Flexibility::Tiles => Flexibility::None,
-            Flexibility::Axes => Flexibility::Tiles,
-            Flexibility::Any => Flexibility::Axes,
-        };
-        let less = Self::new(chooser, Accelerator { flexibility, ..accelerator.clone() });
-        let section = chooser.store.section(&accelerator);
-        Some(Self { chooser, accelerator, section, less: less.map(Box::new) })
-    }
-}
-
-impl OnAccelerator<'_> {
-    /// The choice for a layer, or the mapping that exceeds capacities least.
-    fn kept(&self, nest: &Nest, machine: &Machine) -> Option<Kept> {
-        let search = || {
-            let less = self.less.as_ref().and_then(|less| less.kept(nest, machine));
-            self.chooser.search(nest, &self.accelerator, machine, less)
-        };
-        let key = LayerKey::new(nest, machine);
-        self.section.get_or_search(key, self.chooser.effort.is_full(), search)
-    }
-}
-
-impl ChooseLayer for OnAccelerator<'_> {
-    fn choose(&self, nest: &Nest, machine: &Machine) -> Option<Choice> {
-        // Choices for other widths are kept apart.
-        let kept = match machine.widths == self.accelerator.datapath.widths {
-            true => self.kept(nest, machine),
-            false => Self::new(self.chooser, self.accelerator.with_widths(machine.widths))?
-                .kept(nest, machine),
-        };
-        kept?.into_choice()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -266,9 +208,9 @@ mod tests {
     fn choices(values: &[(u64, f64)]) -> Vec<Kept> {
         let of = |(cycles, energy): &(u64, f64)| {
             let line = format!(
-                "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full gap {cycles} {energy} 90 2 = 4:K2"
+                "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - gap {cycles} {energy} 90 2 inside - = 4:K2"
             );
-            row::read(&line).expect("a choice").1
+            row::read(&line, &Machine::new(4)).expect("a choice").1
         };
         values.iter().map(of).collect()
     }

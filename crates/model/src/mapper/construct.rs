@@ -3,28 +3,44 @@
 use crate::cost::loop_nest::{Axis, Extents};
 
 use super::candidate::{Candidate, LevelChoice, N_AXES};
+use super::outer::Tile;
 use super::problem::Problem;
 
 /// A mapping that spreads every axis of `axes` over the units of its level in one fold where it can, and
 /// splits boxes until they fit into their buffers: each time along the axis that keeps most MACs for a
-/// byte.
-pub(super) fn construct(problem: &Problem, units: &[u32], axes: &[Option<Axis>]) -> Candidate {
-    let mut levels = Vec::with_capacity(units.len());
+/// byte. `outer` has outermost levels that are known.
+pub(super) fn construct(
+    problem: &Problem,
+    units: &[u32],
+    axes: &[Option<Axis>],
+    outer: Option<&Tile>,
+) -> Candidate {
+    let mut levels = Vec::with_capacity(units.len() + 1);
     let mut entering = *problem.nest.extents();
+    let off_chip = outer.and_then(|tile| tile.off_chip);
+    if let Some(level) = off_chip {
+        entering = level.sizes;
+        levels.push(level);
+    }
     for (level, (&units, &axis)) in units.iter().zip(axes).enumerate() {
         let mut choice = LevelChoice::whole(units, &entering);
         choice.spatial = axis;
-        if let Some(axis) = axis {
+        let given = outer.and_then(|tile| tile.first).filter(|_| level == 0);
+        if let Some(first) = given {
+            choice = first;
+        } else if let Some(axis) = axis {
             let size = &mut choice.sizes[axis as usize];
             *size = size.div_ceil(units);
         }
         fix(problem, level, &entering, &mut choice.sizes);
         shrink(problem, level, axes, &mut choice.sizes);
-        choice.order = order(problem, &choice.sizes);
+        if given.is_none() {
+            choice.order = order(problem, &choice.sizes);
+        }
         entering = choice.sizes;
         levels.push(choice);
     }
-    Candidate::on_chip(levels)
+    Candidate { has_off_chip: off_chip.is_some(), levels }
 }
 
 /// Sets the sizes that the mapspace fixes, and undoes splits that it does not allow.

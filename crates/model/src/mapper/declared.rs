@@ -58,6 +58,7 @@ impl DeclaredSpace {
         Some(Self {
             clusters: Some(clusters.into_iter().map(|size| vec![size]).collect()),
             levels: levels.collect(),
+            sizes: Sizes::All,
             off_chip: true,
             stationary,
             ..Self::free("")

@@ -78,6 +78,16 @@ pub struct Counts {
     pub best: u64,
 }
 
+impl Counts {
+    /// Adds the numbers of another search of the same layer.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.evaluated += other.evaluated;
+        self.infeasible += other.infeasible;
+        self.excluded += other.excluded;
+        self.best = self.best.max(other.best);
+    }
+}
+
 /// The best mapping so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Incumbent {
@@ -255,7 +265,8 @@ impl<'a> Exact<'a> {
     pub(super) fn run(&mut self) -> Result<(), Unfinished> {
         let mut skeletons = skeletons(self.problem, Unspread::Any);
         if self.problem.space.off_chip {
-            let above = skeletons.iter().map(OwnSkeleton::under_off_chip).collect::<Vec<_>>();
+            let above =
+                skeletons.iter().filter_map(OwnSkeleton::under_off_chip).collect::<Vec<_>>();
             skeletons.extend(above);
         }
         if self.rules.skeleton_bounds {

@@ -4,10 +4,10 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::cost::loop_nest::Machine;
 use crate::model::Network;
 use crate::parallel;
 
-use super::exact::Counts;
 use super::kept::{Kept, LayerKey};
 use super::mapped::MappedNetwork;
 use super::networks::{NetworkMapper, Results, missing};
@@ -16,20 +16,10 @@ use super::row;
 /// Text of a search without a result.
 const NONE: &str = "none";
 
-/// Text of a result: the numbers of decided mappings, and the line of the choice.
-fn text(key: &LayerKey, kept: &Kept, counts: Counts) -> String {
-    let Counts { evaluated, infeasible, excluded, best } = counts;
-    format!("{evaluated} {infeasible} {excluded} {best} {}", row::write(key, kept))
-}
-
-/// The result of a layer in its text.
-fn of_text(key: &LayerKey, text: &str) -> Option<(Kept, Counts)> {
-    let mut words = text.splitn(5, ' ');
-    let mut count = || words.next()?.parse().ok();
-    let counts =
-        Counts { evaluated: count()?, infeasible: count()?, excluded: count()?, best: count()? };
-    let (found, kept) = row::read(words.next()?)?;
-    (found == *key).then_some((kept, counts))
+/// The result of a layer in its text, which is the line of the choice.
+fn of_text(key: &LayerKey, machine: &Machine, text: &str) -> Option<Kept> {
+    let (found, kept) = row::read(text, machine)?;
+    (found == *key).then_some(kept)
 }
 
 impl NetworkMapper {
@@ -58,7 +48,7 @@ impl NetworkMapper {
                 return ControlFlow::Continue(());
             };
             let found = self.get_or_search(key, machine, &section);
-            each(index, found.map_or(NONE.into(), |(kept, counts)| text(&key.0, &kept, counts)))
+            each(index, found.map_or(NONE.into(), |kept| row::write(&key.0, &kept)))
         });
     }
 
@@ -74,9 +64,9 @@ impl NetworkMapper {
         let works: Vec<_> = networks.iter().map(|network| self.work(network)).collect();
         let missing = missing(&works, only, &Results::new());
         let mut results = Vec::new();
-        for ((key, _), text) in missing.into_iter().zip(first) {
+        for ((key, machine), text) in missing.into_iter().zip(first) {
             if text != NONE {
-                let found = of_text(&key.0, text)?;
+                let found = of_text(&key.0, machine, text)?;
                 results.push((key, found));
             }
         }

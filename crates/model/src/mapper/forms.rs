@@ -2,14 +2,16 @@
 //! (docs/explanation/mapper.md, section 2).
 
 use crate::cost::loop_nest::{Axis, Extents, Nest, Window};
-use crate::sequence::distinct;
 
 /// Loop nests that compute the same as `nest`, which is the first of them.
 ///
 /// Where every output position reads one input position of its own (a matrix product, a 1x1 convolution
 /// of stride 1, or a convolution with a single unpadded output position), images, rows and columns are
-/// only numbers of rows of a matrix: they may be written as any product of the three axes. In other
-/// layers rows and columns may be exchanged.
+/// only numbers of rows of a matrix: they may be written as any product of rows and columns, or all as
+/// images. In other layers rows and columns may be exchanged.
+///
+/// Several images beside rows are no form of their own: those in one axis with the rows take no more steps
+/// on any units, as ceil(n y / u) is at most n ceil(y / u).
 pub fn forms(nest: &Nest) -> Vec<Nest> {
     let mut forms = vec![nest.clone()];
     let as_rows = single_positions(nest).unwrap_or_else(|| nest.clone());
@@ -18,11 +20,11 @@ pub fn forms(nest: &Nest) -> Vec<Nest> {
         let of = |axis: Axis| u64::from(extents[axis as usize]);
         let rows = of(Axis::N) * of(Axis::OutputY) * of(Axis::OutputX);
         let factored = factors(rows).into_iter().filter_map(|rows| with_rows(&as_rows, rows));
-        forms.extend(factored);
+        forms.extend(factored.filter(|form| form != nest));
     } else {
-        forms.extend(exchanged(nest));
+        forms.extend(exchanged(nest).filter(|form| form != nest));
     }
-    distinct(forms)
+    forms
 }
 
 /// A convolution with one output position and without padding as a matrix product: its reduction runs
@@ -56,18 +58,21 @@ fn reads_single_positions(nest: &Nest) -> bool {
     nest.windows().iter().enumerate().all(|(index, window)| own(index, window))
 }
 
-/// Numbers of images, rows and columns with this product: all in one of them, or in rows and columns.
+/// Numbers of images, rows and columns with this product: every product of rows and columns, and all
+/// images.
 fn factors(product: u64) -> Vec<[u32; 3]> {
     let Ok(product) = u32::try_from(product) else { return Vec::new() };
-    let mut factors = vec![[1, product, 1], [1, 1, product], [product, 1, 1]];
-    // Columns up to the widest array that styles spread them over; the rest are rows.
-    let columns = (2..=MOST_COLUMNS).filter(|&it| product.is_multiple_of(it) && it < product);
-    factors.extend(columns.map(|columns| [1, product / columns, columns]));
+    let small = (1..).take_while(|small: &u32| small.saturating_mul(*small) <= product);
+    let pairs = small.filter(|small| product.is_multiple_of(*small));
+    let mut columns: Vec<u32> = pairs.flat_map(|small| [small, product / small]).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    let mut factors: Vec<_> = columns.iter().map(|&it| [1, product / it, it]).collect();
+    if product > 1 {
+        factors.push([product, 1, 1]);
+    }
     factors
 }
-
-/// Most columns of a form whose rows of a matrix are written as rows and columns.
-const MOST_COLUMNS: u32 = 64;
 
 fn with_rows(nest: &Nest, [images, rows, columns]: [u32; 3]) -> Option<Nest> {
     let mut extents: Extents = *nest.extents();

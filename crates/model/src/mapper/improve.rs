@@ -1,6 +1,4 @@
-//! Improvement of mappings by single changes, with annealing (docs/explanation/mapper.md, section 5).
-
-use std::collections::HashMap;
+//! Climbs from mapping to mapping by random changes, with annealing (docs/explanation/mapper.md, section 5).
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -8,30 +6,73 @@ use rand_chacha::ChaCha8Rng;
 use crate::cancel::Steps;
 use crate::cost::loop_nest::Axis;
 
-use super::candidate::{Candidate, N_AXES};
+use super::candidate::{Candidate, LevelChoice, N_AXES};
 use super::exact::Incumbent;
 use super::objective::{Objective, Value};
 use super::problem::{Problem, Score};
 
-/// Improves mappings within a number of evaluations.
+/// Climbs over the mappings of one form of a layer, and the best mapping that they met.
 pub(super) struct Improve<'a> {
     problem: &'a Problem<'a>,
     random: ChaCha8Rng,
-    sizes: HashMap<u32, Vec<u32>>,
-    /// Value of the objective at which the search ends.
-    target: f64,
+    /// Latency and energy that no mapping is below, at least 1.
+    least: (f64, f64),
     pub incumbent: Incumbent,
     /// Number of evaluated mappings.
     pub evaluated: u64,
     steps: Steps,
 }
 
+/// The mapping at which a climb stands.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub at: Candidate,
+    pub height: Height,
+    by_memory: bool,
+}
+
+/// Height of a mapping; less is better. Only sums, products and quotients make it, so that it is the same on
+/// every machine.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub(super) struct Height {
+    tier: Tier,
+    value: f64,
+}
+
+/// What a mapping lacks, from less to more.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+enum Tier {
+    Nothing,
+    /// It has more than the allowed latency.
+    TooSlow,
+    /// It does not run.
+    TooLarge,
+}
+
+impl Height {
+    /// Order of two heights.
+    pub(super) fn compare(&self, other: &Self) -> std::cmp::Ordering {
+        self.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal)
+    }
+
+    /// Rise from here to `to`, as a fraction.
+    fn rise(self, to: Self) -> f64 {
+        match self.tier.partial_cmp(&to.tier) {
+            Some(std::cmp::Ordering::Equal) => to.value / self.value - 1.0,
+            Some(std::cmp::Ordering::Less) => f64::INFINITY,
+            _ => f64::NEG_INFINITY,
+        }
+    }
+}
+
 impl<'a> Improve<'a> {
-    /// A search that ends at a mapping whose objective is at most `target`. Equal seeds make equal searches.
-    pub(super) fn new(problem: &'a Problem<'a>, target: f64, seed: u64) -> Self {
+    /// Climbs by random numbers that follow from `seed`.
+    pub(super) fn new(problem: &'a Problem<'a>, seed: u64) -> Self {
         let random = ChaCha8Rng::seed_from_u64(seed);
         let (incumbent, steps) = (Incumbent::default(), Steps::default());
-        Self { problem, random, sizes: HashMap::new(), target, incumbent, evaluated: 0, steps }
+        let Value { cycles, energy_pj } = problem.machine_bound();
+        let least = (cycles.max(1) as f64, energy_pj.max(1.0));
+        Self { problem, random, least, incumbent, evaluated: 0, steps }
     }
 
     /// Evaluates a mapping that counts even if the mapspace does not have it.
@@ -42,72 +83,83 @@ impl<'a> Improve<'a> {
         }
     }
 
-    /// Evaluates a candidate and offers it. `None` if it cannot be counted or is not in the mapspace.
-    pub(super) fn offer(&mut self, candidate: &Candidate) -> Option<Score> {
+    /// Evaluates a mapping of the mapspace and offers it. `None` if it cannot be counted.
+    pub(super) fn place(&mut self, candidate: Candidate) -> Option<Place> {
+        let (height, by_memory) = self.offer(&candidate)?;
+        Some(Place { at: candidate, height, by_memory })
+    }
+
+    /// Height of a mapping, and whether memory limits it. A mapping that loses the stationary tensor is on
+    /// the way to others, and is not offered.
+    fn offer(&mut self, candidate: &Candidate) -> Option<(Height, bool)> {
         self.steps.step();
         self.evaluated += 1;
-        if !self.problem.is_stationary(candidate) {
-            return None;
-        }
         let score = self.problem.score(candidate)?;
+        let height = self.height(&score);
+        if !self.problem.is_stationary(candidate) {
+            let value = height.value * LOST;
+            return Some((Height { value, ..height }, score.by_memory));
+        }
         self.incumbent.offer(self.problem, score, candidate);
-        Some(score)
+        Some((height, score.by_memory))
     }
 
-    /// Whether the best mapping attains the target.
-    pub(super) fn is_done(&self) -> bool {
-        self.incumbent.attains(self.problem, self.target)
-    }
-
-    /// Changes `from` step by step. A change to the worse is accepted with a probability that falls
-    /// with its size and with the number of steps; with `heat` 0 none is. Ends after `budget`
-    /// evaluations, or when the best mapping attains the target.
-    pub(super) fn anneal(&mut self, from: &Candidate, heat: f64, budget: u64) {
+    /// Changes `place` step by step, at most `budget` times evaluated, until the best mapping has at most
+    /// `target` of the objective. A change to the worse is accepted with a probability that falls with its
+    /// size and with the number of steps; with `heat` 0 none is.
+    pub(super) fn climb(&mut self, place: &mut Place, heat: f64, budget: u64, target: f64) {
         let end = self.evaluated + budget;
-        let Some(score) = self.offer(from) else { return };
-        let (mut at, mut now) = (from.clone(), self.height(&score));
-        let mut by_memory = score.by_memory;
-        let mut next = at.clone();
+        let mut next = place.at.clone();
         // Changes that do not evaluate anything are limited too.
         for _ in 0..4 * budget {
-            if self.evaluated >= end || self.is_done() {
+            if self.evaluated >= end || self.incumbent.attains(self.problem, target) {
                 return;
             }
-            next.clone_from(&at);
-            if !self.change(&mut next, by_memory) {
-                continue;
+            next.clone_from(&place.at);
+            let changes = [1, 1, 1, 1, 2, 2, 2, 3][self.below(8)];
+            let mut changed = false;
+            for _ in 0..changes {
+                changed |= self.change(&mut next, place.by_memory);
             }
-            if self.problem.excess(&next) > 0 && now < INFEASIBLE {
+            let too_large =
+                || self.problem.excess(&next) > 0 && place.height.tier != Tier::TooLarge;
+            if !changed || too_large() {
                 continue;
             }
             let left = (end - self.evaluated) as f64 / budget as f64;
-            let Some(score) = self.offer(&next) else { continue };
-            let height = self.height(&score);
-            let rise = height - now;
+            let Some((height, by_memory)) = self.offer(&next) else { continue };
+            let rise = place.height.rise(height);
             let accepted = rise <= 0.0
                 || (heat > 0.0
-                    && self.random.random::<f64>() < (-rise / (heat * left * left)).exp());
+                    && self.random.random::<f64>() < chance(rise / (heat * left * left)));
             if accepted {
-                (now, by_memory) = (height, score.by_memory);
-                std::mem::swap(&mut at, &mut next);
+                (place.height, place.by_memory) = (height, by_memory);
+                std::mem::swap(&mut place.at, &mut next);
             }
         }
     }
 
-    /// Logarithm of the objective, with a small part of the other quantity, so that it falls where the
-    /// objective is level.
-    fn height(&self, score: &Score) -> f64 {
+    /// The objective, with a small part of the other quantity, so that it falls where the objective is
+    /// level.
+    fn height(&self, score: &Score) -> Height {
         if score.excess > 0 {
-            return INFEASIBLE + score.excess as f64;
+            return Height { tier: Tier::TooLarge, value: score.excess as f64 };
         }
         let Value { cycles, energy_pj } = score.value;
-        let [cycles, energy] = [cycles.max(1) as f64, energy_pj.max(1.0)].map(f64::ln);
+        let (cycles, energy) = (cycles.max(1) as f64, energy_pj.max(1.0));
+        let with = |main: f64, other: f64| main * (1.0 + OTHER * other);
+        let least = &self.least;
+        let (of_cycles, of_energy) = (cycles / least.0, energy / least.1);
+        let height = |tier, value| Height { tier, value };
         match self.problem.objective {
-            Objective::Cycles => cycles + 0.01 * energy,
-            Objective::Energy => energy + 0.01 * cycles,
-            Objective::Edp => energy + cycles,
-            Objective::EnergyWithin(limit) if score.value.cycles > limit => TOO_SLOW + cycles,
-            Objective::EnergyWithin(_) => energy + 0.01 * cycles,
+            Objective::Cycles => height(Tier::Nothing, with(cycles, of_energy)),
+            Objective::Edp => height(Tier::Nothing, energy * cycles),
+            Objective::EnergyWithin(limit) if score.value.cycles > limit => {
+                height(Tier::TooSlow, cycles)
+            }
+            Objective::Energy | Objective::EnergyWithin(_) => {
+                height(Tier::Nothing, with(energy, of_cycles))
+            }
         }
     }
 
@@ -115,11 +167,14 @@ impl<'a> Improve<'a> {
     /// shared memory come where memory limits the mapping.
     fn change(&mut self, candidate: &mut Candidate, by_memory: bool) -> bool {
         let level = self.below(candidate.levels.len());
-        match self.below(9) {
-            0..=4 => self.resize(candidate, level),
-            5 | 6 => self.reorder(candidate, level),
-            7 => self.respread(candidate, level),
+        match self.below(12) {
+            0..=6 => self.resize(candidate, level),
+            7..=9 => self.reorder(candidate, level),
+            10 => self.respread(candidate, level),
             _ if candidate.has_off_chip => {
+                if by_memory {
+                    return self.resize(candidate, 0);
+                }
                 candidate.remove_off_chip();
                 true
             }
@@ -131,27 +186,6 @@ impl<'a> Improve<'a> {
         }
     }
 
-    /// Evaluates `from` with each single loop above the shared memory.
-    pub(super) fn split_above(&mut self, from: &Candidate) {
-        if !self.problem.space.off_chip {
-            return;
-        }
-        let mut split = from.clone();
-        split.remove_off_chip();
-        split.add_off_chip(self.problem.nest);
-        for axis in Axis::ALL {
-            let extent = self.problem.nest.extent(axis);
-            for size in self.problem.space.sizes.of(extent) {
-                if size < extent {
-                    let mut next = split.clone();
-                    next.levels[0].sizes[axis as usize] = size;
-                    next.clip(self.problem.nest);
-                    self.offer(&next);
-                }
-            }
-        }
-    }
-
     fn below(&mut self, end: usize) -> usize {
         (self.random.next_u32() as usize) % end.max(1)
     }
@@ -160,27 +194,44 @@ impl<'a> Improve<'a> {
     fn resize(&mut self, candidate: &mut Candidate, level: usize) -> bool {
         let nest = self.problem.nest;
         let space = self.problem.space.level_of(candidate.place_on_chip(level));
-        let axis = Axis::ALL[self.below(N_AXES)];
-        let at = axis as usize;
-        let extent = candidate.entering(nest, level)[at];
-        let allowed =
-            space.temporal.contains(axis) || candidate.levels[level].spatial == Some(axis);
-        if extent == 1 || !allowed || space.fixed.iter().any(|(fixed, _)| *fixed == axis) {
+        let splits = |&axis: &Axis| {
+            let may =
+                space.temporal.contains(axis) || candidate.levels[level].spatial == Some(axis);
+            let is_fixed = space.fixed.iter().any(|(fixed, _)| *fixed == axis);
+            candidate.entering(nest, level)[axis as usize] > 1 && may && !is_fixed
+        };
+        let (mut axes, mut n_axes) = ([Axis::N; N_AXES], 0);
+        for axis in Axis::ALL.into_iter().filter(splits) {
+            axes[n_axes] = axis;
+            n_axes += 1;
+        }
+        if n_axes == 0 {
             return false;
         }
-        let old = candidate.levels[level].sizes[at];
-        let sizes = self.problem.space.sizes.clone();
-        let list = self.sizes.entry(extent).or_insert_with(|| sizes.of(extent));
-        let place = list.partition_point(|&size| size < old);
-        let count = list.len();
+        let axis = axes[self.below(n_axes)];
+        let at = axis as usize;
+        let extent = candidate.entering(nest, level)[at];
+        let LevelChoice { units, spatial, sizes, .. } = candidate.levels[level];
+        let old = sizes[at];
+        let folds = 1 + self.random.next_u32() % 4;
         let roll = self.random.next_u32();
-        let target = match roll % 4 {
-            0 => place.saturating_sub(1),
-            1 => (place + 1).min(count - 1),
-            _ => (self.random.next_u32() as usize) % count,
+        let new = match roll % 8 {
+            0 => old - 1,
+            1 => old + 1,
+            2 => old / 2,
+            3 => old.saturating_mul(2),
+            // Folds in which no unit is idle.
+            4 if spatial == Some(axis) => extent.div_ceil(units.saturating_mul(folds)),
+            4 | 5 => extent.div_ceil(1 + self.random.next_u32() % extent.min(64)),
+            6 => {
+                let below = candidate.levels[level + 1..].iter();
+                let spread = below.filter(|it| it.spatial == Some(axis));
+                let units = spread.fold(1u32, |product, it| product.saturating_mul(it.units));
+                old.div_ceil(units).saturating_mul(units)
+            }
+            _ => extent,
         };
-        let list = &self.sizes[&extent];
-        let new = list[target];
+        let new = self.problem.space.sizes.nearest(new, extent);
         if new == old {
             return false;
         }
@@ -204,21 +255,25 @@ impl<'a> Improve<'a> {
         }
         let entering = *candidate.entering(self.problem.nest, level);
         let choice = &mut candidate.levels[level];
-        let split = |axis: &Axis| choice.sizes[*axis as usize] < entering[*axis as usize];
-        let mut loops: Vec<_> = choice.order.iter().copied().filter(split).collect();
-        if loops.len() < 2 {
+        let split = |axis: Axis| choice.sizes[axis as usize] < entering[axis as usize];
+        let (mut order, mut n_loops) = (choice.order, 0);
+        for axis in choice.order.into_iter().filter(|&axis| split(axis)) {
+            order[n_loops] = axis;
+            n_loops += 1;
+        }
+        if n_loops < 2 {
             return false;
         }
-        let rest: Vec<_> = choice.order.iter().copied().filter(|axis| !split(axis)).collect();
-        let (from, to) = (self.below(loops.len()), self.below(loops.len()));
-        if from == to {
-            return false;
+        let rest = choice.order.into_iter().filter(|&axis| !split(axis));
+        order[n_loops..].iter_mut().zip(rest).for_each(|(place, axis)| *place = axis);
+        let (from, to) = (self.below(n_loops), self.below(n_loops));
+        if from < to {
+            order[from..=to].rotate_left(1);
+        } else {
+            order[to..=from].rotate_right(1);
         }
-        let axis = loops.remove(from);
-        loops.insert(to, axis);
-        let order = loops.into_iter().chain(rest);
-        candidate.levels[level].order.iter_mut().zip(order).for_each(|(place, axis)| *place = axis);
-        true
+        candidate.levels[level].order = order;
+        from != to
     }
 
     /// Spreads another axis on a level, in one fold if its units suffice.
@@ -227,11 +282,9 @@ impl<'a> Improve<'a> {
         let entering = *candidate.entering(nest, level);
         let allowed = self.problem.space.level_of(candidate.place_on_chip(level)).spatial;
         let splits = |axis: &Axis| entering[*axis as usize] > 1;
-        let axes: Vec<_> = allowed.iter().filter(splits).collect();
-        if axes.is_empty() {
-            return false;
-        }
-        let axis = axes[self.below(axes.len())];
+        let n_axes = allowed.iter().filter(splits).count();
+        let chosen = self.below(n_axes);
+        let Some(axis) = allowed.iter().filter(splits).nth(chosen) else { return false };
         let choice = &mut candidate.levels[level];
         if choice.spatial == Some(axis) {
             return false;
@@ -247,8 +300,14 @@ impl<'a> Improve<'a> {
     }
 }
 
-/// Height of a mapping with more than the allowed latency, above all others that run.
-const TOO_SLOW: f64 = 1e3;
+/// Chance of a step upwards by `x` times the heat: a rational function near exp(-x), of which every machine
+/// makes the same bits.
+fn chance(x: f64) -> f64 {
+    1.0 / (1.0 + x * (1.0 + x * (0.5 + x / 6.0)))
+}
 
-/// Height of a mapping that does not run, above all others.
-const INFEASIBLE: f64 = 1e6;
+/// Part of the other quantity in a height, in units of its bound.
+const OTHER: f64 = 0.003;
+
+/// Height of a mapping that loses the stationary tensor, for one that keeps it.
+const LOST: f64 = 1.05;

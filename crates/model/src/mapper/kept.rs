@@ -4,6 +4,7 @@ use crate::cost::Certainty;
 use crate::cost::loop_nest::{Choice, Machine, Nest};
 use crate::model::PerTensor;
 
+use super::exact::Counts;
 use super::layer::FoundForm;
 use super::objective::Value;
 use super::search::Status;
@@ -11,8 +12,6 @@ use super::search::Status;
 /// A choice that is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept {
-    /// Whether a full search found it.
-    pub full: bool,
     /// Certainty about it.
     pub status: Status,
     /// Latency and energy.
@@ -21,15 +20,23 @@ pub struct Kept {
     pub bound: Value,
     /// Form and mapping; those that exceed capacities least if no mapping runs.
     pub choice: Choice,
+    /// Whether the mapping lies in the mapspace that was asked for. Seeds may lie outside.
+    pub is_inside: bool,
+    /// Numbers of decided mappings; all 0 if nobody asks for them.
+    pub counts: Counts,
 }
 
 impl Kept {
     /// Parts that are kept of the result of a search.
-    pub(super) fn from_found(found: FoundForm, full: bool) -> Self {
+    pub(super) fn from_found(found: FoundForm) -> Self {
         let FoundForm { nest, found } = found;
         let (status, value, bound) = (found.status, found.value(), found.bound);
         let choice = Choice { nest, mapping: found.mapping, certainty: None };
+<<<<<<< HEAD
         Self { full, status, value, bound, choice }
+=======
+        Self { status, value, bound, choice, is_inside: true, counts: found.counts }
+>>>>>>> choices
     }
 
     /// Latency of the choice \[cycle\]; `None` if no mapping runs.
@@ -37,9 +44,16 @@ impl Kept {
         (self.status != Status::NoLegalMapping).then_some(self.value.cycles)
     }
 
+<<<<<<< HEAD
     /// The choice, with the certainty about it; `None` if no mapping runs.
     pub fn into_choice(self) -> Option<Choice> {
         let certainty = Some(self.certainty()?);
+=======
+    /// The choice, with the certainty about it; `None` if no mapping runs. `effort` is the name of that of the
+    /// search.
+    pub fn into_choice(self, effort: &'static str) -> Option<Choice> {
+        let certainty = Some(Certainty { effort, ..self.certainty()? });
+>>>>>>> choices
         Some(Choice { certainty, ..self.choice })
     }
 
@@ -48,7 +62,11 @@ impl Kept {
         let is_proven =
             matches!(self.status, Status::OptimalByBound | Status::OptimalByEnumeration);
         let certainty = Certainty::new(self.cycles()?, self.bound.cycles);
+<<<<<<< HEAD
         Some(Certainty { full: self.full, is_proven, ..certainty })
+=======
+        Some(Certainty { is_proven, ..certainty })
+>>>>>>> choices
     }
 }
 

@@ -33,7 +33,7 @@ pub struct MappedLayer {
     pub bound: Value,
     /// Certainty about the mapping.
     pub status: Status,
-    /// Numbers of decided mappings; all 0 if the result was kept.
+    /// Numbers of decided mappings; all 0 if the mapping was found for other places of its tensors.
     pub counts: Counts,
     /// Capacity that is exceeded, if no mapping runs.
     pub violation: Option<Violation>,

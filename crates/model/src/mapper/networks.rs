@@ -21,11 +21,13 @@ use super::layer::{FormSearch, FoundForm};
 use super::mapped::{MappedLayer, MappedNetwork, Violation, join};
 use super::objective::{Goal, Objective, Value, within_one_percent};
 use super::problem::Limits;
+use super::question::Question;
 use super::row::mapping_text;
-use super::search::{Effort, Search, Status};
+use super::search::{Effort, Search, Settings, Status};
 use super::sizes::Sizes;
 use super::space::Mapspace;
-use super::store::{Section, Store, VERSION};
+use super::store::{Section, Store};
+use super::version;
 
 /// Rounds in which the places of tensors and the mappings are adapted to each other.
 const MAX_ROUNDS: usize = 5;
@@ -73,8 +75,8 @@ pub struct NetworkMapper {
     pub store: Arc<Store>,
 }
 
-/// A result with the numbers of decided mappings.
-pub(super) type Results = HashMap<Key, (Kept, Counts)>;
+/// Results of loop nests.
+pub(super) type Results = HashMap<Key, Kept>;
 
 /// A loop nest where it finds its tensors, and the widths of their elements.
 pub(super) type Key = (LayerKey, Widths);
@@ -132,7 +134,7 @@ impl NetworkMapper {
         &self,
         mut works: Vec<Work<'_>>,
         only: Option<&str>,
-        mut first: Option<Vec<(Key, (Kept, Counts))>>,
+        mut first: Option<Vec<(Key, Kept)>>,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Vec<MappedNetwork> {
         let section = self.section(self.accelerator.datapath.widths);
@@ -202,8 +204,14 @@ impl NetworkMapper {
         let mut bits: Vec<u32> = vec![u32::MAX; entries.len()];
         for (layer, nests) in shown(work, only) {
             for (nest, machine) in nests {
+<<<<<<< HEAD
                 let (kept, _) = results.get(&key(nest, machine))?;
                 let Choice { nest: form, mapping, .. } = kept.clone().into_choice()?;
+=======
+                let kept = results.get(&key(nest, machine))?;
+                let Choice { nest: form, mapping, .. } =
+                    kept.clone().into_choice(self.effort.name())?;
+>>>>>>> choices
                 let PerTensor { input, weight, output } = machine.resident;
                 let entry = LayerMapping {
                     layer: layer.into(),
@@ -245,7 +253,7 @@ impl NetworkMapper {
         (key, widths): &Key,
         machine: &Machine,
         section: &Section,
-    ) -> Option<(Kept, Counts)> {
+    ) -> Option<Kept> {
         if *widths != self.accelerator.datapath.widths {
             return self.get_or_search_in(key, machine, &self.section(*widths));
         }
@@ -257,16 +265,29 @@ impl NetworkMapper {
         key: &LayerKey,
         machine: &Machine,
         section: &Section,
-    ) -> Option<(Kept, Counts)> {
-        let is_full = self.effort.is_full();
-        if let Some(kept) = section.get(key).filter(|kept| kept.full || !is_full) {
-            return Some((kept, Counts::default()));
+    ) -> Option<Kept> {
+        let limits = Limits::from_accelerator(&self.accelerator);
+        let space = |form: &Nest| Some(self.mapspace(form, machine));
+        let question = Question { machine, limits: &limits, space: &space };
+        let search = || Some(Kept::from_found(self.search(&key.nest, machine)?));
+        section.get_or_search(key, &question, search)
+    }
+
+    /// The mapspace of a form.
+    fn mapspace(&self, form: &Nest, machine: &Machine) -> Mapspace {
+        match &self.space {
+            Space::Any { levels: [least, most], sizes } => {
+                let mut space = Mapspace::any(machine.pes, *most, sizes.clone());
+                for list in self.dataflows.iter().filter_map(|it| clusters(it.levels())) {
+                    if list.len() < *most && !space.clusters.contains(&list) {
+                        space.clusters.push(list);
+                    }
+                }
+                space.clusters.retain(|clusters| clusters.len() + 1 >= *least);
+                space
+            }
+            Space::Declared(declared) => declared.for_layer(form, machine),
         }
-        let found = self.search(&key.nest, machine)?;
-        let counts = found.found.counts;
-        let kept = Kept::from_found(found, is_full);
-        section.put(key.clone(), kept.clone());
-        Some((kept, counts))
     }
 
     fn search(&self, nest: &Nest, machine: &Machine) -> Option<FoundForm> {
@@ -294,21 +315,7 @@ impl NetworkMapper {
         objective: Objective,
         seeds: Vec<(Nest, Mapping)>,
     ) -> Option<FoundForm> {
-        let space = |form: &Nest| {
-            Some(match &self.space {
-                Space::Any { levels: [least, most], sizes } => {
-                    let mut space = Mapspace::any(machine.pes, *most, sizes.clone());
-                    for list in self.dataflows.iter().filter_map(|it| clusters(it.levels())) {
-                        if list.len() < *most && !space.clusters.contains(&list) {
-                            space.clusters.push(list);
-                        }
-                    }
-                    space.clusters.retain(|clusters| clusters.len() + 1 >= *least);
-                    space
-                }
-                Space::Declared(declared) => declared.for_layer(form, machine),
-            })
-        };
+        let space = |form: &Nest| Some(self.mapspace(form, machine));
         let limits = Limits::from_accelerator(&self.accelerator);
         let search = FormSearch {
             machine,
@@ -316,9 +323,7 @@ impl NetworkMapper {
             space: &space,
             seeds,
             objective,
-            effort: self.effort,
-            rules: self.rules,
-            gap: self.gap,
+            settings: Settings { effort: self.effort, rules: self.rules, gap: self.gap },
         };
         search.run(nest)
     }
@@ -354,13 +359,7 @@ impl NetworkMapper {
                 for (nest, machine) in nests {
                     let front = fronts.get(&key(nest, machine));
                     layers.extend(front.into_iter().flatten().map(|found| {
-                        let counts = found.found.counts;
-                        let part = self.part(
-                            nest,
-                            machine,
-                            &Kept::from_found(found.clone(), true),
-                            counts,
-                        );
+                        let part = self.part(nest, machine, &Kept::from_found(found.clone()));
                         MappedLayer { layer: name.into(), ..part }
                     }));
                 }
@@ -411,7 +410,7 @@ impl NetworkMapper {
             let parts = work.nests[at].iter().enumerate().filter_map(|(index, (nest, machine))| {
                 let known = results.get(&key(nest, machine));
                 match known {
-                    Some((kept, counts)) => Some(self.part(nest, machine, kept, *counts)),
+                    Some(kept) => Some(self.part(nest, machine, kept)),
                     None if is_placed => Some(self.moved(&work.reports[at][index])),
                     None => None,
                 }
@@ -424,7 +423,7 @@ impl NetworkMapper {
     }
 
     /// The part of a layer that is one loop nest, with a result of its own.
-    fn part(&self, nest: &Nest, machine: &Machine, kept: &Kept, counts: Counts) -> MappedLayer {
+    fn part(&self, nest: &Nest, machine: &Machine, kept: &Kept) -> MappedLayer {
         let evaluation = evaluate(&kept.choice.nest, &kept.choice.mapping, machine).ok();
         let violation = evaluation
             .filter(|_| kept.status == Status::NoLegalMapping)
@@ -435,7 +434,7 @@ impl NetworkMapper {
             value: kept.value,
             bound: kept.bound,
             status: kept.status,
-            counts,
+            counts: kept.counts,
             violation,
             mappings: vec![mapping_text(nest, &kept.choice.nest, &kept.choice.mapping)],
         }
@@ -511,9 +510,9 @@ impl NetworkMapper {
         let flows: Vec<_> = flows.map(|it| (it.directives(), it.layers())).collect();
         let goal = self.goal.name();
         let key = format!(
-            "{VERSION} map {goal} {effort:?} {rules:?} {gap} {space:?} {machine:?} {limits:?} {flows:?}"
+            "map {goal} {effort:?} {rules:?} {gap} {space:?} {machine:?} {limits:?} {flows:?}"
         );
-        self.store.section_of(key.into())
+        self.store.section_of(key.into(), version::current)
     }
 }
 

@@ -50,6 +50,8 @@ pub(super) struct Score {
     pub value: Value,
     /// Whether DRAM or the size of the shared memory limits it.
     pub by_memory: bool,
+    /// Bytes that it moves between DRAM and the shared memory.
+    pub dram_bytes: u64,
 }
 
 /// A layer, a machine, limits and a mapspace.
@@ -70,7 +72,9 @@ impl Problem<'_> {
         let beyond_shared = self.shared_excess(&evaluation);
         let value = Value { cycles: evaluation.cycles, energy_pj: evaluation.energy.total() };
         let by_memory = beyond_shared > 0 || evaluation.dram_cycles >= evaluation.chip_cycles;
-        Some(Score { excess: self.excess(candidate) + beyond_shared, value, by_memory })
+        let excess = self.excess(candidate) + beyond_shared;
+        let dram_bytes = evaluation.memory.dram.total_bytes();
+        Some(Score { excess, value, by_memory, dram_bytes })
     }
 
     /// Evaluation of a mapping by the cost model.

@@ -1,12 +1,14 @@
 //! Choices as lines of text, for tables of mappings.
 //!
-//! A line has the layer, the tensors that are resident, the free shared memory, the effort, what is known
-//! of the choice, its latency \[cycle\] and energy \[pJ\], the bounds of both, the form and the mapping,
-//! separated by spaces:
+//! A line has the layer, the tensors that are resident, the free shared memory, what is known of the choice, its
+//! latency \[cycle\] and energy \[pJ\], the bounds of both, whether it lies in the mapspace that was asked for,
+//! numbers of decided mappings, the form and the mapping, separated by spaces:
 //!
 //! ```text
-//! 1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 full gap 90000 1e9 28224 9e8 = 16:C16,X1s 16:K1s
+//! 1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 gap 90000 1e9 28224 9e8 inside - = 16:C16,X1s 16:K1s
 //! ```
+//!
+//! The first three are the key of the line.
 //!
 //! A layer is its extents and both windows (stride, dilation, stored positions, padding), with `d` at the
 //! end if channels are groups. The form is `=` if the layer is computed as it is written. A level of a
@@ -14,38 +16,61 @@
 //! the shared memory come first, with `dram` in place of units.
 
 use std::fmt::Write as _;
+use std::str::FromStr;
 
 use crate::cost::loop_nest::{
     Axis, Choice, Extents, Level, Loop, Machine, Mapping, Nest, Window, is_form,
 };
 use crate::model::PerTensor;
 
+use super::exact::Counts;
 use super::kept::{Kept, LayerKey};
 use super::objective::Value;
 use super::search::Status;
+use super::table;
 
-/// The line of a choice.
-pub fn write(key: &LayerKey, kept: &Kept) -> String {
-    let mut line = layer(&key.nest);
+/// The key of the line of a layer.
+pub(super) fn key(key: &LayerKey) -> String {
     let PerTensor { input, weight, output } = key.resident;
     let letters = [(input, 'i'), (weight, 'w'), (output, 'o')];
     let resident: String =
         letters.iter().filter(|(is, _)| *is).map(|(_, letter)| *letter).collect();
     let resident = if resident.is_empty() { "-" } else { &resident };
     let shared = key.shared_bytes.map_or("-".into(), |bytes| bytes.to_string());
-    let effort = if kept.full { "full" } else { "quick" };
+    format!("{} {resident} {shared}", layer(&key.nest))
+}
+
+/// The key of a line and the rest; `None` if it is no line of a layer.
+pub(super) fn split(line: &str) -> Option<(&str, &str)> {
+    let (at, _) = line.match_indices(' ').nth(2)?;
+    line.starts_with(|first: char| first.is_ascii_digit()).then(|| (&line[..at], &line[at + 1..]))
+}
+
+/// The line of a choice.
+pub fn write(key: &LayerKey, kept: &Kept) -> String {
+    let mut line = self::key(key);
     let status = STATUS.iter().find(|(_, status)| *status == kept.status).map_or("", |it| it.0);
     let Kept { value, bound, choice, .. } = kept;
+    let place = if kept.is_inside { INSIDE } else { OUTSIDE };
+    let Counts { evaluated, infeasible, excluded, best } = kept.counts;
+    let counts = match kept.counts == Counts::default() {
+        true => "-".into(),
+        false => format!("{evaluated},{infeasible},{excluded},{best}"),
+    };
     let form = if choice.nest == key.nest { "=".into() } else { layer(&choice.nest) };
     // Writing to a string does not fail.
     let _ = write!(
         line,
-        " {resident} {shared} {effort} {status} {} {} {} {} {form}",
+        " {status} {} {} {} {} {place} {counts} {form}",
         value.cycles, value.energy_pj, bound.cycles, bound.energy_pj
     );
     line.push_str(&mapping(&choice.mapping));
     line
 }
+
+/// Words for mappings in the mapspace that was asked for, and for others.
+const INSIDE: &str = "inside";
+const OUTSIDE: &str = "outside";
 
 /// Certainty about a choice, as lines write it.
 const STATUS: [(&str, Status); 4] = [
@@ -81,9 +106,47 @@ pub fn mapping_text(written: &Nest, form: &Nest, mapping: &Mapping) -> String {
     }
 }
 
-/// The choice of a line; `None` if the line is not one, or its mapping does not compute the layer.
-pub(super) fn read(line: &str) -> Option<(LayerKey, Kept)> {
+/// The choice of a line; `None` if the line is not one, or its mapping does not compute the layer on `machine`.
+pub(super) fn read(line: &str, machine: &Machine) -> Option<(LayerKey, Kept)> {
     let mut words = line.split(' ');
+    let key = read_key(&mut words)?;
+    let status = words.next()?;
+    let status = STATUS.iter().find(|(name, _)| *name == status)?.1;
+    let value = read_value(&mut words)?;
+    let bound = read_value(&mut words)?;
+    let is_inside = match words.next()? {
+        INSIDE => true,
+        OUTSIDE => false,
+        _ => return None,
+    };
+    let counts = match words.next()? {
+        "-" => Counts::default(),
+        counts => {
+            let [evaluated, infeasible, excluded, best] = numbers(counts)?;
+            Counts { evaluated, infeasible, excluded, best }
+        }
+    };
+    let form = words.next()?;
+    let form = if form == "=" { key.nest.clone() } else { read_layer(form)? };
+    if !is_form(&form, &key.nest) {
+        return None;
+    }
+    let mapping = read_mapping(&form, machine, words)?;
+    let choice = Choice { nest: form, mapping, certainty: None };
+    Some((key, Kept { status, value, bound, choice, is_inside, counts }))
+}
+
+/// Lines with choices of a file.
+pub fn lines(text: &str) -> impl Iterator<Item = &str> {
+    table::choices_of(text).lines()
+}
+
+/// The layer of a line; `None` if it has none.
+pub fn layer_of(line: &str) -> Option<LayerKey> {
+    read_key(&mut line.split(' '))
+}
+
+fn read_key<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<LayerKey> {
     let nest = read_layer(words.next()?)?;
     let letters = words.next()?;
     let resident = PerTensor {
@@ -95,6 +158,7 @@ pub(super) fn read(line: &str) -> Option<(LayerKey, Kept)> {
         "-" => None,
         bytes => Some(bytes.parse().ok()?),
     };
+<<<<<<< HEAD
     let full = match words.next()? {
         "full" => true,
         "quick" => false,
@@ -112,6 +176,9 @@ pub(super) fn read(line: &str) -> Option<(LayerKey, Kept)> {
     let mapping = read_mapping(&form, words)?;
     let choice = Choice { nest: form, mapping, certainty: None };
     Some((LayerKey { nest, resident, shared_bytes }, Kept { full, status, value, bound, choice }))
+=======
+    Some(LayerKey { nest, resident, shared_bytes })
+>>>>>>> choices
 }
 
 fn read_value<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Value> {
@@ -144,8 +211,8 @@ fn read_layer(text: &str) -> Option<Nest> {
     Nest::new(extents, windows, depthwise).ok()
 }
 
-fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {
-    let mut numbers = [0; N];
+fn numbers<T: FromStr + Default + Copy, const N: usize>(text: &str) -> Option<[T; N]> {
+    let mut numbers = [T::default(); N];
     let mut words = text.split(',');
     for number in &mut numbers {
         *number = words.next()?.parse().ok()?;
@@ -153,7 +220,11 @@ fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {
     words.next().is_none().then_some(numbers)
 }
 
-fn read_mapping<'a>(nest: &Nest, levels: impl Iterator<Item = &'a str>) -> Option<Mapping> {
+fn read_mapping<'a>(
+    nest: &Nest,
+    machine: &Machine,
+    levels: impl Iterator<Item = &'a str>,
+) -> Option<Mapping> {
     let mut off_chip = None;
     let mut on_chip = Vec::new();
     for (index, level) in levels.enumerate() {
@@ -166,9 +237,7 @@ fn read_mapping<'a>(nest: &Nest, levels: impl Iterator<Item = &'a str>) -> Optio
         }
     }
     let on_chip: Vec<_> = on_chip.iter().map(|(units, loops)| (*units, loops.as_slice())).collect();
-    // The name of a file stands for a machine: its PEs were checked when the mapping was found.
-    let machine = Machine::new(u32::MAX);
-    Mapping::of_loops(off_chip.as_deref(), &on_chip, nest, &machine).ok()
+    Mapping::of_loops(off_chip.as_deref(), &on_chip, nest, machine).ok()
 }
 
 fn read_loop(text: &str) -> Option<Loop> {
@@ -190,20 +259,23 @@ mod tests {
     #[test]
     fn lines_are_read_as_they_are_written() {
         let lines = [
-            "1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 full gap 9 1.5 8 0.1 = 16:C16,Y1,X1s 16:K1s 16:C1s",
-            "1,1,8,3,1,1,7,7/1,1,7,0/1,1,7,0 io 1024 quick bound 8 2 8 2 1,1,8,147,1,1,1,1/1,1,1,0/1,1,1,0 4:K2s 2:",
-            "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - 1024 full enumerated 9 1.5 8 0.1 = dram:K4 4:K1s",
-            "1,8,1,1,9,9,3,3/1,1,9,1/1,1,9,1/d - - quick none 8 2 8 2 = 1:Y1",
+            "1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 gap 9 1.5 8 0.1 inside - = 16:C16,Y1,X1s 16:K1s 16:C1s",
+            "1,1,8,3,1,1,7,7/1,1,7,0/1,1,7,0 io 1024 bound 8 2 8 2 outside - 1,1,8,147,1,1,1,1/1,1,1,0/1,1,1,0 4:K2s 2:",
+            "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - 1024 enumerated 9 1.5 8 0.1 inside 96,4,0,17 = dram:K4 4:K1s",
+            "1,8,1,1,9,9,3,3/1,1,9,1/1,1,9,1/d - - none 8 2 8 2 inside - = 1:Y1",
         ];
         for line in lines {
-            let (key, kept) = read(line).expect("a line");
+            let (key, kept) = read(line, &Machine::new(4096)).expect("a line");
             assert_eq!(write(&key, &kept), line);
+            let (first, rest) = split(line).expect("a line");
+            assert_eq!((first, format!("{first} {rest}")), (&*super::key(&key), line.into()));
         }
     }
 
     #[test]
     fn lines_that_compute_something_else_are_no_choices() {
-        let layer = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full gap 9 1 8 1 =";
+        let machine = Machine::new(1024);
+        let layer = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - gap 9 1 8 1 inside - =";
         for mapping in [
             "",
             " 4",
@@ -214,10 +286,16 @@ mod tests {
             " 4:K0",
             " dram:K2",
             " dram:K2s 4:K1",
+            // More PEs than there are.
+            " 2048:K1s",
         ] {
-            assert!(read(&format!("{layer}{mapping}")).is_none(), "{mapping}");
+            assert!(read(&format!("{layer}{mapping}"), &machine).is_none(), "{mapping}");
         }
-        let other = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full gap 9 1 8 1 1,1,8,4,5,1,1,1/1,1,5,0/1,1,1,0 4:K2";
-        assert!(read(other).is_none());
+        let other = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - gap 9 1 8 1 inside - 1,1,8,4,5,1,1,1/1,1,5,0/1,1,1,0 4:K2";
+        assert!(read(other, &machine).is_none());
+        for counts in ["1,2,3", "1,2,3,4,5", "x", ""] {
+            let line = format!("{} 4:K2", layer.replace(" - =", &format!(" {counts} =")));
+            assert!(read(&line, &machine).is_none(), "{counts}");
+        }
     }
 }

@@ -2,55 +2,95 @@
 
 use crate::cost::loop_nest::{Evaluation, Machine, Mapping, Nest};
 
+use super::bound;
 use super::candidate::Candidate;
 use super::construct::construct;
-use super::exact::{Counts, Exact, Rules};
-use super::improve::Improve;
+use super::exact::{Counts, Exact, Incumbent, Rules, compare};
+use super::improve::{Improve, Place};
 use super::objective::{Objective, Value};
-use super::problem::{Limits, Problem};
-use super::skeletons::{Unspread, skeletons};
+use super::outer::{Tile, tiles as tiles_of};
+use super::problem::{Limits, Problem, Score};
+use super::skeletons::{OwnSkeleton, Unspread, skeletons};
 use super::space::Mapspace;
 
-/// Work that a search may do for one layer.
+/// Work that a search may do for one layer. A search makes passes, each with [`GROWTH`] times the work of the one
+/// before it, so that more effort is never worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Effort {
-    /// Evaluations that improve constructed mappings.
+    /// Evaluations of the first pass that improve constructed mappings.
     pub evaluations: u64,
     /// Choices that exact search may visit; 0 leaves it out.
     pub exact: u64,
-    /// Number of pairs of clusters and spatial axes from which mappings are constructed.
+    /// Number of pairs of form, clusters and spatial axes from which the first pass constructs mappings.
     pub starts: usize,
+    /// Number of passes.
+    pub passes: u32,
+    /// Cycles of the lower bound of a layer for which its last pass may make one more evaluation; 0 for
+    /// none. What takes most time is searched longest.
+    pub cycles_per_evaluation: u64,
 }
 
 impl Effort {
-    /// An effort of these numbers of evaluations, of choices of exact search, and of starts.
+    /// An effort of one pass with these numbers of evaluations, of choices of exact search, and of starts, for
+    /// layers of any length.
     pub const fn new(evaluations: u64, exact: u64, starts: usize) -> Self {
-        Self { evaluations, exact, starts }
+        Self { evaluations, exact, starts, passes: 1, cycles_per_evaluation: 0 }
     }
 
-    /// Whether exact search or annealing take part.
-    pub(super) const fn is_full(self) -> bool {
-        self.exact > 0
+    /// Name; `own` if it is none of [`Effort::ALL`].
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, known)| *known == self).map_or("own", |(name, _)| name)
     }
 
+    /// The effort with this name; `None` if there is none.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|&(_, effort)| effort)
+    }
+
+    /// Evaluations of the last pass, without those of long layers.
+    pub(super) const fn last_evaluations(self) -> u64 {
+        self.evaluations.saturating_mul(GROWTH.pow(self.passes.saturating_sub(1)))
+    }
+
+    /// Evaluations of a pass for a layer that takes at least these cycles.
+    fn evaluations_of(self, pass: u32, cycles: u64) -> u64 {
+        let own = self.evaluations.saturating_mul(GROWTH.pow(pass));
+        let is_last = pass > 0 && pass + 1 == self.passes.min(DEFAULT_PASSES);
+        let more = if is_last { cycles.checked_div(self.cycles_per_evaluation) } else { None };
+        own + more.unwrap_or(0).min(MOST_MORE * own)
+    }
+
+    const fn of_passes(passes: u32, exact: u64) -> Self {
+        Self { evaluations: 150, exact, starts: 6, passes, cycles_per_evaluation: 200 }
+    }
+
+    /// Only the first pass.
+    pub const QUICK: Self = Self::of_passes(1, 0);
     /// Effort of runs, sweeps and searches over systems.
-    pub const QUICK: Self = Self { evaluations: 300, exact: 0, starts: 3 };
-    /// Effort of `xrsim map`.
-    pub const FULL: Self = Self { evaluations: 6_000, exact: 40_000, starts: 8 };
+    pub const DEFAULT: Self = Self::of_passes(DEFAULT_PASSES, 0);
+    /// One more pass, and proofs of small mapspaces by enumeration.
+    pub const FULL: Self = Self::of_passes(DEFAULT_PASSES + 1, 40_000);
 
     /// Efforts by name.
-    pub const ALL: [(&'static str, Self); 2] = [("quick", Self::QUICK), ("full", Self::FULL)];
+    pub const ALL: [(&'static str, Self); 3] =
+        [("quick", Self::QUICK), ("default", Self::DEFAULT), ("full", Self::FULL)];
 }
+
+/// Passes of the default effort.
+const DEFAULT_PASSES: u32 = 2;
+
+/// Work of a pass for that of the one before it.
+const GROWTH: u64 = 8;
 
 impl Default for Effort {
     fn default() -> Self {
-        Self::QUICK
+        Self::DEFAULT
     }
 }
 
-/// Evaluations of an effort from which on single loops above the shared memory are tried one by one.
-const LEAST_FOR_SPLITS: u64 = 100;
+/// Most evaluations that the length of a layer adds, for one of the effort.
+const MOST_MORE: u64 = 20;
 
 /// Certainty about the best mapping that a search found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,14 +137,22 @@ impl Found {
     }
 }
 
-/// A search for the best mapping of one layer.
+/// A search for the best mapping of one form of a layer.
 #[derive(Debug, Clone)]
 pub struct Search<'a> {
     problem: Problem<'a>,
-    rules: Rules,
-    effort: Effort,
-    gap: f64,
+    settings: Settings,
     seeds: Vec<Candidate>,
+}
+
+/// Settings of a search that do not depend on the layer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Settings {
+    pub effort: Effort,
+    /// Rules of exact search.
+    pub rules: Rules,
+    /// Distance to the bound at which the search ends, as a fraction of the bound.
+    pub gap: f64,
 }
 
 impl<'a> Search<'a> {
@@ -116,7 +164,8 @@ impl<'a> Search<'a> {
         space: &'a Mapspace,
     ) -> Self {
         let problem = Problem { nest, machine, limits, space, objective: Objective::default() };
-        Self { problem, rules: Rules::ALL, effort: Effort::QUICK, gap: 0.0, seeds: Vec::new() }
+        let settings = Settings { effort: Effort::default(), rules: Rules::ALL, gap: 0.0 };
+        Self { problem, settings, seeds: Vec::new() }
     }
 
     /// The same search for another objective.
@@ -129,21 +178,21 @@ impl<'a> Search<'a> {
     /// The same search with another effort.
     #[must_use]
     pub fn effort(mut self, effort: Effort) -> Self {
-        self.effort = effort;
+        self.settings.effort = effort;
         self
     }
 
     /// The same search with these rules of exact search.
     #[must_use]
     pub fn rules(mut self, rules: Rules) -> Self {
-        self.rules = rules;
+        self.settings.rules = rules;
         self
     }
 
     /// The same search, which ends when the distance to the bound is at most this fraction of the bound.
     #[must_use]
     pub fn gap(mut self, gap: f64) -> Self {
-        self.gap = gap;
+        self.settings.gap = gap;
         self
     }
 
@@ -157,54 +206,218 @@ impl<'a> Search<'a> {
 
     /// Searches. `None` if no mapping can be counted.
     pub fn run(&self) -> Option<Found> {
-        let problem = &self.problem;
-        let mut starts = skeletons(problem, Unspread::WhereNecessary);
-        starts.sort_by_key(|start| start.compute);
-        let floor = problem.machine_bound();
-        let compute = starts.iter().map(|start| start.compute).min().unwrap_or(0);
-        let bound = Value { cycles: floor.cycles.max(compute), ..floor };
-        let target = problem.objective.of(&bound) * (1.0 + self.gap);
-        let mut improve = Improve::new(problem, target, self.stream());
-        for seed in &self.seeds {
-            improve.seed(seed);
-        }
-        let starts = &starts[..starts.len().min(self.effort.starts)];
-        let share = self.effort.evaluations / (2 * starts.len().max(1)) as u64;
-        for start in starts {
-            if improve.is_done() {
-                break;
+        let seeds: Vec<_> = self.seeds.iter().map(|seed| (0, seed.clone())).collect();
+        search(std::slice::from_ref(&self.problem), self.settings, &seeds).map(|(_, found)| found)
+    }
+}
+
+/// A skeleton of a form from which mappings are constructed.
+#[derive(Clone, Copy)]
+struct Start {
+    form: usize,
+    skeleton: OwnSkeleton,
+}
+
+/// A climb of a form.
+struct Climb {
+    form: usize,
+    place: Place,
+}
+
+/// The search for the best mapping of any of the forms of a layer: `forms` have one machine and one objective.
+/// `seeds` are mappings of forms that are evaluated first. Returns the form and what was found; `None` if no
+/// mapping can be counted.
+pub(super) fn search(
+    forms: &[Problem],
+    settings: Settings,
+    seeds: &[(usize, Candidate)],
+) -> Option<(usize, Found)> {
+    let mut starts = Vec::new();
+    for (form, problem) in forms.iter().enumerate() {
+        let skeletons = skeletons(problem, Unspread::WhereNecessary);
+        starts.extend(skeletons.into_iter().map(|skeleton| Start { form, skeleton }));
+    }
+    starts.sort_by_key(|start| start.skeleton.compute);
+    let floor = forms.first()?.machine_bound();
+    let compute = starts.first().map_or(0, |start| start.skeleton.compute);
+    let bound = Value { cycles: floor.cycles.max(compute), ..floor };
+    let mut work = Work::new(forms, settings, bound);
+    let climbs = seeds.iter().filter_map(|(form, seed)| work.seed(*form, seed)).collect();
+    work.run(&starts, climbs);
+    work.result(&starts, floor)
+}
+
+/// A search in progress.
+struct Work<'a> {
+    forms: &'a [Problem<'a>],
+    settings: Settings,
+    bound: Value,
+    /// Value of the objective at which the search ends.
+    target: f64,
+    climbs_of: Vec<Improve<'a>>,
+}
+
+impl<'a> Work<'a> {
+    fn new(forms: &'a [Problem<'a>], settings: Settings, bound: Value) -> Self {
+        let objective = forms[0].objective;
+        let climbs_of = forms.iter().map(|form| Improve::new(form, stream(form))).collect();
+        let target = objective.of(&bound) * (1.0 + settings.gap);
+        Self { forms, settings, bound, target, climbs_of }
+    }
+
+    fn evaluated(&self) -> u64 {
+        self.climbs_of.iter().map(|it| it.evaluated).sum()
+    }
+
+    /// The form with the best mapping so far.
+    fn best(&self) -> Option<usize> {
+        let known = (0..self.forms.len()).filter(|&it| self.climbs_of[it].incumbent.best.is_some());
+        known.min_by(|&a, &b| {
+            let score = |it: usize| self.climbs_of[it].incumbent.best.as_ref().map(|it| it.0);
+            match (score(a), score(b)) {
+                (Some(a), Some(b)) => compare(&self.forms[0], &a, &b),
+                _ => std::cmp::Ordering::Equal,
             }
-            improve.anneal(&construct(problem, &start.units, &start.axes), 0.0, share);
+        })
+    }
+
+    fn is_done(&self) -> bool {
+        let best = self.best().map(|form| &self.climbs_of[form]);
+        best.is_some_and(|it| it.incumbent.attains(&self.forms[0], self.target))
+    }
+
+    /// Evaluates a seed. A seed may be no mapping of the mapspace; what comes from it would be none either.
+    fn seed(&mut self, form: usize, seed: &Candidate) -> Option<Climb> {
+        let of_form = &mut self.climbs_of[form];
+        if !self.forms[form].contains(seed) {
+            of_form.seed(seed);
+            return None;
         }
-        if let Some((score, best)) = improve.incumbent.best.clone()
-            && score.by_memory
-            && !improve.is_done()
-            && self.effort.evaluations >= LEAST_FOR_SPLITS
-        {
-            improve.split_above(&best);
+        Some(Climb { form, place: of_form.place(seed.clone())? })
+    }
+
+    /// Climbs from seeds and `starts` in passes of more and more work.
+    fn run(&mut self, starts: &[Start], mut climbs: Vec<Climb>) {
+        for pass in 0..self.settings.effort.passes {
+            self.pass(pass, starts, &mut climbs);
         }
-        let left = self.effort.evaluations.saturating_sub(improve.evaluated);
-        // A seed may be no mapping of the mapspace; what comes from it would be none either.
-        let best = improve.incumbent.best.clone().filter(|(_, best)| problem.contains(best));
-        if let Some((_, best)) = best.filter(|_| !improve.is_done()) {
-            let heat = if self.effort.exact > 0 { 0.1 } else { 0.0 };
-            improve.anneal(&best, heat, left);
+    }
+
+    /// Climbs from mappings that are constructed from nothing, and then from tiles of the outermost levels: many
+    /// a little, the better ones longer.
+    fn pass(&mut self, pass: u32, starts: &[Start], climbs: &mut Vec<Climb>) {
+        let effort = self.settings.effort;
+        let budget = effort.evaluations_of(pass, self.bound.cycles) / 2;
+        let most = effort.starts << pass;
+        let starts = &starts[..starts.len().min(most)];
+        for start in starts {
+            if self.is_done() {
+                return;
+            }
+            self.start(start, None, climbs);
         }
-        let (mut counts, done) = (Counts::default(), improve.is_done());
-        let evaluated = improve.evaluated;
-        let mut incumbent = improve.incumbent;
-        let mut enumerated = false;
-        if !done && self.effort.exact > 0 {
-            let exact = Exact::new(problem, self.rules, incumbent, self.effort.exact);
-            let mut exact = exact.until(target);
-            enumerated = exact.run().is_ok();
-            (incumbent, counts) = (exact.incumbent, exact.counts);
+        self.rounds(climbs, most, budget);
+        let above = self.moves_too_much();
+        let mut tiles = Vec::new();
+        for start in starts.iter().take(1 + most / 4) {
+            if self.is_done() {
+                return;
+            }
+            let form = &self.forms[start.form];
+            let found = tiles_of(form, &start.skeleton, &self.bound, above, most);
+            tiles.extend(found.into_iter().map(|tile| (*start, tile)));
         }
-        counts.evaluated += evaluated;
-        let (score, best) = incumbent.best?;
+        let objective = self.forms[0].objective;
+        let key = |tile: &Tile| (objective.of(&tile.value), tile.value.energy_pj);
+        tiles.sort_by(|(_, a), (_, b)| {
+            let (a, b) = (key(a), key(b));
+            a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+        });
+        climbs.truncate(1);
+        for (start, tile) in tiles.iter().take(2 * most) {
+            self.start(start, Some(tile), climbs);
+        }
+        self.rounds(climbs, most, budget);
+        climbs.truncate(1);
+    }
+
+    /// Rounds of climbs of at most `budget` evaluations, each with a fourth of the places of the one before
+    /// it.
+    fn rounds(&mut self, climbs: &mut Vec<Climb>, most: usize, budget: u64) {
+        for (round, heat) in HEATS.into_iter().enumerate() {
+            climbs.sort_by(|a, b| a.place.height.compare(&b.place.height));
+            climbs.truncate((most.max(1) >> (2 * round)).max(1));
+            let share = budget / HEATS.len() as u64 / climbs.len().max(1) as u64;
+            for climb in &mut *climbs {
+                if self.is_done() {
+                    return;
+                }
+                self.climbs_of[climb.form].climb(&mut climb.place, heat, share, self.target);
+            }
+        }
+    }
+
+    /// Constructs a mapping of a skeleton, with the outermost levels if they are known.
+    fn start(&mut self, start: &Start, outer: Option<&Tile>, climbs: &mut Vec<Climb>) {
+        let Start { form, skeleton } = *start;
+        let first = construct(&self.forms[form], skeleton.units(), skeleton.axes(), outer);
+        let place = self.climbs_of[form].place(first);
+        climbs.extend(place.map(|place| Climb { form, place }));
+    }
+
+    /// Whether the best mapping moves more bytes between DRAM and the shared memory than it must, and they count.
+    fn moves_too_much(&self) -> bool {
+        let best = self.best().and_then(|form| self.climbs_of[form].incumbent.best.as_ref());
+        let problem = &self.forms[0];
+        let counts = |score: &Score| score.by_memory || problem.objective != Objective::Cycles;
+        let least = bound::least_dram_bytes(problem.nest, problem.machine);
+        best.is_none_or(|(score, _)| {
+            score.excess > 0 || counts(score) && score.dram_bytes > least + least / 100
+        })
+    }
+
+    /// What was found, after exact search if the effort has one.
+    fn result(mut self, starts: &[Start], floor: Value) -> Option<(usize, Found)> {
+        let Settings { effort, rules, .. } = self.settings;
+        let mut counts = Counts { evaluated: self.evaluated(), ..Counts::default() };
+        let mut enumerated = effort.exact > 0;
+        if effort.exact > 0 && !self.is_done() {
+            let mut incumbent = Incumbent::default();
+            let best = self.best()?;
+            std::mem::swap(&mut incumbent, &mut self.climbs_of[best].incumbent);
+            let (score, _) = incumbent.best.as_ref()?;
+            let mut least = *score;
+            self.climbs_of[best].incumbent = incumbent;
+            for (form, problem) in self.forms.iter().enumerate() {
+                let of_form = |start: &&Start| start.form == form;
+                let compute = starts.iter().find(of_form).map(|start| start.skeleton.compute);
+                let Some(compute) = compute else { continue };
+                let bound = Value { cycles: floor.cycles.max(compute), ..floor };
+                if least.excess == 0 && !problem.objective.may_improve(&bound, &least.value) {
+                    continue;
+                }
+                let own = std::mem::take(&mut self.climbs_of[form].incumbent);
+                let exact = Exact::new(problem, rules, own, effort.exact);
+                let mut exact = exact.until(self.target);
+                enumerated &= exact.run().is_ok();
+                counts.add(&exact.counts);
+                if let Some((score, _)) = &exact.incumbent.best
+                    && compare(problem, score, &least).is_lt()
+                {
+                    least = *score;
+                }
+                self.climbs_of[form].incumbent = exact.incumbent;
+                if self.is_done() {
+                    break;
+                }
+            }
+        }
+        let form = self.best()?;
+        let problem = &self.forms[form];
+        let (score, best) = self.climbs_of[form].incumbent.best.clone()?;
         // A seed that is no mapping of the mapspace may be faster than all of those.
         let least = if score.excess == 0 { score.value.cycles } else { u64::MAX };
-        let bound = Value { cycles: floor.cycles.max(bound.cycles.min(least)), ..bound };
+        let bound = Value { cycles: floor.cycles.max(self.bound.cycles.min(least)), ..self.bound };
         let mapping = best.mapping(problem.nest, problem.machine)?;
         let evaluation = problem.evaluate(&mapping)?;
         let attains = problem.objective.allows(&score.value)
@@ -215,14 +428,16 @@ impl<'a> Search<'a> {
             () if enumerated => Status::OptimalByEnumeration,
             () => Status::Gap,
         };
-        Some(Found { mapping, evaluation, bound, status, counts })
+        Some((form, Found { mapping, evaluation, bound, status, counts }))
     }
+}
 
-    /// Seed of the random numbers: a digest of the extents, so that equal layers have equal results.
-    fn stream(&self) -> u64 {
-        let extents = self.problem.nest.extents();
-        extents.iter().fold(0x9e37_79b9_7f4a_7c15, |hash: u64, &extent| {
-            (hash ^ u64::from(extent)).wrapping_mul(0x0100_0000_01b3).rotate_left(23)
-        })
-    }
+/// Heats of the rounds of climbs of a pass.
+const HEATS: [f64; 3] = [0.02, 0.1, 0.1];
+
+/// Seed of the random numbers: a digest of the extents, so that equal layers have equal results.
+fn stream(problem: &Problem) -> u64 {
+    problem.nest.extents().iter().fold(0x9e37_79b9_7f4a_7c15, |hash: u64, &extent| {
+        (hash ^ u64::from(extent)).wrapping_mul(0x0100_0000_01b3).rotate_left(23)
+    })
 }

@@ -14,13 +14,15 @@ pub enum Sizes {
     /// ceil(D/n) for n from 1 to D: for every number of chunks the size that makes them most equal.
     #[default]
     Balanced,
+    /// Every size from 1 to D.
+    All,
     /// Given sizes, those below D.
     List(Vec<u32>),
 }
 
 impl Sizes {
     /// Names of the families in files and on the command line.
-    pub const NAMES: [&'static str; 3] = ["divisors", "powers", "balanced"];
+    pub const NAMES: [&'static str; 4] = ["divisors", "powers", "balanced", "all"];
 
     /// The family with this name; `None` if there is none.
     pub fn parse(name: &str) -> Option<Self> {
@@ -28,6 +30,7 @@ impl Sizes {
             "divisors" => Some(Self::Divisors),
             "powers" => Some(Self::Powers),
             "balanced" => Some(Self::Balanced),
+            "all" => Some(Self::All),
             _ => None,
         }
     }
@@ -40,6 +43,7 @@ impl Sizes {
                 (0..32).map(|power| 1u32 << power).take_while(|&it| it < extent).collect()
             }
             Self::Balanced => balanced(extent),
+            Self::All => (1..extent).collect(),
             Self::List(list) => list.iter().copied().filter(|&it| 0 < it && it < extent).collect(),
         };
         sizes.push(extent);
@@ -55,7 +59,26 @@ impl fmt::Display for Sizes {
             Self::Divisors => f.write_str("divisors"),
             Self::Powers => f.write_str("powers"),
             Self::Balanced => f.write_str("balanced"),
+            Self::All => f.write_str("all"),
             Self::List(list) => write!(f, "{list:?}"),
+        }
+    }
+}
+
+impl Sizes {
+    /// The size of the family nearest to `size`, from 1 to `extent`.
+    pub(super) fn nearest(&self, size: u32, extent: u32) -> u32 {
+        let size = size.clamp(1, extent);
+        match self {
+            Self::All => size,
+            Self::Balanced => extent.div_ceil(extent.div_ceil(size)),
+            Self::Powers if size == extent => extent,
+            Self::Powers => 1 << size.ilog2(),
+            Self::Divisors | Self::List(_) => {
+                let sizes = self.of(extent);
+                let distance = |&other: &u32| other.abs_diff(size);
+                sizes.into_iter().min_by_key(distance).unwrap_or(extent)
+            }
         }
     }
 }

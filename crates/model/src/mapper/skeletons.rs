@@ -1,35 +1,54 @@
 //! Pairs of units and spread axes of all levels: the outermost choices of a mapping.
 
-use crate::cost::loop_nest::Axis;
+use crate::cost::loop_nest::{Axis, Mapping};
 
 use super::bound::Skeleton;
 use super::problem::Problem;
 use super::space::Mapspace;
 
 /// Units and spread axes of every level, outermost first.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct OwnSkeleton {
     /// Whether the first level is the one above the shared memory.
     pub has_off_chip: bool,
-    pub units: Vec<u32>,
-    pub axes: Vec<Option<Axis>>,
+    units: [u32; Mapping::MAX_LEVELS],
+    axes: [Option<Axis>; Mapping::MAX_LEVELS],
+    n_levels: usize,
     /// Least cycles in which the PEs execute the layer.
     pub compute: u64,
 }
 
 impl OwnSkeleton {
-    /// The same skeleton with a level above the shared memory.
-    pub(super) fn under_off_chip(&self) -> Self {
-        Self {
-            has_off_chip: true,
-            units: [&[1], &self.units[..]].concat(),
-            axes: [&[None], &self.axes[..]].concat(),
-            compute: self.compute,
-        }
+    const EMPTY: Self = Self {
+        has_off_chip: false,
+        units: [1; Mapping::MAX_LEVELS],
+        axes: [None; Mapping::MAX_LEVELS],
+        n_levels: 0,
+        compute: 0,
+    };
+
+    /// Units of every level.
+    pub(super) fn units(&self) -> &[u32] {
+        &self.units[..self.n_levels]
+    }
+
+    /// Axis that every level spreads.
+    pub(super) fn axes(&self) -> &[Option<Axis>] {
+        &self.axes[..self.n_levels]
+    }
+
+    /// The same skeleton with a level above the shared memory; `None` if it has as many levels as a mapping may.
+    pub(super) fn under_off_chip(&self) -> Option<Self> {
+        let mut under = Self { has_off_chip: true, ..*self };
+        under.n_levels = Some(self.n_levels + 1).filter(|&it| it <= Mapping::MAX_LEVELS)?;
+        under.units[1..].copy_from_slice(&self.units[..Mapping::MAX_LEVELS - 1]);
+        under.axes[1..].copy_from_slice(&self.axes[..Mapping::MAX_LEVELS - 1]);
+        (under.units[0], under.axes[0]) = (1, None);
+        Some(under)
     }
 
     pub(super) fn as_ref(&self) -> Skeleton<'_> {
-        Skeleton { units: &self.units, axes: &self.axes }
+        Skeleton { units: self.units(), axes: self.axes() }
     }
 }
 
@@ -44,29 +63,42 @@ pub(super) enum Unspread {
 
 /// Every pair of a list of cluster sizes and of spread axes in a mapspace.
 pub(super) fn skeletons(problem: &Problem, unspread: Unspread) -> Vec<OwnSkeleton> {
-    let Problem { nest, machine, space, .. } = *problem;
+    let Problem { machine, space, .. } = *problem;
     let mut found = Vec::new();
     for clusters in &space.clusters {
         let Some(units) = Mapspace::units(clusters, machine) else { continue };
-        let mut lists = vec![Vec::new()];
-        for level in 0..units.len() {
-            let splits = |axis: &Axis| nest.extent(*axis) > 1;
-            let spread = space.level(level).spatial.iter().filter(splits).map(Some);
-            let mut choices: Vec<_> = spread.collect();
-            if unspread == Unspread::Any || choices.is_empty() {
-                choices.insert(0, None);
-            }
-            let longer = |list: Vec<Option<Axis>>| {
-                let add = move |&axis: &Option<Axis>| [&list[..], &[axis]].concat();
-                choices.iter().map(add).collect::<Vec<_>>()
-            };
-            lists = lists.into_iter().flat_map(longer).collect();
+        if units.len() > Mapping::MAX_LEVELS {
+            continue;
         }
-        found.extend(lists.into_iter().map(|axes| {
-            let skeleton = Skeleton { units: &units, axes: &axes };
-            let compute = skeleton.compute_cycles(nest.extents(), machine.rate);
-            OwnSkeleton { has_off_chip: false, units: units.clone(), axes, compute }
-        }));
+        let mut skeleton = OwnSkeleton { n_levels: units.len(), ..OwnSkeleton::EMPTY };
+        skeleton.units[..units.len()].copy_from_slice(&units);
+        spread(problem, unspread, &mut skeleton, 0, &mut found);
     }
     found
+}
+
+/// Adds every choice of the axes of `level` and deeper ones.
+fn spread(
+    problem: &Problem,
+    unspread: Unspread,
+    skeleton: &mut OwnSkeleton,
+    level: usize,
+    found: &mut Vec<OwnSkeleton>,
+) {
+    if level == skeleton.n_levels {
+        let compute = skeleton.as_ref();
+        let compute = compute.compute_cycles(problem.nest.extents(), problem.machine.rate);
+        found.push(OwnSkeleton { compute, ..*skeleton });
+        return;
+    }
+    let splits = |axis: &Axis| problem.nest.extent(*axis) > 1;
+    let mut may_spread = problem.space.level(level).spatial.iter().filter(splits).peekable();
+    if unspread == Unspread::Any || may_spread.peek().is_none() {
+        skeleton.axes[level] = None;
+        spread(problem, unspread, skeleton, level + 1, found);
+    }
+    for axis in may_spread {
+        skeleton.axes[level] = Some(axis);
+        spread(problem, unspread, skeleton, level + 1, found);
+    }
 }

@@ -1,42 +1,49 @@
 //! Choices that are kept, so that equal ones are made once: in memory, in the table that comes with the
 //! program, and in a folder.
 //!
-//! Choices for one accelerator under one objective make a section, which is one file. Its name is a digest
-//! of everything that its choices depend on, and its last line is a digest of all others: a file of
-//! another version has another name, and one that was cut or changed is not read. A file is written
-//! aside and renamed, with the choices that other processes wrote meanwhile.
+//! Choices that answer one kind of question make a section, which is one file. Its name is a digest of
+//! everything that its choices depend on: accelerator, objective, effort, and what cost model and search compute.
+//! A line of a file is an answer only if it is checked for the layer that is asked for; otherwise the layer is
+//! searched again. A value therefore never depends on what is kept.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::cost::loop_nest::Machine;
 use crate::digest::Digest;
 use crate::hardware::Accelerator;
 
+use super::files;
 use super::kept::{Kept, LayerKey};
 use super::problem::Limits;
+use super::question::Question;
 use super::row;
-use super::table::{self, Table};
+use super::search::{Effort, Status};
+use super::table::{self, REMARK, Shipped};
 
-/// Version of the cost model and of the mapper: choices of other versions are not read. It is raised when
-/// an evaluation or a search changes.
-pub(super) const VERSION: u32 = 3;
+/// Text of what cost model and search compute, which is known when it is first asked for.
+pub(super) type Version = fn() -> &'static str;
 
 /// Choices by everything that they depend on.
 #[derive(Debug, Default)]
 pub struct Store {
     /// Folder of the files.
     folder: Mutex<Option<PathBuf>>,
-    /// Files of a table by name, without their folder.
-    table: Table,
-    /// Whether the table is left aside.
-    is_aside: AtomicBool,
-    sections: Mutex<HashMap<Box<str>, Arc<Section>>>,
+    /// Files of a table, in the order of their sections.
+    table: &'static [Shipped],
+    sections: Mutex<Sections>,
+    refused: Arc<Refused>,
+}
+
+#[derive(Debug, Default)]
+struct Sections {
+    by_key: HashMap<Box<str>, Arc<Section>>,
+    /// Sections of accelerators by hashes, so that a key is written once for an accelerator.
+    by_accelerator: HashMap<u64, Vec<(Accelerator, Effort, Arc<Section>)>>,
 }
 
 /// Choices of this process.
@@ -56,19 +63,6 @@ impl Store {
         *lock(&self.folder) = Some(folder.into());
     }
 
-    /// Leaves the table that comes with the program aside, for comparisons of accelerators of which it has only some:
-    /// it was made with full effort, and a quick search of the others would look like a loss. Choices that were
-    /// taken from it before stay.
-    pub fn leave_table_aside(&self) {
-        self.is_aside.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the table that comes with the program has choices for an accelerator.
-    pub fn ships(&self, accelerator: &Accelerator) -> bool {
-        let name = file_name(&section_key(accelerator));
-        self.table.binary_search_by_key(&&*name, |(name, _)| name).is_ok()
-    }
-
     /// Writes every section with new choices into the folder, if there is one.
     ///
     /// # Errors
@@ -76,99 +70,235 @@ impl Store {
     /// The error of the first file that cannot be written.
     pub fn save(&self) -> io::Result<()> {
         let Some(folder) = lock(&self.folder).clone() else { return Ok(()) };
-        let sections: Vec<_> = lock(&self.sections).values().cloned().collect();
+        let sections: Vec<_> = lock(&self.sections).by_key.values().cloned().collect();
         sections.iter().try_for_each(|section| section.save(&folder))?;
-        remove_leftovers(&folder);
+        files::remove_leftovers(&folder);
         Ok(())
     }
 
-    /// The choices for an accelerator.
-    pub fn section(&self, accelerator: &Accelerator) -> Arc<Section> {
-        self.section_of(section_key(accelerator))
+    /// Files, and lines of files, that were no answers so that layers were searched again: for every file its path
+    /// and the first reason, in the order of the paths.
+    pub fn refused(&self) -> Vec<(String, String)> {
+        self.refused.list()
     }
 
-    /// The choices that depend on everything in `key`.
-    pub(super) fn section_of(&self, key: Box<str>) -> Arc<Section> {
+    /// The choices for an accelerator by searches with an effort.
+    pub(super) fn section(
+        &self,
+        accelerator: &Accelerator,
+        effort: Effort,
+        version: Version,
+    ) -> Arc<Section> {
+        let hash = hash(accelerator);
+        let known = |sections: &Sections| {
+            let alike = sections.by_accelerator.get(&hash)?.iter();
+            let mut alike = alike.filter(|(_, other, _)| *other == effort);
+            let found = alike.find(|(other, ..)| other.costs_as(accelerator))?;
+            Some(Arc::clone(&found.2))
+        };
+        if let Some(section) = known(&lock(&self.sections)) {
+            return section;
+        }
+        let section = self.section_of(key(accelerator, effort), version);
         let mut sections = lock(&self.sections);
-        if let Some(section) = sections.get(&*key) {
-            return Arc::clone(section);
+        // Another thread may have been faster.
+        if known(&sections).is_none() {
+            let entry = (accelerator.clone(), effort, Arc::clone(&section));
+            sections.by_accelerator.entry(hash).or_default().push(entry);
         }
-        let name = file_name(&key);
-        let mut choices = HashMap::new();
-        let shipped = self.table.binary_search_by_key(&&*name, |(name, _)| name).ok();
-        let shipped = shipped.filter(|_| !self.is_aside.load(Ordering::Relaxed));
-        if let Some(text) = shipped.map(|at| self.table[at].1) {
-            merge(&mut choices, read(text));
-        }
-        if let Some(folder) = &*lock(&self.folder) {
-            merge(&mut choices, read_file(&folder.join(&name)));
-        }
-        let state = State { choices, is_new: false };
-        let section = Arc::new(Section { name, state: Mutex::new(state) });
-        sections.insert(key, Arc::clone(&section));
         section
     }
-}
 
-/// Name of the file of a section.
-pub fn file_name(key: &str) -> String {
-    format!("{}.txt", &Digest::compute(key.as_bytes()).hex()[..32])
+    /// The choices that depend on everything in `key`, and on the version.
+    pub(super) fn section_of(&self, key: Box<str>, version: Version) -> Arc<Section> {
+        if let Some(section) = lock(&self.sections).by_key.get(&*key) {
+            return Arc::clone(section);
+        }
+        let section = Section { key: key.clone(), version, ..Section::new(&self.refused) };
+        let folder = lock(&self.folder).clone();
+        let section = section.reading(self.table, folder.as_deref());
+        Arc::clone(lock(&self.sections).by_key.entry(key).or_insert(Arc::new(section)))
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Choices for one accelerator under one objective.
+/// Hash that is equal for accelerators that cost the same, and rarely equal for others.
+fn hash(accelerator: &Accelerator) -> u64 {
+    let Accelerator { pes, clock, noc, memory, datapath, .. } = accelerator;
+    let mut hasher = DefaultHasher::new();
+    (pes, clock, noc, memory, datapath).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Text of everything of an accelerator and an effort that choices depend on.
+fn key(accelerator: &Accelerator, effort: Effort) -> Box<str> {
+    let machine = Machine::from_accelerator(accelerator);
+    let limits = Limits::from_accelerator(accelerator);
+    let Accelerator { flexibility, mapping_objective: objective, .. } = accelerator;
+    let flow = &accelerator.dataflow;
+    let flow = (flow.directives(), flow.layers(), flow.stationary());
+    format!("{effort:?} {flexibility} {objective} {machine:?} {limits:?} {flow:?}").into()
+}
+
+/// Files and lines that were no answers: reasons by file and layer, without a layer for whole files.
+#[derive(Debug, Default)]
+struct Refused(Mutex<BTreeMap<String, BTreeMap<String, String>>>);
+
+impl Refused {
+    fn add(&self, file: &str, layer: &str, reason: &str) {
+        let mut files = lock(&self.0);
+        files.entry(file.into()).or_default().entry(layer.into()).or_insert(reason.into());
+    }
+
+    fn list(&self) -> Vec<(String, String)> {
+        let of_file = |(file, reasons): (&String, &BTreeMap<String, String>)| {
+            let reason = reasons.values().next().cloned().unwrap_or_default();
+            (file.clone(), reason)
+        };
+        lock(&self.0).iter().map(of_file).collect()
+    }
+}
+
+/// Choices that answer one kind of question.
 #[derive(Debug)]
 pub struct Section {
-    /// Name of its file.
-    name: String,
+    key: Box<str>,
+    version: Version,
+    /// Name of its file, without its ending.
+    name: OnceLock<String>,
+    /// Contents of the file of the table.
+    shipped: Option<Shipped>,
+    /// Path and contents of the file of the folder.
+    file: Option<(PathBuf, String)>,
     state: Mutex<State>,
+    refused: Arc<Refused>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    choices: HashMap<LayerKey, Kept>,
+    choices: HashMap<LayerKey, Entry>,
     /// Whether there are choices that its file does not have.
     is_new: bool,
 }
 
+#[derive(Debug)]
+struct Entry {
+    kept: Kept,
+    /// Whether a search of this process found it.
+    is_own: bool,
+}
+
 impl Section {
-    /// The known choice of a layer, or that of `search`, which is kept. A choice of a quick search does
-    /// not count as known if a `full` one is asked for. Two threads that ask for the same unknown layer
-    /// at once both search, and find the same.
+    fn new(refused: &Arc<Refused>) -> Self {
+        Self {
+            key: Box::default(),
+            version: || "",
+            name: OnceLock::new(),
+            shipped: None,
+            file: None,
+            state: Mutex::default(),
+            refused: Arc::clone(refused),
+        }
+    }
+
+    /// Digest of everything that its choices depend on, by which files are called.
+    pub fn name(&self) -> &str {
+        self.name.get_or_init(|| {
+            let text = format!("{} {}", (self.version)(), self.key);
+            Digest::compute(text.as_bytes()).hex()[..32].into()
+        })
+    }
+
+    /// The section with its file of a table and that of a folder.
+    fn reading(mut self, table: &[Shipped], folder: Option<&Path>) -> Self {
+        // The version of the searches that make the version itself is not known yet.
+        if !table.is_empty() {
+            let at = table.binary_search_by_key(&self.name(), |file| file.section);
+            self.shipped = at.ok().map(|at| table[at]);
+        }
+        if let Some(folder) = folder {
+            let path = self.path(folder);
+            self.file = self.read(&path).map(|text| (path, text));
+        }
+        self
+    }
+
+    fn path(&self, folder: &Path) -> PathBuf {
+        folder.join(format!("{}.txt", self.name()))
+    }
+
+    /// Contents of a file; `None` without one that is read.
+    fn read(&self, path: &Path) -> Option<String> {
+        files::read(path, &self.first_line()).unwrap_or_else(|reason| {
+            self.refused.add(&path.display().to_string(), "", &reason);
+            None
+        })
+    }
+
+    fn first_line(&self) -> String {
+        format!("{REMARK}xrsim mappings {}", (self.version)())
+    }
+
+    /// The known choice of a layer, or that of `search`, which is kept. Two threads that ask for the same
+    /// unknown layer at once both search, and find the same.
     pub(super) fn get_or_search(
         &self,
-        key: LayerKey,
-        full: bool,
+        key: &LayerKey,
+        question: &Question<'_>,
         search: impl FnOnce() -> Option<Kept>,
     ) -> Option<Kept> {
-        let known = self.get(&key).filter(|kept| kept.full || !full);
-        if known.is_some() {
-            return known;
+        if let Some(kept) = self.get(key) {
+            return Some(kept);
+        }
+        if let Some(kept) = self.look_up(key, question) {
+            self.put(key, &kept, false);
+            return Some(kept);
         }
         let kept = search()?;
-        self.put(key, kept.clone());
+        let kept = Kept { is_inside: question.contains(&kept.choice), ..kept };
+        self.put(key, &kept, true);
         Some(kept)
     }
 
-    /// The known choice of a layer.
+    /// The choice of a layer in the files, if it is one.
+    fn look_up(&self, key: &LayerKey, question: &Question<'_>) -> Option<Kept> {
+        if self.shipped.is_none() && self.file.is_none() {
+            return None;
+        }
+        let layer = row::key(key);
+        let answer = |text: &str, file: &dyn Fn() -> String| {
+            let line = table::find(table::choices_of(text), &layer)?;
+            let refuse = |reason| self.refused.add(&file(), &layer, reason);
+            question.answer(key, line).map_err(refuse).ok()
+        };
+        let shipped = self.shipped.and_then(|it| answer(it.text, &|| it.name.into()));
+        shipped.or_else(|| {
+            let (path, text) = self.file.as_ref()?;
+            answer(text, &|| path.display().to_string())
+        })
+    }
+
+    /// The choice of a layer that was asked for before in this process.
     pub fn get(&self, key: &LayerKey) -> Option<Kept> {
-        lock(&self.state).choices.get(key).cloned()
+        lock(&self.state).choices.get(key).map(|entry| entry.kept.clone())
     }
 
-    /// Keeps a choice.
-    pub(super) fn put(&self, key: LayerKey, kept: Kept) {
+    fn put(&self, key: &LayerKey, kept: &Kept, is_own: bool) {
         let mut state = lock(&self.state);
-        state.is_new = true;
-        state.choices.insert(key, kept);
+        state.is_new |= is_own && is_written(kept);
+        state.choices.insert(key.clone(), Entry { kept: kept.clone(), is_own });
     }
 
-    /// Every known choice, in no order.
+    /// Every choice that was asked for in this process, in the order of their lines.
     pub fn all(&self) -> Vec<(LayerKey, Kept)> {
         let state = lock(&self.state);
-        state.choices.iter().map(|(key, kept)| (key.clone(), kept.clone())).collect()
+        let all = state.choices.iter();
+        let mut all: Vec<_> = all.map(|(key, it)| (key.clone(), it.kept.clone())).collect();
+        all.sort_by_cached_key(|(key, _)| row::key(key));
+        all
     }
 
     fn save(&self, folder: &Path) -> io::Result<()> {
@@ -176,145 +306,59 @@ impl Section {
         if !state.is_new {
             return Ok(());
         }
-        let path = folder.join(&self.name);
-        merge(&mut state.choices, read_file(&path));
-        std::fs::create_dir_all(folder)?;
-        let aside = folder.join(format!("{}.{}", self.name, std::process::id()));
-        let written = std::fs::write(&aside, text(&state.choices));
-        let renamed = written.and_then(|()| std::fs::rename(&aside, &path));
-        if renamed.is_err() {
-            let _ = std::fs::remove_file(&aside);
-        }
-        state.is_new = renamed.is_err();
-        renamed
-    }
-}
-
-/// Age from which on a file written aside was left by a process that was killed.
-const LEFT: Duration = Duration::from_secs(3600);
-
-/// Removes files that killed processes wrote aside. One that cannot be removed does no harm.
-fn remove_leftovers(folder: &Path) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.rsplit_once(".txt."));
-        let is_aside = process.is_some_and(|(_, id)| id.parse::<u32>().is_ok());
-        let modified = entry.metadata().and_then(|data| data.modified());
-        let is_old = || modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > LEFT));
-        if is_aside && is_old() {
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
-}
-
-/// Adds choices. Those of a full search replace those of a quick one.
-fn merge(choices: &mut HashMap<LayerKey, Kept>, others: Vec<(LayerKey, Kept)>) {
-    for (key, kept) in others {
-        let known = choices.get(&key);
-        if known.is_none_or(|known| kept.full && !known.full) {
-            choices.insert(key, kept);
-        }
-    }
-}
-
-/// Contents of a file: a first line, choices in the order of their lines, and the digest of them.
-fn text(choices: &HashMap<LayerKey, Kept>) -> String {
-    let mut lines: Vec<_> = choices.iter().map(|(key, kept)| row::write(key, kept)).collect();
-    lines.sort_unstable();
-    let mut text = format!("{}\n", first_line());
-    lines.iter().for_each(|line| {
-        text.push_str(line);
+        let path = self.path(folder);
+        let others = self.read(&path).unwrap_or_default();
+        // A line of another process stays until it is asked for: it is not known what it answers.
+        let others = table::choices_of(&others).lines();
+        let mut lines: BTreeMap<&str, &str> = others.filter_map(row::split).collect();
+        let own = state.choices.iter().filter(|(_, it)| it.is_own && is_written(&it.kept));
+        let own: Vec<_> = own.map(|(key, it)| row::write(key, &it.kept)).collect();
+        lines.extend(own.iter().filter_map(|line| row::split(line)));
+        let mut text = self.first_line();
         text.push('\n');
-    });
-    // Writing to a string does not fail.
-    let digest = Digest::compute(text.as_bytes()).hex();
-    let _ = writeln!(text, "sha256 {digest}");
-    text
-}
-
-fn first_line() -> String {
-    format!("xrsim mappings {VERSION}")
-}
-
-/// Largest file that is read \[byte\].
-const MAX_BYTES: u64 = 64 << 20;
-
-fn read_file(path: &Path) -> Vec<(LayerKey, Kept)> {
-    let is_small = std::fs::metadata(path).is_ok_and(|data| data.len() <= MAX_BYTES);
-    let text = is_small.then(|| std::fs::read_to_string(path).ok()).flatten();
-    text.map_or(Vec::new(), |text| read(&text))
-}
-
-/// Choices of a file; none of a file that is not whole, or of another version.
-fn read(text: &str) -> Vec<(LayerKey, Kept)> {
-    let Some(end) = text.trim_end_matches('\n').rfind('\n') else { return Vec::new() };
-    let (body, last) = text.split_at(end + 1);
-    let digest = Digest::compute(body.as_bytes()).hex();
-    let whole = last.trim_end().strip_prefix("sha256 ") == Some(&digest);
-    let mut lines = body.lines();
-    if !whole || lines.next() != Some(&first_line()) {
-        return Vec::new();
-    }
-    lines.filter_map(row::read).collect()
-}
-
-/// Text of everything of an accelerator that choices depend on.
-pub fn section_key(accelerator: &Accelerator) -> Box<str> {
-    let mut text = String::new();
-    let machine = Machine::from_accelerator(accelerator);
-    let limits = Limits::from_accelerator(accelerator);
-    let Accelerator { flexibility, mapping_objective: objective, .. } = accelerator;
-    let flow = &accelerator.dataflow;
-    let flow = (flow.directives(), flow.layers(), flow.stationary());
-    // Writing to a string does not fail.
-    let _ = write!(text, "{VERSION} {flexibility} {objective} {machine:?} {limits:?} {flow:?}");
-    text.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LINES: &str = "xrsim mappings 3\n\
-        1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full bound 90 5.5 90 2 = 4:K2\n\
-        1,1,8,4,7,1,1,1/1,1,7,0/1,1,1,0 - - quick gap 90 5.5 80 2 = 4:K2\n";
-
-    fn whole() -> String {
-        format!("{LINES}sha256 {}\n", Digest::compute(LINES.as_bytes()).hex())
-    }
-
-    #[test]
-    fn a_file_is_written_as_it_was_read() {
-        let mut choices = HashMap::new();
-        merge(&mut choices, read(&whole()));
-        assert_eq!(choices.len(), 2);
-        assert_eq!(text(&choices), whole());
-    }
-
-    #[test]
-    fn a_file_that_was_cut_or_changed_or_is_of_another_version_is_not_read() {
-        let whole = whole();
-        for end in 0..whole.len() - 1 {
-            assert!(read(&whole[..end]).is_empty(), "cut at {end}");
+        for (key, answer) in lines {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{key} {answer}");
         }
-        assert!(read(&whole.replace("4:K2", "4:K4")).is_empty());
-        let other = LINES.replace("mappings 3", "mappings 2");
-        let other = format!("{other}sha256 {}\n", Digest::compute(other.as_bytes()).hex());
-        assert!(read(&other).is_empty());
+        std::fs::create_dir_all(folder)?;
+        files::replace(&path, &files::finish(text))?;
+        state.is_new = false;
+        Ok(())
     }
 
-    #[test]
-    fn a_full_search_wins() {
-        let mut choices = HashMap::new();
-        merge(&mut choices, read(&whole()));
-        let mut others = read(&whole());
-        for (_, kept) in &mut others {
-            kept.full = !kept.full;
-            kept.value.cycles = 70;
+    /// The choices that were asked for in this process as a file of the table that comes with the program, below
+    /// remarks for people with these names and values.
+    pub fn table_text(&self, remarks: &[(&str, String)]) -> String {
+        let all = self.all();
+        let cycles: u64 = all.iter().filter_map(|(_, kept)| kept.cycles()).sum();
+        let bound: u64 = all.iter().map(|(_, kept)| kept.bound.cycles).sum();
+        let above = 100.0 * (cycles as f64 / bound.max(1) as f64 - 1.0);
+        let own = [
+            ("version", (self.version)().into()),
+            ("section", self.name().into()),
+            ("layers", all.len().to_string()),
+            ("cycles", cycles.to_string()),
+            ("bound", format!("{bound} cycles, the mappings are {above:.2} % above it")),
+        ];
+        let mut text = String::new();
+        for (name, value) in remarks.iter().chain(&own) {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{REMARK}{name}: {value}");
         }
-        merge(&mut choices, others);
-        assert!(choices.values().all(|kept| kept.full));
-        assert_eq!(choices.values().filter(|kept| kept.value.cycles == 70).count(), 1);
+        for (key, kept) in all.iter().filter(|(_, kept)| is_written(kept)) {
+            text.push_str(&row::write(key, kept));
+            text.push('\n');
+        }
+        files::finish(text)
     }
+}
+
+/// Whether a choice is written into files: a mapping that exceeds capacities is none.
+fn is_written(kept: &Kept) -> bool {
+    kept.status != Status::NoLegalMapping
+}
+
+/// Whether a file ends with the digest of its other lines, and has its lines in order.
+pub fn is_sound(text: &str) -> bool {
+    files::is_whole(text) && table::choices_of(text).lines().is_sorted()
 }

@@ -1,5 +1,7 @@
 //! Tables of small mapspaces that were enumerated independently.
 
+mod stored;
+
 use crate::cost::loop_nest::{
     Bandwidth, Energies, Extents, Fill, Machine, Nest, NocLevel, Widths, Window,
 };

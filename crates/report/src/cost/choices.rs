@@ -1,9 +1,15 @@
 //! Forms and mappings that accelerators choose for layers (docs/explanation/mapper.md, section 6).
 
 use xrsim_model::cost::loop_nest::{NestReport, nests_of_network};
+<<<<<<< HEAD
 use xrsim_model::cost::{Certainty, NetworkCost, Quantity};
 use xrsim_model::hardware::Flexibility;
 use xrsim_model::mapper::{Chooser, mapping_text};
+=======
+use xrsim_model::cost::{Certainty, CostModel, NetworkCost, Quantity};
+use xrsim_model::hardware::Flexibility;
+use xrsim_model::mapper::mapping_text;
+>>>>>>> choices
 use xrsim_model::model::Network;
 
 use super::{Variant, text};
@@ -23,13 +29,22 @@ impl LayerChoice {
     /// The choices for every layer of a network of this cost, indexed by layer; empty if the accelerator has
     /// none.
     pub(super) fn of_network(
+<<<<<<< HEAD
+=======
+        model: &dyn CostModel,
+>>>>>>> choices
         network: &Network,
         variant: &Variant,
         cost: Option<&NetworkCost>,
     ) -> Vec<Self> {
         let Some(choices) = cost.and_then(NetworkCost::choices) else { return Vec::new() };
+<<<<<<< HEAD
         let (accelerator, chooser) = (&variant.accelerator, Chooser::default());
         let nests = nests_of_network(network, accelerator, Some(&chooser)).unwrap_or_default();
+=======
+        let nests = nests_of_network(network, &variant.accelerator, model.chooser());
+        let nests = nests.unwrap_or_default();
+>>>>>>> choices
         let text = |it: &NestReport| mapping_text(&it.written, &it.nest, &it.mapping);
         let of_layer = |(nests, certainty): (&Vec<NestReport>, &Option<Certainty>)| Self {
             mappings: nests.iter().map(text).collect(),
@@ -45,7 +60,7 @@ impl LayerChoice {
 
     /// Cells of [`COLUMNS`].
     pub(super) fn cells(&self, variant: &Variant) -> [Quantity; COLUMNS.len()] {
-        let search = self.certainty.map_or("", |it| if it.full { "full" } else { "quick" });
+        let search = self.certainty.map_or("", |it| it.effort);
         let gap = self.gap_percent().map_or(text(""), Quantity::Real);
         let mappings = text(&self.mappings.join(" | "));
         [text(variant.flexibility().name()), mappings, text(search), gap]
@@ -79,18 +94,17 @@ pub(super) fn line<'a>(
             named.collect::<Vec<_>>().join("; ")
         }
     };
-    let (mut gaps, mut n_full, mut n) = (Vec::new(), 0, 0);
+    let (mut gaps, mut effort) = (Vec::new(), "");
     for certainty in choices.filter_map(|it| it.certainty) {
         gaps.push(certainty.gap_percent());
-        n_full += usize::from(certainty.full);
-        n += 1;
+        effort = certainty.effort;
     }
     gaps.sort_by(f64::total_cmp);
     let known = match (gaps.get(gaps.len() / 2), gaps.last()) {
         (Some(median), Some(most)) => format!(
-            "; {} of {n} layers by quick search; latency above its lower bound: median {median:.1} %, \
-             most {most:.1} %",
-            n - n_full
+            ", {effort} effort; latency of {} layers above its lower bound: median {median:.1} %, most \
+             {most:.1} %",
+            gaps.len()
         ),
         _ => String::new(),
     };

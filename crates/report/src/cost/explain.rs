@@ -4,22 +4,21 @@
 use std::fmt::Write as _;
 
 use crate::table::{Columns, Style};
-use xrsim_model::cost::Infeasible;
 use xrsim_model::cost::loop_nest::nest::{Axis, Extents, outputs, weights};
 use xrsim_model::cost::loop_nest::{
     DramTraffic, Evaluation, Level, LevelCounts, Loop, NestReport, Start, StepClass,
     nests_of_layer, step_classes,
 };
+use xrsim_model::cost::{CostModel, Infeasible};
 use xrsim_model::dataflow::LevelId;
 use xrsim_model::hardware::{Accelerator, Flexibility};
-use xrsim_model::mapper::Chooser;
 use xrsim_model::model::{Network, PerTensor, TensorRole};
 
 /// Number of classes of steps that are shown for a level, the most frequent first.
 const MAX_CLASSES: usize = 8;
 
 /// Text with levels, tiles, traffic, time and energy of layer number `layer`, from 0, in the context of its
-/// network, with the mapping that the accelerator chooses.
+/// network, with the mapping that the accelerator chooses under a cost model of loop nests.
 ///
 /// # Errors
 ///
@@ -32,12 +31,12 @@ pub fn explain_layer(
     network: &Network,
     layer: usize,
     accelerator: &Accelerator,
+    model: &dyn CostModel,
     style: Style,
 ) -> Result<String, Infeasible> {
     let name = &network.layers()[layer].name;
     let operator = &network.layers()[layer].operator;
-    let chooser = Chooser::default();
-    let nests = nests_of_layer(network, layer, accelerator, Some(&chooser))?;
+    let nests = nests_of_layer(network, layer, accelerator, model.chooser())?;
     let mut text = format!(
         "{name} of {} on {}: {}, {} MACs\n",
         network.name(),

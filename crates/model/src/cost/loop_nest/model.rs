@@ -119,8 +119,8 @@ impl<M: Ruled> CostModel for M {
         local_buffers(network, accelerator, self.rule()).map(Some)
     }
 
-    fn chooses_mappings(&self) -> bool {
-        self.rule().is_some()
+    fn chooser(&self) -> Option<&dyn Choose> {
+        self.rule()
     }
 }
 

@@ -67,13 +67,8 @@ impl fmt::Display for ChoiceDigest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Certainty {
-<<<<<<< HEAD
-    /// Whether a search with full effort made the choice.
-    pub full: bool,
-=======
     /// Name of the effort of the search that made the choice.
     pub effort: &'static str,
->>>>>>> choices
     /// Whether it is proven that nothing that could have been chosen is better.
     pub is_proven: bool,
     /// Latency \[cycle\].
@@ -85,22 +80,14 @@ pub struct Certainty {
 impl Certainty {
     /// Certainty about a choice of this latency, where no mapping is below `bound_cycles`.
     pub fn new(cycles: u64, bound_cycles: u64) -> Self {
-<<<<<<< HEAD
-        Self { full: false, is_proven: false, cycles, bound_cycles }
-=======
         Self { effort: "", is_proven: false, cycles, bound_cycles }
->>>>>>> choices
     }
 
     /// Certainty about this choice and `other`, one after the other.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
-<<<<<<< HEAD
-            full: self.full && other.full,
-=======
             effort: self.effort,
->>>>>>> choices
             is_proven: self.is_proven && other.is_proven,
             cycles: self.cycles.saturating_add(other.cycles),
             bound_cycles: self.bound_cycles.saturating_add(other.bound_cycles),
@@ -115,15 +102,9 @@ impl Certainty {
 
 impl fmt::Display for Certainty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-<<<<<<< HEAD
-        let effort = if self.full { "full" } else { "quick" };
-        let gap = self.gap_percent();
-        write!(f, "{effort} search, latency {gap:.1} % above its lower bound")
-=======
         let Self { effort, .. } = self;
         let gap = self.gap_percent();
         write!(f, "{effort} effort, latency {gap:.1} % above its lower bound")
->>>>>>> choices
     }
 }
 

@@ -32,11 +32,7 @@ impl Kept {
         let FoundForm { nest, found } = found;
         let (status, value, bound) = (found.status, found.value(), found.bound);
         let choice = Choice { nest, mapping: found.mapping, certainty: None };
-<<<<<<< HEAD
-        Self { full, status, value, bound, choice }
-=======
         Self { status, value, bound, choice, is_inside: true, counts: found.counts }
->>>>>>> choices
     }
 
     /// Latency of the choice \[cycle\]; `None` if no mapping runs.
@@ -44,16 +40,10 @@ impl Kept {
         (self.status != Status::NoLegalMapping).then_some(self.value.cycles)
     }
 
-<<<<<<< HEAD
-    /// The choice, with the certainty about it; `None` if no mapping runs.
-    pub fn into_choice(self) -> Option<Choice> {
-        let certainty = Some(self.certainty()?);
-=======
     /// The choice, with the certainty about it; `None` if no mapping runs. `effort` is the name of that of the
     /// search.
     pub fn into_choice(self, effort: &'static str) -> Option<Choice> {
         let certainty = Some(Certainty { effort, ..self.certainty()? });
->>>>>>> choices
         Some(Choice { certainty, ..self.choice })
     }
 
@@ -62,11 +52,7 @@ impl Kept {
         let is_proven =
             matches!(self.status, Status::OptimalByBound | Status::OptimalByEnumeration);
         let certainty = Certainty::new(self.cycles()?, self.bound.cycles);
-<<<<<<< HEAD
-        Some(Certainty { full: self.full, is_proven, ..certainty })
-=======
         Some(Certainty { is_proven, ..certainty })
->>>>>>> choices
     }
 }
 

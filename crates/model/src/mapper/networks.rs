@@ -204,14 +204,9 @@ impl NetworkMapper {
         let mut bits: Vec<u32> = vec![u32::MAX; entries.len()];
         for (layer, nests) in shown(work, only) {
             for (nest, machine) in nests {
-<<<<<<< HEAD
-                let (kept, _) = results.get(&key(nest, machine))?;
-                let Choice { nest: form, mapping, .. } = kept.clone().into_choice()?;
-=======
                 let kept = results.get(&key(nest, machine))?;
                 let Choice { nest: form, mapping, .. } =
                     kept.clone().into_choice(self.effort.name())?;
->>>>>>> choices
                 let PerTensor { input, weight, output } = machine.resident;
                 let entry = LayerMapping {
                     layer: layer.into(),

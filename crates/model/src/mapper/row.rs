@@ -158,27 +158,7 @@ fn read_key<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<LayerKey> {
         "-" => None,
         bytes => Some(bytes.parse().ok()?),
     };
-<<<<<<< HEAD
-    let full = match words.next()? {
-        "full" => true,
-        "quick" => false,
-        _ => return None,
-    };
-    let status = words.next()?;
-    let status = STATUS.iter().find(|(name, _)| *name == status)?.1;
-    let value = read_value(&mut words)?;
-    let bound = read_value(&mut words)?;
-    let form = words.next()?;
-    let form = if form == "=" { nest.clone() } else { read_layer(form)? };
-    if !is_form(&form, &nest) {
-        return None;
-    }
-    let mapping = read_mapping(&form, words)?;
-    let choice = Choice { nest: form, mapping, certainty: None };
-    Some((LayerKey { nest, resident, shared_bytes }, Kept { full, status, value, bound, choice }))
-=======
     Some(LayerKey { nest, resident, shared_bytes })
->>>>>>> choices
 }
 
 fn read_value<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Value> {

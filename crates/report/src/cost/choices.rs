@@ -1,15 +1,9 @@
 //! Forms and mappings that accelerators choose for layers (docs/explanation/mapper.md, section 6).
 
 use xrsim_model::cost::loop_nest::{NestReport, nests_of_network};
-<<<<<<< HEAD
-use xrsim_model::cost::{Certainty, NetworkCost, Quantity};
-use xrsim_model::hardware::Flexibility;
-use xrsim_model::mapper::{Chooser, mapping_text};
-=======
 use xrsim_model::cost::{Certainty, CostModel, NetworkCost, Quantity};
 use xrsim_model::hardware::Flexibility;
 use xrsim_model::mapper::mapping_text;
->>>>>>> choices
 use xrsim_model::model::Network;
 
 use super::{Variant, text};
@@ -29,22 +23,14 @@ impl LayerChoice {
     /// The choices for every layer of a network of this cost, indexed by layer; empty if the accelerator has
     /// none.
     pub(super) fn of_network(
-<<<<<<< HEAD
-=======
         model: &dyn CostModel,
->>>>>>> choices
         network: &Network,
         variant: &Variant,
         cost: Option<&NetworkCost>,
     ) -> Vec<Self> {
         let Some(choices) = cost.and_then(NetworkCost::choices) else { return Vec::new() };
-<<<<<<< HEAD
-        let (accelerator, chooser) = (&variant.accelerator, Chooser::default());
-        let nests = nests_of_network(network, accelerator, Some(&chooser)).unwrap_or_default();
-=======
         let nests = nests_of_network(network, &variant.accelerator, model.chooser());
         let nests = nests.unwrap_or_default();
->>>>>>> choices
         let text = |it: &NestReport| mapping_text(&it.written, &it.nest, &it.mapping);
         let of_layer = |(nests, certainty): (&Vec<NestReport>, &Option<Certainty>)| Self {
             mappings: nests.iter().map(text).collect(),

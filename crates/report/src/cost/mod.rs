@@ -94,11 +94,7 @@ impl Cell {
     fn new(model: &dyn CostModel, network: &Network, variant: &Variant) -> Self {
         let layers = model.explain_network(network, &variant.accelerator);
         let total = model.network(network, &variant.accelerator);
-<<<<<<< HEAD
-        let choices = LayerChoice::of_network(network, variant, total.as_ref().ok());
-=======
         let choices = LayerChoice::of_network(model, network, variant, total.as_ref().ok());
->>>>>>> choices
         Self { total, layers, choices }
     }
 

@@ -60,11 +60,11 @@ fn choices(folder: &TempDir) -> Vec<(Flexibility, MappingObjective)> {
 fn the_key_of_an_accelerator_counts_before_those_of_its_system_and_its_dataflow() {
     let of_files = choices(&folder(""));
     let energy = (Flexibility::Any, MappingObjective::Energy);
-    let cycles = MappingObjective::Cycles;
-    assert_eq!(of_files, [energy, (Flexibility::default(), cycles), (Flexibility::Axes, cycles)]);
-    let of_system = choices(&folder("  flexibility: forms\n  mapping_objective: edp\n"));
-    let edp = (Flexibility::Forms, MappingObjective::Edp);
-    assert_eq!(of_system, [energy, edp, edp]);
+    let edp = MappingObjective::Edp;
+    assert_eq!(of_files, [energy, (Flexibility::default(), edp), (Flexibility::Axes, edp)]);
+    let of_system = choices(&folder("  flexibility: forms\n  mapping_objective: cycles\n"));
+    let cycles = (Flexibility::Forms, MappingObjective::Cycles);
+    assert_eq!(of_system, [energy, cycles, cycles]);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_run_records_the_flexibility_that_it_used() {
     output(&run);
     let record = effective(Path::new(&out));
     assert_eq!(record["flexibility"], "forms + none + none");
-    assert_eq!(record["mapping_objective"], "energy + cycles + cycles");
+    assert_eq!(record["mapping_objective"], "energy + edp + edp");
     output(&[&run[..], &["--flexibility", "none"]].concat());
     let record = effective(Path::new(&out));
     assert_eq!(record["flexibility"], "none");
@@ -191,7 +191,9 @@ fn cost(more: &[&str]) -> Value {
 
 #[test]
 fn cost_shows_the_choice_of_every_layer() {
-    let (none, tiles) = (cost(&["--flexibility", "none"]), cost(&["--flexibility", "tiles"]));
+    let cycles = ["--mapping-objective", "cycles"];
+    let of = |flexibility| cost(&[&["--flexibility", flexibility], &cycles[..]].concat());
+    let (none, tiles) = (of("none"), of("tiles"));
     let layers = |json: &Value| json["layers"].as_array().expect("layers").clone();
     for (tiles, none) in layers(&tiles).iter().zip(layers(&none)) {
         let cycles = |row: &Value| row["runtime_cycles"].as_u64().expect("a number");
@@ -202,7 +204,7 @@ fn cost_shows_the_choice_of_every_layer() {
         }
         let [search, mapping] =
             ["search", "mapping"].map(|name| tiles[name].as_str().expect("text"));
-        assert!(search == "quick" || search == "full", "{tiles}");
+        assert_eq!(search, "default", "{tiles}");
         assert!(mapping.contains(':') && tiles["gap_percent"].as_f64() >= Some(0.0), "{tiles}");
     }
     assert_eq!(tiles["totals"][0]["flexibility"], "tiles");
@@ -214,12 +216,12 @@ fn tables_explanations_and_load_tests_say_the_flexibility() {
         ["cost", "--network", "KD", "--dataflow", "OS", "--pes", "1024", "--flexibility", "forms"];
     let table = output(&network);
     assert!(
-        table.contains("above bound") && table.contains("flexibility forms, objective cycles"),
+        table.contains("above bound") && table.contains("flexibility forms, objective edp"),
         "{table}"
     );
     let layer = [&network[..], &["--layer", "conv2", "--explain"]].concat();
     let text = output(&layer);
-    assert!(text.contains("flexibility `forms`, objective `cycles`"), "{text}");
+    assert!(text.contains("flexibility `forms`, objective `edp`"), "{text}");
     let run = ["explain", "--scenario", "VR_gaming", "--system", "B", "--pes", "4096", "HT:0"];
     let text = output(&[&run[..], &["--flexibility", "forms"]].concat());
     assert!(text.lines().next().is_some_and(|line| line.contains("flexibility forms")), "{text}");

@@ -102,7 +102,11 @@ fn costs_say_what_is_known_of_the_mappings_that_they_are_of() {
             assert_eq!(known.is_some(), layer.operator.macs() > 0, "{}", layer.name);
             if let Some(known) = known {
                 assert_eq!(known.cycles, cost.cycles, "{}", layer.name);
-                assert!(known.bound_cycles <= known.cycles && known.effort == "own", "{}", layer.name);
+                assert!(
+                    known.bound_cycles <= known.cycles && known.effort == "own",
+                    "{}",
+                    layer.name
+                );
             }
         }
         digests.push(choices.digest);

@@ -137,14 +137,15 @@ fn a_comparison_of_one_draw_says_so_and_explains_its_columns() {
     );
 }
 
-/// A single layer of PD dominates AR_gaming under the dataflows of the styles.
+/// A single layer of PD dominates AR_gaming under the lists of directives of the styles.
 #[test]
 fn a_score_that_hangs_on_one_layer_says_so() {
-    let table = output(&["run", "--scenario", "AR_gaming", "--pes", "4096"]);
+    let none = ["--flexibility", "none"];
+    let table = output(&with(&["run", "--scenario", "AR_gaming", "--pes", "4096"], &none));
     let notes: Vec<&str> = table.lines().filter(|line| line.starts_with("note: ")).collect();
     let note = notes.first().expect("a note at the foot");
     assert!(note.contains("AR_gaming: layer ") && note.contains(" of PD takes "), "{note}");
-    assert!(note.contains("xrsim cost --network PD)"), "{note}");
+    assert!(note.contains("xrsim cost --network PD --flexibility none)"), "{note}");
     assert!(notes.len() <= 3, "{table}");
     let small = ["run", "--scenario", "social_interactionB", "--system", "A", "--pes", "4096"];
     assert!(!output(&small).contains(" of PD takes "));

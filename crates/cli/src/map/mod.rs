@@ -65,7 +65,7 @@ pub(super) struct MapArgs {
     /// Least and largest number of levels of a mapping, with `--flexibility any` [default: 1..3].
     #[arg(long, value_name = "A..B", value_parser = levels)]
     pub levels: Option<[usize; 2]>,
-    /// Sizes of chunks [default: balanced].
+    /// Sizes of chunks [default: all, as in runs].
     #[arg(long, value_name = "SIZES", value_parser = PossibleValuesParser::new(Sizes::NAMES))]
     pub sizes: Option<String>,
     /// Objective: least cycles, energy or product of both (`edp`), least energy among mappings within 1 %
@@ -269,7 +269,7 @@ fn carrier() -> Dataflow {
 
 /// The mapspace that the options describe.
 fn space(args: &MapArgs, dataflows: &[Arc<Dataflow>]) -> Result<Space, Failure> {
-    let sizes = args.sizes.as_deref().and_then(Sizes::parse).unwrap_or_default();
+    let sizes = args.sizes.as_deref().and_then(Sizes::parse).unwrap_or(Sizes::All);
     if args.flexibility == "any" {
         return Ok(Space::Any { levels: args.levels.unwrap_or([1, 3]), sizes });
     }

@@ -27,11 +27,6 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// A point of levels on chip only.
-    pub(super) fn on_chip(levels: Vec<LevelChoice>) -> Self {
-        Self { has_off_chip: false, levels }
-    }
-
     /// Number of a level among those on chip; `None` for the one above the shared memory.
     pub(super) fn place_on_chip(&self, level: usize) -> Option<usize> {
         level.checked_sub(usize::from(self.has_off_chip))

@@ -123,14 +123,6 @@ pub struct Found {
 }
 
 impl Found {
-    /// Order of results, the better one first.
-    pub(super) fn order(&self, other: &Self, objective: Objective) -> std::cmp::Ordering {
-        let fails = |found: &Self| found.status == Status::NoLegalMapping;
-        fails(self)
-            .cmp(&fails(other))
-            .then_with(|| objective.compare(&self.value(), &other.value()))
-    }
-
     /// Latency and energy of the best mapping.
     pub fn value(&self) -> Value {
         Value { cycles: self.evaluation.cycles, energy_pj: self.evaluation.energy.total() }

@@ -9,7 +9,7 @@ use xrsim_experiment::{DEFAULT_PLATFORM, whole_chip};
 use xrsim_figures::{Caption, Line, LinePanel, LinePoint, Lines, Quantity, Spacing};
 use xrsim_model::cost::loop_nest::lower::lower;
 use xrsim_model::cost::loop_nest::{Choose, LayerBound, LayerReport, Machine};
-use xrsim_model::hardware::{Accelerator, Flexibility};
+use xrsim_model::hardware::{Accelerator, Flexibility, MappingObjective};
 use xrsim_model::model::{Network, Source, TensorRole};
 use xrsim_model::parallel;
 use xrsim_model::sequence::distinct;
@@ -98,7 +98,10 @@ impl Scaling {
 
 impl Case {
     fn point(&self, flexibility: Flexibility, rule: &dyn Choose) -> ScalingPoint {
-        let accelerator = Accelerator { flexibility, ..self.accelerator.clone() };
+        // Scaling is a question of latency.
+        let mapping_objective = MappingObjective::Cycles;
+        let accelerator =
+            Accelerator { flexibility, mapping_objective, ..self.accelerator.clone() };
         let reports = LayerReport::of_network_by(&self.network, &accelerator, rule).ok();
         ScalingPoint {
             network: self.task.clone(),

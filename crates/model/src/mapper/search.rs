@@ -13,7 +13,7 @@ use super::problem::{Limits, Problem, Score};
 use super::skeletons::{OwnSkeleton, Unspread, skeletons};
 use super::space::Mapspace;
 
-/// Work that a search may do for one layer. A search makes passes, each with [`GROWTH`] times the work of the one
+/// Work that a search may do for one layer. A search makes passes, each with eight times the work of the one
 /// before it, so that more effort is never worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -167,7 +167,7 @@ impl Task<'_> {
     ) -> Option<Kept> {
         let Choice { nest, mapping, .. } = &fastest.choice;
         let space = space(nest)?;
-        let evaluations = self.effort.last_evaluations() / ECONOMICAL_PART;
+        let evaluations = self.effort.last_evaluations(fastest.bound.cycles) / ECONOMICAL_PART;
         let effort = Effort::new(evaluations, self.effort.exact / ECONOMICAL_EXACT, 0);
         let search = Search::new(nest, self.machine, self.limits, &space).objective(objective);
         let found = search.effort(effort).seed(mapping).run()?;

@@ -84,7 +84,9 @@ pub(super) fn join(a: MappedLayer, b: MappedLayer) -> MappedLayer {
         value: sum(a.value, b.value),
         bound,
         // By the inequality of Cauchy and Schwarz.
-        bound_edp: bound.edp().max((a.bound_edp.sqrt() + b.bound_edp.sqrt()).powi(2) * (1.0 - ROUNDING)),
+        bound_edp: bound
+            .edp()
+            .max((a.bound_edp.sqrt() + b.bound_edp.sqrt()).powi(2) * (1.0 - ROUNDING)),
         status: if weight(a.status) >= weight(b.status) { a.status } else { b.status },
         counts: Counts {
             evaluated: a.counts.evaluated + b.counts.evaluated,

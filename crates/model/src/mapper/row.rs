@@ -114,7 +114,8 @@ pub(super) fn read(line: &str, machine: &Machine) -> Option<(LayerKey, Kept)> {
     let status = STATUS.iter().find(|(name, _)| *name == status)?.1;
     let value = read_value(&mut words)?;
     let bound = read_value(&mut words)?;
-    let bound_edp = words.next()?.parse().ok().filter(|edp: &f64| edp.is_finite() && *edp >= 0.0)?;
+    let bound_edp =
+        words.next()?.parse().ok().filter(|edp: &f64| edp.is_finite() && *edp >= 0.0)?;
     let is_inside = match words.next()? {
         INSIDE => true,
         OUTSIDE => false,

@@ -56,12 +56,15 @@ pub(super) fn level_energy(
     let uses = Uses::new(problem, skeleton.units()[at], skeleton.axes()[at]);
     let prices = Prices::of_level(problem, level, n_levels, kind);
     let bytes = on_chip_bytes(problem.machine);
-    let price = |tensor: TensorRole, shared: f64| bytes[tensor] * (prices.unit[tensor] + prices.above[tensor] * shared);
+    let price = |tensor: TensorRole, shared: f64| {
+        bytes[tensor] * (prices.unit[tensor] + prices.above[tensor] * shared)
+    };
     let touched = uses.touched;
     let once = TensorRole::ALL.into_iter().map(|it| touched[it] * price(it, 1.0)).sum::<f64>()
         + touched.output * bytes.output * prices.of_outputs;
     let prices_of = PerTensor::from_fn(|tensor| price(tensor, uses.shared[tensor]));
-    let capacity = problem.limits.of_level(level, n_levels).map_or(f64::INFINITY, |it| it as f64 / 2.0);
+    let capacity =
+        problem.limits.of_level(level, n_levels).map_or(f64::INFINITY, |it| it as f64 / 2.0);
     let of_product = uses.least(&prices_of, bytes.output * prices.of_outputs, &bytes, capacity);
     once.max(uses.macs * of_product)
 }

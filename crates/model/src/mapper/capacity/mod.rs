@@ -56,17 +56,31 @@ impl Bound {
 /// Distance to the plain bound, as a fraction of it, from which on tuples are looked at.
 const CLOSE: f64 = 0.005;
 
-/// Most ranges of tuples that are looked at for one bound.
-pub(super) const MOST_RANGES: usize = 20_000;
+/// Most ranges of tuples that are looked at for the bound of latency, and for each of the other ones. Few layers need
+/// more than some hundred for their latency; the energy of most takes as many as it may.
+const MOST_RANGES: usize = 100_000;
+const MOST_RANGES_OF_ENERGY: usize = 20_000;
 
 /// Most cases of a layer. Mapspaces with more have the plain bound only.
 const MOST_CASES: usize = 512;
 
 /// Bounds of all mappings of `forms`, of which `best` was found and that have the bound `plain`. No bound is above
 /// `best`. Objectives without an own bound have the plain one.
-pub(super) fn bounds(forms: &[Problem], plain: Value, best: &Value, most: usize) -> Bound {
+pub(super) fn bounds(forms: &[Problem], plain: Value, best: &Value) -> Bound {
+    bounds_within(forms, plain, best, [MOST_RANGES, MOST_RANGES_OF_ENERGY])
+}
+
+/// [`bounds`] from so many ranges for the latency, and for each of the other objectives.
+fn bounds_within(
+    forms: &[Problem],
+    plain: Value,
+    best: &Value,
+    [of_cycles, of_energy]: [usize; 2],
+) -> Bound {
     let objective = forms.first().map_or(Objective::Cycles, |form| form.objective);
     let bound = Bound::of(plain);
+        return bound;
+    }
     let wanted: &[Objective] = match objective {
         Objective::Cycles => &[Objective::Cycles],
         Objective::Energy => &[Objective::Energy, Objective::Cycles],
@@ -80,6 +94,7 @@ pub(super) fn bounds(forms: &[Problem], plain: Value, best: &Value, most: usize)
     }
     let Some(cases) = cases(forms, plain, best, &wanted) else { return bound };
     wanted.into_iter().fold(bound, |bound, objective| {
+        let most = if objective == Objective::Cycles { of_cycles } else { of_energy };
         let found = least(&cases, objective, objective.of(best), most);
         bound.max(with(bound, objective, found))
     })

@@ -77,8 +77,12 @@ fn sizes(skeleton: &Skeleton, axis: Axis, extents: &Extents) -> Vec<Size> {
         sizes[axis as usize] = unit;
         skeleton.steps_along(axis, extents, &[sizes])
     };
-    let size = |unit: u32, trips: u32, working: u32, steps: u64| {
-        Size { held: unit.saturating_mul(units).min(extent), unit, trips, working, steps }
+    let size = |unit: u32, trips: u32, working: u32, steps: u64| Size {
+        held: unit.saturating_mul(units).min(extent),
+        unit,
+        trips,
+        working,
+        steps,
     };
     let mut found = Vec::new();
     let mut unit = 1;

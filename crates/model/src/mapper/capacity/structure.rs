@@ -62,9 +62,8 @@ pub(super) fn on_chip(present: AxisSet) -> Vec<Structure> {
     let mut best = Vec::new();
     let n_axes = axes.len();
     permute(&mut axes, n_axes, &mut |order| add_depths(order, &mut best));
-    let with_stays = |structure: Structure| {
-        TensorRole::ALL.map(|stays| Structure { stays, ..structure })
-    };
+    let with_stays =
+        |structure: Structure| TensorRole::ALL.map(|stays| Structure { stays, ..structure });
     best.into_iter().flat_map(with_stays).collect()
 }
 
@@ -100,10 +99,12 @@ fn add_depths(order: &[Axis], best: &mut Vec<Structure>) {
 fn structure(order: &[Axis], depths: &PerTensor<usize>) -> Structure {
     let free = AxisSet::from_axes(FREE);
     let within = |tensor| AxisSet::from_axes(order[..depths[tensor]].iter().copied());
-    let sliced = PerTensor::from_fn(|tensor| within(tensor).and(own(tensor)).or(free.and(own(tensor))));
+    let sliced =
+        PerTensor::from_fn(|tensor| within(tensor).and(own(tensor)).or(free.and(own(tensor))));
     let reloads = PerTensor::from_fn(|tensor| within(tensor).and(others(tensor)));
     let after_k = order.iter().skip_while(|axis| **axis != Axis::K).copied();
-    let inside = AxisSet::from_axes(after_k).and(within(TensorRole::Input)).and(own(TensorRole::Input));
+    let inside =
+        AxisSet::from_axes(after_k).and(within(TensorRole::Input)).and(own(TensorRole::Input));
     Structure { sliced, reloads, inside, stays: TensorRole::Output }
 }
 

@@ -172,7 +172,8 @@ impl<'a> Case<'a> {
             return None;
         }
         let machine = self.problem.machine;
-        let dram_loads = PerTensor::from_fn(|tensor| tuple.loads(tensor, structure.reloads[tensor], self.kind));
+        let dram_loads =
+            PerTensor::from_fn(|tensor| tuple.loads(tensor, structure.reloads[tensor], self.kind));
         let noc_loads = match self.kind {
             Kind::OffChip => dram_loads,
             Kind::OnChip => {
@@ -182,7 +183,8 @@ impl<'a> Case<'a> {
         };
         let dram = tuple.dram_bytes(&dram_loads);
         let visits = tuple.visits(noc_loads.output);
-        let cycles = self.cycles
+        let cycles = self
+            .cycles
             .max(tuple.compute_cycles())
             .max(machine.dram_cycles(floor(dram)))
             .max(tuple.noc_cycles(&noc_loads, visits));
@@ -270,7 +272,8 @@ impl<'a> Tuple<'a> {
             let n_levels = self.case.skeleton.units().len();
             self.case.problem.level_excess(0, n_levels, &self.unit) == 0
         };
-        let bytes = || TensorRole::ALL.into_iter().map(|tensor| self.held_bytes(tensor)).sum::<u64>();
+        let bytes =
+            || TensorRole::ALL.into_iter().map(|tensor| self.held_bytes(tensor)).sum::<u64>();
         (self.case.kind == Kind::OffChip || of_unit())
             && machine.shared_bytes.is_none_or(|capacity| bytes() <= capacity)
     }
@@ -289,7 +292,8 @@ impl<'a> Tuple<'a> {
         }
         let changes = sliced.iter().any(|axis| self.is_split(axis));
         let copies = if changes { u64::from(machine.shared_copies[tensor]) } else { 1 };
-        let tile = copies.saturating_mul(widths(machine)[tensor].bytes(nest.footprints(&extents)[tensor]));
+        let tile =
+            copies.saturating_mul(widths(machine)[tensor].bytes(nest.footprints(&extents)[tensor]));
         if self.case.kind == Kind::OnChip { tile.min(whole) } else { tile }
     }
 
@@ -316,7 +320,8 @@ impl<'a> Tuple<'a> {
 
     /// The same if the innermost loop is one of `axes`.
     fn kept_by_any(&self, axes: AxisSet) -> f64 {
-        let may_split = axes.iter().filter(|axis| self.least[*axis as usize] < self.nest().extent(*axis));
+        let may_split =
+            axes.iter().filter(|axis| self.least[*axis as usize] < self.nest().extent(*axis));
         may_split.map(|axis| self.kept_if_split(axis)).reduce(f64::max).unwrap_or(1.0)
     }
 
@@ -437,11 +442,11 @@ impl<'a> Tuple<'a> {
         if self.case.kind == Kind::OffChip {
             let stored = self.case.in_dram.input / (nest.inputs(nest.extents()) as f64);
             let weights = self.case.in_dram.weight / self.case.touched.weight;
-            return latency + machine.dram_cycles(floor(input as f64 * stored + weight as f64 * weights));
+            return latency
+                + machine.dram_cycles(floor(input as f64 * stored + weight as f64 * weights));
         }
-        if !self.case.is_dense {
-            // Units may leave rows or columns between them out.
-            input = 0;
+        if self.units_leave_inputs_out() {
+            input = nest.inputs(&self.unit);
         }
         let widths = &machine.widths;
         let inputs = widths.input.bits_of(input);
@@ -452,10 +457,25 @@ impl<'a> Tuple<'a> {
         latency + fill + noc.up.cycles_of_bits(widths.partial_sum.bits_of(1))
     }
 
+    /// Whether units may leave input rows or columns between them out.
+    fn units_leave_inputs_out(&self) -> bool {
+        let spread = self.case.first_level().1;
+        let Some((window, axis)) = spread.and_then(|axis| Some((axis.window()?, axis))) else {
+            return false;
+        };
+        let steps = self.nest().compact()[window];
+        let [output, kernel] = Axis::WINDOWS[window].map(|axis| self.unit[axis as usize]);
+        let step =
+            if axis.is_reduction() { kernel * steps.dilation } else { output * steps.stride };
+        u64::from(step) > steps.reach(output, kernel)
+    }
+
     /// Cycles in which the NoC of level 0 is busy. With forwarding, inputs and weights may come from other units.
     fn noc_cycles(&self, loads: &PerTensor<f64>, visits: f64) -> u64 {
         let (case, noc) = (self.case, self.case.noc());
-        let bits = |tensor: TensorRole, times: f64| floor(8.0 * case.touched[tensor] * case.on_chip[tensor] * times);
+        let bits = |tensor: TensorRole, times: f64| {
+            floor(8.0 * case.touched[tensor] * case.on_chip[tensor] * times)
+        };
         let up = noc.up.cycles_of_bits(bits(TensorRole::Output, visits));
         if noc.forward {
             return up;

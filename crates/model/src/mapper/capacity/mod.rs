@@ -79,8 +79,6 @@ fn bounds_within(
 ) -> Bound {
     let objective = forms.first().map_or(Objective::Cycles, |form| form.objective);
     let bound = Bound::of(plain);
-        return bound;
-    }
     let wanted: &[Objective] = match objective {
         Objective::Cycles => &[Objective::Cycles],
         Objective::Energy => &[Objective::Energy, Objective::Cycles],

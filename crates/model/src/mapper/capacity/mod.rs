@@ -21,7 +21,7 @@ use tuple::{Case, Kind};
 
 /// Lower bounds of the mappings of a layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bound {
+pub(super) struct Bound {
     /// Latency and energy that no mapping is below.
     pub value: Value,
     /// Product of both that no mapping is below \[pJ cycle\].
@@ -30,12 +30,12 @@ pub struct Bound {
 
 impl Bound {
     /// Bounds of latency and energy, and their product.
-    pub fn of(value: Value) -> Self {
+    pub(super) fn of(value: Value) -> Self {
         Self { value, edp: value.edp() }
     }
 
     /// Bound of the main quantity of an objective.
-    pub fn of_objective(&self, objective: Objective) -> f64 {
+    pub(super) fn of_objective(&self, objective: Objective) -> f64 {
         match objective {
             Objective::Edp => self.edp,
             _ => objective.of(&self.value),

@@ -27,6 +27,7 @@ mod loadgen_queueing;
 mod loop_nest;
 mod map_command;
 mod mapper;
+mod mapper_bounds;
 mod measured_costs;
 mod metrics;
 mod mlperf_command;

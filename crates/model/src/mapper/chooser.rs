@@ -155,7 +155,8 @@ impl Task<'_> {
         let all = found.into_iter().chain(less.cloned()).chain([fastest.clone()]);
         let best = all.min_by(|a, b| order(a, b, objective))?;
         let status = if best.value.cycles == cycles { fastest.status } else { Status::Gap };
-        Some(Kept { bound: fastest.bound, status, ..best })
+        let Kept { bound, bound_edp, .. } = fastest;
+        Some(Kept { bound, bound_edp, status, ..best })
     }
 
     /// A mapping of the form of `fastest` that a short search finds from it.
@@ -208,7 +209,7 @@ mod tests {
     fn choices(values: &[(u64, f64)]) -> Vec<Kept> {
         let of = |(cycles, energy): &(u64, f64)| {
             let line = format!(
-                "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - gap {cycles} {energy} 90 2 inside - = 4:K2"
+                "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - gap {cycles} {energy} 90 2 180 inside - = 4:K2"
             );
             row::read(&line, &Machine::new(4)).expect("a choice").1
         };

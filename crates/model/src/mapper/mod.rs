@@ -6,6 +6,7 @@
 
 mod bound;
 mod candidate;
+mod capacity;
 mod chooser;
 mod construct;
 mod declared;

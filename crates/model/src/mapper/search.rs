@@ -4,6 +4,7 @@ use crate::cost::loop_nest::{Evaluation, Machine, Mapping, Nest};
 
 use super::bound;
 use super::candidate::Candidate;
+use super::capacity::{self, Bound};
 use super::construct::construct;
 use super::exact::{Counts, Exact, Incumbent, Rules, compare};
 use super::improve::{Improve, Judge, Place};
@@ -115,6 +116,8 @@ pub struct Found {
     pub evaluation: Evaluation,
     /// Latency and energy that no mapping of the mapspace is below.
     pub bound: Value,
+    /// Product of latency and energy that no mapping of the mapspace is below; at least that of `bound`.
+    pub bound_edp: f64,
     /// Certainty about the mapping.
     pub status: Status,
     /// Numbers of decided mappings.
@@ -435,17 +438,22 @@ impl<'a> Work<'a> {
         // A seed that is no mapping of the mapspace may be faster than all of those.
         let least = if score.excess == 0 { score.value.cycles } else { u64::MAX };
         let bound = Value { cycles: floor.cycles.max(self.bound.cycles.min(least)), ..self.bound };
+        let Bound { value: bound, edp: bound_edp } = match score.excess {
+            0 => capacity::bounds(self.forms, bound, &score.value),
+            _ => Bound::of(bound),
+        };
         let mapping = best.mapping(problem.nest, problem.machine)?;
         let evaluation = problem.evaluate(&mapping)?;
         let attains = problem.objective.allows(&score.value)
-            && problem.objective.of(&score.value) <= problem.objective.of(&bound);
+            && problem.objective.of(&score.value)
+                <= Bound { value: bound, edp: bound_edp }.of_objective(problem.objective);
         let status = match () {
             () if score.excess > 0 => Status::NoLegalMapping,
             () if attains => Status::OptimalByBound,
             () if enumerated => Status::OptimalByEnumeration,
             () => Status::Gap,
         };
-        Some((form, Found { mapping, evaluation, bound, status, counts }))
+        Some((form, Found { mapping, evaluation, bound, bound_edp, status, counts }))
     }
 }
 

@@ -35,6 +35,7 @@ mod list;
 mod lock;
 mod manual;
 mod map;
+mod mappings;
 mod message;
 mod mlperf;
 mod options;

@@ -9,6 +9,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use xrsim_experiment::{Prepared, Run};
+use xrsim_model::cost::ChosenMappings;
 use xrsim_model::hardware::Accelerator;
 use xrsim_model::model::Network;
 use xrsim_model::text::{self, counted};
@@ -27,6 +28,7 @@ use xrsim_sim::sweep::{RunError, RunResult};
 
 use super::assumed::{assumed, mapping_options};
 use super::console::Stream;
+use super::mappings::Mappings;
 use super::message::{AndCheck as _, Failure, say, warn};
 use super::options::Format;
 use super::output::{self, OutputFile, OutputSet};
@@ -79,6 +81,8 @@ pub(super) struct Results<'p> {
     infeasible: Vec<Value>,
     /// Number of those that began and failed.
     n_failed: usize,
+    /// Mappings of the runs, if a record is written.
+    chosen: ChosenMappings,
     /// Pairs of network and accelerator that were not offered, each warned of once.
     not_offered: Vec<String>,
 }
@@ -173,6 +177,7 @@ impl<'p> Results<'p> {
             n_runs: 0,
             infeasible: Vec::new(),
             n_failed: 0,
+            chosen: ChosenMappings::default(),
             not_offered: Vec::new(),
         })
     }
@@ -210,6 +215,9 @@ impl<'p> Results<'p> {
         result: &RunResult,
     ) -> Result<(), Failure> {
         self.warn_of_gaps(result);
+        if self.has_record() {
+            self.chosen.note_run(&plan.scenario, &plan.system, &result.costs);
+        }
         if let Some(folder) = &mut self.folder {
             folder.take(plan, label, result)?;
         }
@@ -243,6 +251,11 @@ impl<'p> Results<'p> {
         Ok(())
     }
 
+    /// Whether a record is written.
+    fn has_record(&self) -> bool {
+        self.folder.is_some() || self.format == Format::Json
+    }
+
     /// Warns of accelerators that cannot run a network of the scenario, each pair once.
     fn warn_of_gaps(&mut self, result: &RunResult) {
         for reason in result.costs.not_offered() {
@@ -267,11 +280,14 @@ impl<'p> Results<'p> {
         provenance: impl FnOnce() -> Map<String, Value>,
     ) -> Result<(), Failure> {
         self.note_infeasible();
-        let Self { folder, infeasible, n_runs, n_failed, .. } = &self;
+        let Self { infeasible, n_runs, n_failed, .. } = &self;
         let (n_runs, n_failed) = (*n_runs, *n_failed);
         let all_infeasible = infeasible.len() == n_runs;
-        let record = folder.is_some() || self.format == Format::Json;
-        let record = record.then(|| complete(provenance(), n_runs, infeasible.clone()));
+        let record = self.has_record().then(|| {
+            let mut record = complete(provenance(), n_runs, infeasible.clone());
+            Mappings::of(&self.chosen).add_to(&mut record);
+            record
+        });
         if let (Some(folder), Some(record), false) = (self.folder.take(), &record, all_infeasible) {
             folder.finish(record.clone())?;
         }
@@ -377,16 +393,22 @@ impl<'p> Results<'p> {
 /// # Errors
 ///
 /// Returns a failure if a file cannot be written, or if no run was feasible.
-pub(super) fn save(folder: &Path, runs: &[Run], record: Map<String, Value>) -> Result<(), Failure> {
+pub(super) fn save(
+    folder: &Path,
+    runs: &[Run],
+    mut record: Map<String, Value>,
+) -> Result<(), Failure> {
     if runs.iter().all(|run| run.result.is_err()) {
         refuse!("no run was feasible");
     }
-    let mut files = Folder::create(folder)?;
+    let (mut files, mut chosen) = (Folder::create(folder)?, ChosenMappings::default());
     for run in runs {
         if let Ok(result) = &run.result {
+            chosen.note_run(&run.plan.scenario, &run.plan.system, &result.costs);
             files.take(&run.plan, &run.label(), result)?;
         }
     }
+    Mappings::of(&chosen).add_to(&mut record);
     files.finish(record)
 }
 

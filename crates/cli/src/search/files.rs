@@ -18,6 +18,7 @@ use xrsim_search::Search;
 
 use super::super::argument;
 use super::super::interrupt;
+use super::super::mappings::Mappings;
 use super::super::message::Failure;
 use super::super::output::OutputSet;
 use super::super::record;
@@ -100,6 +101,7 @@ pub(super) fn write(
         set.bytes("excluded.csv.gz", &excluded(prepared, search, reports)?)?;
     }
     let mut record = record(prepared, reports, identity);
+    Mappings::of(search.chosen_mappings()).add_to(&mut record);
     if interrupt::is_asked() {
         record.insert(INTERRUPTED.into(), true.into());
     }

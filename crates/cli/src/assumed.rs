@@ -1,7 +1,5 @@
 //! The line under a table of runs that says what they assume.
 
-use serde_json::Value;
-
 use xrsim_config::Edition;
 use xrsim_experiment::{NamedCostModel, Prepared, effort_of, flexibility_of, objective_of};
 use xrsim_model::hardware::System;
@@ -69,24 +67,6 @@ fn of_all_schedulers(prepared: &Prepared) -> Vec<(&'static str, String)> {
     }
     choices.push(("cost model", prepared.cost_model().name.clone()));
     choices
-}
-
-/// Options of platform and mappings with which another command has the accelerators of these runs, each after
-/// a blank. Defaults are left out.
-pub(super) fn mapping_options(prepared: &Prepared) -> String {
-    let settings = &prepared.settings;
-    let effective = settings.effective();
-    let keys = [
-        ("platform", "platform"),
-        ("flexibility", "flexibility"),
-        ("mapping_objective", "mapping-objective"),
-    ];
-    let given = keys.iter().filter(|(key, _)| settings.has(key));
-    let option = |(key, option): &(&str, &str)| match effective.get(*key) {
-        Some(Value::String(value)) => format!(" --{option} {value}"),
-        _ => String::new(),
-    };
-    given.map(option).collect()
 }
 
 /// Flexibility of the systems in order of first use, with objective and effort of their choices.

@@ -12,6 +12,7 @@ macro_rules! refuse {
     };
 }
 
+mod again;
 mod area;
 mod assumed;
 mod cache;

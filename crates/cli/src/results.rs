@@ -26,7 +26,8 @@ use xrsim_results::{RunLabel, json};
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::{RunError, RunResult};
 
-use super::assumed::{assumed, mapping_options};
+use super::again::Again;
+use super::assumed::assumed;
 use super::console::Stream;
 use super::mappings::Mappings;
 use super::message::{AndCheck as _, Failure, say, warn};
@@ -61,6 +62,7 @@ const MOST_DETAIL_SYSTEMS: usize = 4;
 /// Takes the results of runs in order and writes them to every output.
 pub(super) struct Results<'p> {
     prepared: &'p Prepared,
+    again: Again,
     cost_model: String,
     started: Instant,
     seed: u64,
@@ -149,6 +151,7 @@ impl<'p> Results<'p> {
         args: &OutputOptions,
         has_trace: bool,
         prepared: &'p Prepared,
+        again: Again,
     ) -> Result<Self, Failure> {
         let folder = args.out.as_deref().map(Folder::create).transpose()?;
         let stdout_csv = match args.format {
@@ -160,6 +163,7 @@ impl<'p> Results<'p> {
         };
         Ok(Self {
             prepared,
+            again,
             started: Instant::now(),
             cost_model: prepared.cost_model().name.clone(),
             seed: prepared.settings.load.seed,
@@ -171,8 +175,8 @@ impl<'p> Results<'p> {
             stdout_csv,
             json_runs: Vec::new(),
             rows: ScoreRows::default(),
-            dominant: DominantLayers::new(mapping_options(prepared)),
-            gaps: LayerGaps::new(mapping_options(prepared)),
+            dominant: DominantLayers::default(),
+            gaps: LayerGaps::default(),
             idle: IdleEnergies::default(),
             n_runs: 0,
             infeasible: Vec::new(),
@@ -242,7 +246,8 @@ impl<'p> Results<'p> {
                 if label.replication == 0 {
                     self.dominant.take(plan, result);
                     if self.prepared.cost_model().model.chooses_mappings() {
-                        self.gaps.take(plan, result);
+                        let again = &self.again;
+                        self.gaps.take(plan, result, &|| again.run(self.prepared, plan));
                     }
                 }
             }
@@ -368,7 +373,8 @@ impl<'p> Results<'p> {
         let is_small = rows.len() <= MOST_DETAIL_ROWS && systems.len() <= MOST_DETAIL_SYSTEMS;
         let is_once = rows.iter().any(ScoreRow::is_drawn_once);
         let print = |table: String| {
-            let notes = [self.dominant.notes(), self.gaps.note(), self.idle.note()].concat();
+            let dominant = self.dominant.notes(|it| self.again.cost(self.prepared, it));
+            let notes = [dominant, self.gaps.note(), self.idle.note()].concat();
             output::print_text(&[table, assumed(self.prepared), notes].concat())
         };
         if self.detail || is_small && !self.matrix {

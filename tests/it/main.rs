@@ -29,6 +29,7 @@ mod map_command;
 mod mapper;
 mod measured_costs;
 mod metrics;
+mod mixed_mappings;
 mod mlperf_command;
 mod mlperf_logs;
 mod mlperf_networks;

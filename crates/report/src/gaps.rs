@@ -2,7 +2,7 @@
 
 use crate::dominant::on_fastest;
 use xrsim_model::cost::Certainty;
-use xrsim_model::hardware::MappingObjective;
+use xrsim_model::hardware::{Flexibility, MappingObjective};
 use xrsim_model::mapper::Effort;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::RunResult;
@@ -45,8 +45,9 @@ impl LayerGaps {
             let network = &active.unit.network;
             let execution = result.costs.on(model, fastest);
             let Some(choices) = execution.network().choices() else { continue };
-            // Other objectives give latency for energy.
-            if accelerator.mapping_objective != MappingObjective::Cycles {
+            // Other objectives give latency for energy, and forms alone are tried with every effort.
+            let is_searched = accelerator.flexibility != Flexibility::Forms;
+            if accelerator.mapping_objective != MappingObjective::Cycles || !is_searched {
                 continue;
             }
             for layer in 0..execution.n_layers() {

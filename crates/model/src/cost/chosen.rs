@@ -231,7 +231,9 @@ mod tests {
 
     fn all(parts: &[ChosenMappings]) -> ChosenMappings {
         let mut all = ChosenMappings::default();
-        parts.iter().for_each(|part| drop(all.merge(part)));
+        for part in parts {
+            all.merge(part);
+        }
         all
     }
 

@@ -30,6 +30,7 @@ mod mapper;
 mod mapper_bounds;
 mod measured_costs;
 mod metrics;
+mod mixed_mappings;
 mod mlperf_command;
 mod mlperf_logs;
 mod mlperf_networks;

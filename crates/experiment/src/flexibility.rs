@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use xrsim_config::Hardware;
 use xrsim_model::hardware::{Accelerator, Flexibility, Share, System};
+use xrsim_model::mapper::Effort;
 
 use super::systems::name_with_pes;
 use super::{NamedCostModel, Prepared};
@@ -19,6 +20,13 @@ pub fn objective_of(system: &System, cost_model: &NamedCostModel) -> Option<Stri
     let chooses = |it: &Accelerator| effective(it, cost_model) != Flexibility::None;
     let any = system.accelerators().iter().any(chooses);
     any.then(|| words(system, |accelerator| accelerator.mapping_objective.name()))
+}
+
+/// Name of the effort of the search for the mappings of a system; `None` if it has no choices, or those of a model
+/// of the caller's.
+pub fn effort_of(system: &System, cost_model: &NamedCostModel) -> Option<&'static str> {
+    objective_of(system, cost_model)?;
+    cost_model.effort().map(Effort::name)
 }
 
 /// Flexibility that has an effect on the costs of an accelerator.
@@ -49,11 +57,13 @@ impl Prepared {
         self.per_system(|system, model| Some(flexibility_of(system, model)))
     }
 
-    /// Flexibility and objective of the runs, as a record has them.
+    /// Flexibility, objective and effort of the runs, as a record has them.
     pub fn mapping_record(&self) -> Map<String, Value> {
         let mut record = Map::from_iter([("flexibility".to_string(), self.flexibility())]);
         let objective = self.per_system(objective_of);
         record.extend((!objective.is_null()).then(|| ("mapping_objective".into(), objective)));
+        let effort = self.per_system(|system, model| effort_of(system, model).map(Into::into));
+        record.extend((!effort.is_null()).then(|| ("mapping_effort".into(), effort)));
         record
     }
 

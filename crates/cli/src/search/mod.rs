@@ -27,6 +27,7 @@ use xrsim_sim::sweep::grid::Shard;
 
 use super::cluster::{self, Estimate, Form, Job};
 use super::map::Saver;
+use super::mappings::Mappings;
 use super::message::{Failure, say, warn, with_hints};
 use super::places::Places;
 use super::progress::Progress;
@@ -63,7 +64,7 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
         .check()?;
     let identity = identity(draft.source.text(), &prepared);
     args.cluster.refuse_changed(|| identity.clone())?;
-    let (journal, known) = open_journal(args, &identity)?;
+    let Opened { mut journal, runs, known } = open_journal(args, &identity)?;
     let started = Instant::now();
     let settings = SearchSettings {
         schedulers: prepared.schedulers.clone(),
@@ -74,8 +75,11 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
         stop: prepared.stop,
     };
     let loads = Loads::new(&prepared.plans, prepared.draws).map_err(failure)?;
-    let n_known = known.len();
-    let mut search = costed(&prepared, &loads, &settings, known)?;
+    let n_known = runs.len();
+    let mut search = costed(&prepared, &loads, &settings, runs)?;
+    let mappings = Mappings::of(search.chosen_mappings());
+    known.iter().try_for_each(|it| it.check(&mappings))?;
+    journal.iter_mut().try_for_each(|it| it.record_mappings(&mappings))?;
     // Until here an interruption ends the work at once; mappings that were found are kept.
     cancel::end_in_order();
     let mut session = Session { prepared: &prepared, journal, started, broken: None };
@@ -97,20 +101,27 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     verdict(args, &reports)
 }
 
-/// The journal in the folder of `args`, and the runs that are known from it and from the parts of `--join`.
-fn open_journal(
-    args: &SearchArgs,
-    identity: &str,
-) -> Result<(Option<Journal>, Vec<FreshRuns>), Failure> {
-    let mut known = journal::joined(&args.join, identity)?;
-    let Some(folder) = &args.out else { return Ok((None, known)) };
+/// What a search finds at its start.
+struct Opened {
+    /// The journal in the folder of the search.
+    journal: Option<Journal>,
+    /// Runs that are known from it and from the parts of `--join`.
+    runs: Vec<FreshRuns>,
+    /// Mappings of the parts.
+    known: Vec<journal::Known>,
+}
+
+/// Opens the journal in the folder of `args`, and reads those of the parts of `--join`.
+fn open_journal(args: &SearchArgs, identity: &str) -> Result<Opened, Failure> {
+    let (mut runs, known) = journal::joined(&args.join, identity)?;
+    let Some(folder) = &args.out else { return Ok(Opened { journal: None, runs, known }) };
     output::create_folder(folder)?;
-    let (journal, runs) = Journal::open(folder, identity, args.restart)?;
+    let (journal, own) = Journal::open(folder, identity, args.restart)?;
     if args.restart && args.shard.is_some() {
         files::remove_record(folder)?;
     }
-    known.extend(runs);
-    Ok((Some(journal), known))
+    runs.extend(own);
+    Ok(Opened { journal: Some(journal), runs, known })
 }
 
 /// Prints the answers. `note` is a line on areas, which stands below the first table that has some.

@@ -1,6 +1,6 @@
 //! Costs of many networks on many accelerators. Each pair is evaluated once, however many runs share it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::parallel;
 use crate::scenario::Scenario;
 
 use super::timetable::Timetable;
-use super::{CostError, CostModel, CostTable, Infeasible};
+use super::{ChosenMappings, CostError, CostModel, CostTable, Infeasible};
 
 /// Cost of every pair of network and accelerator that some run needs. Accelerators that cost the same
 /// share one entry.
@@ -119,6 +119,35 @@ impl CostLibrary {
     pub fn offers(&self, scenario: &Scenario, system: &System) -> Result<CostTable, CostError> {
         let cells = self.cells(scenario, system).collect();
         CostTable::of_offers(cells, system.accelerators().len())
+    }
+
+    /// Adds the mappings that accelerators chose for the networks of `runs` to `chosen`. Returns whether anything
+    /// changed.
+    ///
+    /// # Panics
+    ///
+    /// If a pair was not among the runs that were evaluated last.
+    pub fn note<'a>(
+        &self,
+        runs: impl IntoIterator<Item = (&'a Scenario, &'a System)>,
+        chosen: &mut ChosenMappings,
+    ) -> bool {
+        let (mut noted, mut is_changed) = (HashSet::new(), false);
+        for (scenario, system) in runs {
+            for accelerator in system.accelerators() {
+                let column = self.find_accelerator(accelerator);
+                for active in scenario.models() {
+                    let network = &*active.unit.network;
+                    let row = self.find_network(&active.unit.network);
+                    let Some(Some(Ok(cell))) = self.costs[column].get(row) else { continue };
+                    let Some(choices) = cell.network.choices() else { continue };
+                    if noted.insert((column, row, &*accelerator.name, network.name())) {
+                        is_changed |= chosen.note(accelerator, network, choices);
+                    }
+                }
+            }
+        }
+        is_changed
     }
 
     /// Costs of every pair, row-major `[model][accelerator]`.

@@ -12,6 +12,7 @@ pub mod roofline;
 pub mod table;
 
 mod choices;
+mod chosen;
 mod dominant;
 mod given;
 mod infeasible;
@@ -25,7 +26,8 @@ use crate::model::{Bits, Layer, Network, Operator, TensorRole};
 use crate::renamed::Renamed;
 use crate::units::{Cycles, Millijoules, SimSpan};
 
-pub use choices::{Certainty, ChoiceDigest, Choices};
+pub use choices::{Certainty, Choices, ChooserId};
+pub use chosen::{ChosenBy, ChosenLog, ChosenMappings};
 pub use dominant::{Dominant, MANY_PASSES, passes};
 pub use given::GivenCostModel;
 pub use infeasible::{CostError, Infeasible, PairNames};

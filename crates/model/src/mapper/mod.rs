@@ -51,6 +51,7 @@ pub use search::{Effort, Found, Search, Status};
 pub use sizes::Sizes;
 pub use space::{AxisSet, LevelSpace, Mapspace};
 pub use store::{Section, Store};
+pub use version::current as choices_version;
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::cost::ChooserId;
 use crate::cost::loop_nest::{Choice, Choose, ChooseLayer, Listed, Machine, Nest};
 use crate::hardware::{Accelerator, Flexibility};
 
@@ -82,6 +83,10 @@ impl ChooseLayer for OnAccelerator<'_> {
                 .kept(nest, machine),
         };
         kept?.into_choice(self.chooser.effort.name())
+    }
+
+    fn id(&self) -> ChooserId {
+        ChooserId { digest: self.section.question(), effort: self.chooser.effort.name() }
     }
 }
 

@@ -4,8 +4,9 @@ use std::fmt;
 
 use crate::hardware::Accelerator;
 
-use super::super::{Certainty, ChoiceDigest};
+use super::super::{Certainty, ChooserId};
 use super::{Level, Machine, Mapping, Nest, Window};
+use crate::digest::FastDigest;
 
 /// A form of a layer and the mapping with which an accelerator computes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub struct Choice {
 }
 
 /// Adds a form and its mapping to a digest.
-pub(super) fn add_choice(digest: &mut ChoiceDigest, nest: &Nest, mapping: &Mapping) {
+pub(super) fn add_choice(digest: &mut FastDigest, nest: &Nest, mapping: &Mapping) {
     nest.extents().iter().for_each(|extent| digest.add(*extent));
     for Window { stride, dilation, stored, padding } in *nest.windows() {
         [stride, dilation, stored, padding].into_iter().for_each(|it| digest.add(it));
@@ -48,4 +49,9 @@ pub trait ChooseLayer {
     /// The choice for a loop nest, on a machine with the tensors that are resident and the shared memory
     /// that is free. `None` if no mapping runs.
     fn choose(&self, nest: &Nest, machine: &Machine) -> Option<Choice>;
+
+    /// The accelerator and the effort, for records. A rule that does not say is not told from others.
+    fn id(&self) -> ChooserId {
+        ChooserId::default()
+    }
 }

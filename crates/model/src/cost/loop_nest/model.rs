@@ -198,14 +198,14 @@ fn network_cost(
     let chooser = rule.and_then(|rule| rule.on(accelerator));
     let chooser = chooser.as_deref();
     let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
-    if chooser.is_none() {
+    let Some(chooses) = chooser else {
         let layers = prepared.each_layer(None, |layer| layer.cost());
         return Ok(NetworkCost::of_layers(layers, accelerator));
-    }
+    };
     let of_layer = |it: &LayerReport| (it.cost(), it.choice.unwrap_or_default(), it.certainty);
     let layers = prepared.each_layer(chooser, of_layer);
     let choices = layers.iter().map(|(_, choice, certainty)| (*choice, *certainty));
-    let choices = Some(Choices::of_layers(choices));
+    let choices = Some(Choices::of_layers(chooses.id(), choices));
     let costs = layers.iter().map(|(cost, ..)| *cost).collect();
     Ok(NetworkCost { choices, ..NetworkCost::of_layers(costs, accelerator) })
 }

@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::units::Bytes;
 
-use super::super::{Certainty, ChoiceDigest, Infeasible};
+use super::super::{Certainty, Infeasible};
 use super::choose::{Choice, ChooseLayer, add_choice};
 use super::nest::{outputs, weights};
 use super::report::LayerReport;
@@ -17,6 +17,7 @@ use super::residency::{self, Residency, SharedMemoryNeed};
 use super::{
     Evaluation, Illegal, Listed, Machine, Mapping, Nest, Walk, dram, lower, off_chip, vector,
 };
+use crate::digest::FastDigest;
 
 /// Shared memory as a layer finds it: which of its tensors are resident, and how much other tensors
 /// occupy (section 6.6).
@@ -223,8 +224,8 @@ impl<'a> PreparedOperator<'a> {
     }
 
     /// Digest of the forms and mappings of all loop nests.
-    fn choice(&self) -> ChoiceDigest {
-        let mut digest = ChoiceDigest::default();
+    fn choice(&self) -> FastDigest {
+        let mut digest = FastDigest::default();
         self.nests.iter().for_each(|it| add_choice(&mut digest, &it.nest, &it.mapping));
         digest
     }

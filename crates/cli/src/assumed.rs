@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use xrsim_config::Edition;
-use xrsim_experiment::{NamedCostModel, Prepared, flexibility_of, objective_of};
+use xrsim_experiment::{NamedCostModel, Prepared, deadline_share_of, flexibility_of, objective_of};
 use xrsim_model::hardware::System;
 use xrsim_model::model::{Network, Parameter};
 use xrsim_sim::plan::Plan;
@@ -105,6 +105,8 @@ fn flexibilities(prepared: &Prepared) -> String {
 /// Flexibility of a system, with the objective of its choices if it has any.
 pub(super) fn flexibility(system: &System, cost_model: &NamedCostModel) -> String {
     let objective = objective_of(system, cost_model);
-    let objective = objective.map_or_else(String::new, |it| format!(" (objective {it})"));
+    let share = deadline_share_of(system, cost_model);
+    let share = share.map_or_else(String::new, |it| format!(" within {it} of the period"));
+    let objective = objective.map_or_else(String::new, |it| format!(" (objective {it}{share})"));
     flexibility_of(system, cost_model) + &objective
 }

@@ -14,6 +14,7 @@ use xrsim_model::model::Network;
 use xrsim_model::text::{self, counted};
 use xrsim_report::dominant::DominantLayers;
 use xrsim_report::gaps::LayerGaps;
+use xrsim_report::objectives::OtherObjectives;
 use xrsim_report::overview::overview;
 use xrsim_report::scores;
 use xrsim_results::cells::RunTable;
@@ -73,6 +74,7 @@ pub(super) struct Results<'p> {
     rows: ScoreRows,
     dominant: DominantLayers,
     gaps: LayerGaps,
+    objectives: OtherObjectives,
     idle: IdleEnergies,
     n_runs: usize,
     /// Runs that have no score.
@@ -169,6 +171,7 @@ impl<'p> Results<'p> {
             rows: ScoreRows::default(),
             dominant: DominantLayers::new(mapping_options(prepared)),
             gaps: LayerGaps::new(mapping_options(prepared)),
+            objectives: OtherObjectives::default(),
             idle: IdleEnergies::default(),
             n_runs: 0,
             infeasible: Vec::new(),
@@ -233,8 +236,10 @@ impl<'p> Results<'p> {
                 self.idle.take(plan, result);
                 if label.replication == 0 {
                     self.dominant.take(plan, result);
-                    if self.prepared.cost_model().model.chooses_mappings() {
+                    let model = &*self.prepared.cost_model().model;
+                    if model.chooses_mappings() {
                         self.gaps.take(plan, result);
+                        self.objectives.take(plan, result, model);
                     }
                 }
             }
@@ -352,7 +357,9 @@ impl<'p> Results<'p> {
         let is_small = rows.len() <= MOST_DETAIL_ROWS && systems.len() <= MOST_DETAIL_SYSTEMS;
         let is_once = rows.iter().any(ScoreRow::is_drawn_once);
         let print = |table: String| {
-            let notes = [self.dominant.notes(), self.gaps.note(), self.idle.note()].concat();
+            let notes =
+                [self.dominant.notes(), self.gaps.note(), self.objectives.note(), self.idle.note()];
+            let notes = notes.concat();
             output::print_text(&[table, assumed(self.prepared), notes].concat())
         };
         if self.detail || is_small && !self.matrix {

@@ -1,11 +1,13 @@
 //! Parts that the models have in a run: what they lose of its score, and how long they keep the
 //! accelerators busy.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use xrsim_model::hardware::{Accelerator, System};
 use xrsim_model::model::Network;
-use xrsim_model::units::SimTime;
+use xrsim_model::scenario::ActiveModel;
+use xrsim_model::units::{FrameRate, SimTime};
 use xrsim_sim::plan::{Plan, Semantics};
 use xrsim_sim::score::{NeverTriggered, Score};
 use xrsim_sim::sweep::RunResult;
@@ -82,6 +84,7 @@ pub struct ModelParts {
 struct Part {
     name: String,
     network: Arc<Network>,
+    rate: FrameRate,
     /// Shares of the score of the scenario, in the order of [`Cause::ALL`].
     losses: [f64; 4],
     /// Time on every accelerator \[ms\], indexed by [`AccelId`](xrsim_model::ids::AccelId).
@@ -108,8 +111,8 @@ pub struct Busiest<'a> {
     pub share: f64,
     /// Its network.
     pub network: &'a Network,
-    /// The accelerator that it spends the most time on.
-    pub accelerator: &'a Accelerator,
+    /// The accelerator that it spends the most time on, as the model finds it.
+    pub accelerator: Cow<'a, Accelerator>,
 }
 
 impl ModelParts {
@@ -117,14 +120,14 @@ impl ModelParts {
     pub fn new(plan: &Plan) -> Self {
         let n_accelerators = plan.system.accelerators().len();
         let names = model_names(&plan.scenario).into_iter();
-        let part = |(name, network): (&str, &Arc<Network>)| Part {
+        let part = |(name, active): (&str, &ActiveModel)| Part {
             name: name.into(),
-            network: Arc::clone(network),
+            network: Arc::clone(&active.unit.network),
+            rate: active.rate,
             losses: [0.0; 4],
             busy_ms: vec![0.0; n_accelerators],
         };
-        let networks = plan.scenario.models().iter().map(|model| &model.unit.network);
-        let models = names.zip(networks).map(part).collect();
+        let models = names.zip(plan.scenario.models()).map(part).collect();
         Self { system: Arc::clone(&plan.system), models, n_runs: 0 }
     }
 
@@ -186,7 +189,7 @@ impl ModelParts {
             model: &part.name,
             share: time(longest) / all,
             network: &part.network,
-            accelerator,
+            accelerator: accelerator.for_rate(part.rate),
         })
     }
 }

@@ -8,7 +8,7 @@ use xrsim_model::hardware::Accelerator;
 use xrsim_model::ids::ModelId;
 use xrsim_model::model::Network;
 use xrsim_model::parallel;
-use xrsim_model::units::{Millijoules, SimSpan};
+use xrsim_model::units::{FrameRate, Millijoules, SimSpan};
 use xrsim_sim::bounds::{IsolatedFrames, Migration};
 
 use super::evaluation::Load;
@@ -56,15 +56,18 @@ impl Coarse {
         done: &(impl Fn(u64) + Sync),
     ) -> Self {
         let n_types = space.types().len();
-        let mut networks: Vec<Arc<Network>> = Vec::new();
+        let mut networks: Vec<(Arc<Network>, FrameRate)> = Vec::new();
         let mut network_of = Vec::new();
         let mut firsts = vec![0];
         for load in loads {
             for active in load.plan.scenario.models() {
                 let network = &active.unit.network;
-                let known = networks.iter().position(|it| Arc::ptr_eq(it, network));
+                let is_known = |it: &(Arc<Network>, FrameRate)| {
+                    Arc::ptr_eq(&it.0, network) && it.1 == active.rate
+                };
+                let known = networks.iter().position(is_known);
                 network_of.push(known.unwrap_or_else(|| {
-                    networks.push(Arc::clone(network));
+                    networks.push((Arc::clone(network), active.rate));
                     networks.len() - 1
                 }));
             }
@@ -293,11 +296,11 @@ fn are_neighbours(a: &AcceleratorType, b: &AcceleratorType) -> bool {
     key(a) == key(b) && a.parts[1].is_some()
 }
 
-/// Costs of every network on each of a range of types, at `[type][network]`.
+/// Costs of every network at the rate of its model on each of a range of types, at `[type][network]`.
 fn costs_of(
     space: &Space,
     range: Range<usize>,
-    networks: &[Arc<Network>],
+    networks: &[(Arc<Network>, FrameRate)],
     cost_model: &dyn CostModel,
 ) -> Vec<Vec<TypeCost>> {
     let n = range.len();
@@ -310,8 +313,21 @@ fn costs_of(
         return range.flat_map(one).collect();
     };
     let mut costs = vec![Vec::with_capacity(networks.len()); n];
-    for network in networks {
-        let of_network = cost_model.networks(network, &accelerators);
+    let by_period = accelerators.iter().any(Accelerator::chooses_by_period);
+    for (at, (network, rate)) in networks.iter().enumerate() {
+        let same = networks[..at].iter().position(|it| Arc::ptr_eq(&it.0, network));
+        if let Some(same) = same.filter(|_| !by_period) {
+            costs.iter_mut().for_each(|row| row.push(row[same]));
+            continue;
+        }
+        let of_network = match by_period {
+            true => {
+                let of_model: Vec<_> =
+                    accelerators.iter().map(|it| it.for_rate(*rate).into_owned()).collect();
+                cost_model.networks(network, &of_model)
+            }
+            false => cost_model.networks(network, &accelerators),
+        };
         for (row, cost) in costs.iter_mut().zip(of_network) {
             row.push(cost.ok().map(|cost| (cost.latency, cost.energy())));
         }

@@ -2,14 +2,18 @@
 
 use std::fmt;
 
+use super::selection::Selected;
+
 /// Choices of mappings for the layers of a network.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Choices {
     /// Digest of the forms and mappings of all layers, in execution order.
     pub digest: ChoiceDigest,
     /// Certainty about every layer, in execution order: `None` for a layer that nothing was chosen for. Empty if
     /// the costs of layers are not kept.
     pub layers: Box<[Option<Certainty>]>,
+    /// Energy of the network and its limit of time, if the objective is `deadline`.
+    pub selected: Option<Selected>,
 }
 
 impl Choices {
@@ -21,7 +25,7 @@ impl Choices {
             certainty
         };
         let layers = layers.into_iter().map(of_layer).collect();
-        Self { digest, layers }
+        Self { digest, layers, selected: None }
     }
 }
 

@@ -89,6 +89,8 @@ pub enum Infeasible {
     },
     /// A table of measurements was asked for a layer by its shape.
     UnnamedLayer,
+    /// The accelerator chooses mappings by the period of a model, and the network has none.
+    NoPeriod,
 }
 
 impl Infeasible {
@@ -249,6 +251,11 @@ impl fmt::Display for Message<'_> {
             Infeasible::NotMeasured => write!(
                 f,
                 "the cost table has no row for {network} on {the_accelerator}{alternative}"
+            ),
+            Infeasible::NoPeriod => write!(
+                f,
+                "{accelerator} chooses mappings for the period of a model (objective `deadline`), which {network} \
+                 has only in a scenario; choose them by `edp`, `energy` or `cycles`"
             ),
             Infeasible::LayerNotMeasured { layer } => write!(
                 f,

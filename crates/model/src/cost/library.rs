@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::hardware::{Accelerator, System};
 use crate::model::Network;
 use crate::parallel;
-use crate::scenario::Scenario;
+use crate::scenario::{ActiveModel, Scenario};
 
 use super::timetable::Timetable;
 use super::{CostError, CostModel, CostTable, Infeasible};
@@ -127,13 +127,15 @@ impl CostLibrary {
         scenario: &'a Scenario,
         system: &'a System,
     ) -> impl Iterator<Item = Result<Timetable, CostError>> {
-        let columns: Vec<_> =
-            system.accelerators().iter().map(|a| self.find_accelerator(a)).collect();
+        let columns: Vec<_> = system.accelerators().iter().map(|a| self.find_column(a)).collect();
         let pairs = scenario.models().iter().flat_map(move |active| {
             let network = &active.unit.network;
             let row = self.find_network(network);
             let columns = columns.clone().into_iter().zip(system.accelerators());
-            columns.map(move |(column, accelerator)| (network, row, column, accelerator))
+            columns.map(move |(column, accelerator)| {
+                let column = column.unwrap_or_else(|| self.find_for(accelerator, active));
+                (network, row, column, accelerator)
+            })
         });
         pairs.map(|(network, row, column, accelerator)| {
             let cell = self.costs[column].get(row).and_then(Option::as_ref);
@@ -150,10 +152,13 @@ impl CostLibrary {
         let mut pairs = Vec::new();
         for (scenario, system) in runs {
             let columns: Vec<_> =
-                system.accelerators().iter().map(|a| self.intern_accelerator(a)).collect();
+                system.accelerators().iter().map(|a| self.intern_column(a)).collect();
             for active in scenario.models() {
                 let row = self.intern_network(&active.unit.network);
-                pairs.extend(columns.iter().map(|&column| (column, row)));
+                for (column, accelerator) in columns.iter().zip(system.accelerators()) {
+                    let of_model = || self.intern_accelerator(&accelerator.for_rate(active.rate));
+                    pairs.push((column.unwrap_or_else(of_model), row));
+                }
             }
         }
         pairs.retain(|&(column, row)| !matches!(self.costs[column].get(row), Some(Some(_))));
@@ -187,6 +192,21 @@ impl CostLibrary {
             self.costs.push(Vec::new());
             index
         })
+    }
+
+    /// Column of an accelerator that costs the same for every model; `None` if it depends on the model.
+    fn intern_column(&mut self, accelerator: &Accelerator) -> Option<usize> {
+        (!accelerator.chooses_by_period()).then(|| self.intern_accelerator(accelerator))
+    }
+
+    /// The column that [`CostLibrary::intern_column`] made.
+    fn find_column(&self, accelerator: &Accelerator) -> Option<usize> {
+        (!accelerator.chooses_by_period()).then(|| self.find_accelerator(accelerator))
+    }
+
+    /// Column of an accelerator for one model.
+    fn find_for(&self, accelerator: &Accelerator, active: &ActiveModel) -> usize {
+        self.find_accelerator(&accelerator.for_rate(active.rate))
     }
 
     fn find_network(&self, network: &Arc<Network>) -> usize {

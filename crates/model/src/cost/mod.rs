@@ -9,6 +9,7 @@ pub mod library;
 pub mod loop_nest;
 pub mod maestro;
 pub mod roofline;
+pub mod selection;
 pub mod table;
 
 mod choices;

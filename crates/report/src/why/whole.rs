@@ -307,9 +307,10 @@ impl Bounds<'_, '_> {
     fn of(&mut self, model: ModelId, accelerator: AccelId, layer: usize) -> String {
         let Self { run, cost_model, known } = self;
         let bounds = known.entry((model, accelerator)).or_insert_with(|| {
-            let network = &run.plan.scenario.model(model).unit.network;
-            let place = &run.plan.system.accelerators()[accelerator.index()];
-            let layers = cost_model.explain_network(network, place).unwrap_or_default();
+            let active = run.plan.scenario.model(model);
+            let place = run.plan.system.accelerators()[accelerator.index()].for_rate(active.rate);
+            let layers =
+                cost_model.explain_network(&active.unit.network, &place).unwrap_or_default();
             let bound = |layer: &Vec<(&str, Quantity)>| {
                 let found = layer.iter().find(|(name, _)| *name == "bound");
                 match found {

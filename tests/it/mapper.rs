@@ -6,12 +6,12 @@ use xrsim::Catalog;
 use xrsim::cost::loop_nest::{ChosenLoopNest, LoopNest};
 use xrsim::cost::{CostModel as _, Infeasible, LayerCost, NetworkCost};
 use xrsim::hardware::{
-    Accelerator, DeadlineShare, Flexibility, MappingDeadline, MappingObjective, MappingSettings,
-    Memory, Noc, NocLevel,
+    Accelerator, Flexibility, MappingDeadline, MappingObjective, MappingSettings, Memory, Noc,
+    NocLevel,
 };
 use xrsim::mapper::{Chooser, Effort, Store};
 use xrsim::model::Network;
-use xrsim::units::{Bytes, FrameRate};
+use xrsim::units::Bytes;
 
 /// Costs of the layers of KD on 1,024 PEs, by flexibility, the least first.
 fn costs(dataflow: &str, objective: MappingObjective) -> Vec<(&'static str, Vec<LayerCost>)> {
@@ -177,26 +177,6 @@ fn a_deadline_that_nothing_meets_takes_the_fastest_choices_and_a_network_by_itse
     assert_eq!(
         periodic.model.network(&periodic.network, &fixed),
         LoopNest.network(&periodic.network, &fixed)
-    );
-}
-
-/// 60 frames/s are 16,666,666 whole nanoseconds: at 1 GHz as many cycles.
-#[test]
-fn the_limit_is_the_share_of_the_period_of_the_rate_at_the_clock() {
-    let accelerator = Periodic::new().accelerator;
-    let rate = FrameRate::from_fps(60.0).expect("a rate");
-    assert_eq!(*accelerator.for_rate(rate), accelerator);
-    let limit = |share: f64| {
-        let settings = MappingSettings {
-            objective: Some(MappingObjective::Deadline),
-            deadline_share: DeadlineShare::new(share),
-            ..MappingSettings::default()
-        };
-        accelerator.clone().mapped(settings).for_rate(rate).mapping_deadline.cycles
-    };
-    assert_eq!(
-        [limit(1.0), limit(0.5), limit(0.25)],
-        [Some(16_666_666), Some(8_333_333), Some(4_166_666)]
     );
 }
 

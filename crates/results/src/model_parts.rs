@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use xrsim_model::hardware::{Accelerator, System};
+use xrsim_model::ids::AccelId;
 use xrsim_model::model::Network;
 use xrsim_model::scenario::ActiveModel;
-use xrsim_model::units::{FrameRate, SimTime};
+use xrsim_model::units::SimTime;
 use xrsim_sim::plan::{Plan, Semantics};
 use xrsim_sim::score::{NeverTriggered, Score};
 use xrsim_sim::sweep::RunResult;
@@ -84,9 +85,10 @@ pub struct ModelParts {
 struct Part {
     name: String,
     network: Arc<Network>,
-    rate: FrameRate,
     /// Shares of the score of the scenario, in the order of [`Cause::ALL`].
     losses: [f64; 4],
+    /// Limit of the latency on every accelerator \[cycle\], where one chose the mappings.
+    limits: Vec<Option<u64>>,
     /// Time on every accelerator \[ms\], indexed by [`AccelId`](xrsim_model::ids::AccelId).
     busy_ms: Vec<f64>,
 }
@@ -123,8 +125,8 @@ impl ModelParts {
         let part = |(name, active): (&str, &ActiveModel)| Part {
             name: name.into(),
             network: Arc::clone(&active.unit.network),
-            rate: active.rate,
             losses: [0.0; 4],
+            limits: vec![None; n_accelerators],
             busy_ms: vec![0.0; n_accelerators],
         };
         let models = names.zip(plan.scenario.models()).map(part).collect();
@@ -136,6 +138,10 @@ impl ModelParts {
         self.n_runs += 1;
         for (part, losses) in self.models.iter_mut().zip(losses(plan, result)) {
             part.losses.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += loss);
+        }
+        for (model, part) in plan.scenario.model_ids().zip(&mut self.models) {
+            let ids = (0..part.limits.len()).map(AccelId::new);
+            part.limits = ids.map(|at| result.costs.limit_cycles(model, at)).collect();
         }
         let trace = &result.trace;
         let last = || trace.busy_intervals().map(|it| it.end.unwrap_or(it.start)).max();
@@ -189,7 +195,7 @@ impl ModelParts {
             model: &part.name,
             share: time(longest) / all,
             network: &part.network,
-            accelerator: accelerator.for_rate(part.rate),
+            accelerator: accelerator.within(part.limits[at]),
         })
     }
 }

@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use xrsim_model::cost::CostModel;
+use xrsim_model::cost::{CostModel, Infeasible, NetworkCost};
 use xrsim_model::hardware::Accelerator;
 use xrsim_model::ids::ModelId;
 use xrsim_model::model::Network;
 use xrsim_model::parallel;
-use xrsim_model::units::{FrameRate, Millijoules, SimSpan};
+use xrsim_model::units::{Millijoules, SimSpan};
 use xrsim_sim::bounds::{IsolatedFrames, Migration};
 
 use super::evaluation::Load;
@@ -56,18 +56,15 @@ impl Coarse {
         done: &(impl Fn(u64) + Sync),
     ) -> Self {
         let n_types = space.types().len();
-        let mut networks: Vec<(Arc<Network>, FrameRate)> = Vec::new();
+        let mut networks: Vec<Arc<Network>> = Vec::new();
         let mut network_of = Vec::new();
         let mut firsts = vec![0];
         for load in loads {
             for active in load.plan.scenario.models() {
                 let network = &active.unit.network;
-                let is_known = |it: &(Arc<Network>, FrameRate)| {
-                    Arc::ptr_eq(&it.0, network) && it.1 == active.rate
-                };
-                let known = networks.iter().position(is_known);
+                let known = networks.iter().position(|it| Arc::ptr_eq(it, network));
                 network_of.push(known.unwrap_or_else(|| {
-                    networks.push((Arc::clone(network), active.rate));
+                    networks.push(Arc::clone(network));
                     networks.len() - 1
                 }));
             }
@@ -296,11 +293,11 @@ fn are_neighbours(a: &AcceleratorType, b: &AcceleratorType) -> bool {
     key(a) == key(b) && a.parts[1].is_some()
 }
 
-/// Costs of every network at the rate of its model on each of a range of types, at `[type][network]`.
+/// Costs of every network on each of a range of types, at `[type][network]`.
 fn costs_of(
     space: &Space,
     range: Range<usize>,
-    networks: &[(Arc<Network>, FrameRate)],
+    networks: &[Arc<Network>],
     cost_model: &dyn CostModel,
 ) -> Vec<Vec<TypeCost>> {
     let n = range.len();
@@ -314,23 +311,31 @@ fn costs_of(
     };
     let mut costs = vec![Vec::with_capacity(networks.len()); n];
     let by_period = accelerators.iter().any(Accelerator::chooses_by_period);
-    for (at, (network, rate)) in networks.iter().enumerate() {
-        let same = networks[..at].iter().position(|it| Arc::ptr_eq(&it.0, network));
-        if let Some(same) = same.filter(|_| !by_period) {
-            costs.iter_mut().for_each(|row| row.push(row[same]));
-            continue;
-        }
+    let within = |limit| -> Vec<Accelerator> {
+        accelerators.iter().map(|it| it.within(limit).into_owned()).collect()
+    };
+    for network in networks {
         let of_network = match by_period {
-            true => {
-                let of_model: Vec<_> =
-                    accelerators.iter().map(|it| it.for_rate(*rate).into_owned()).collect();
-                cost_model.networks(network, &of_model)
-            }
-            false => cost_model.networks(network, &accelerators),
+            true => bounds_of(network, cost_model, [within(Some(0)), within(Some(u64::MAX))]),
+            false => cost_model.networks(network, &accelerators).into_iter().map(known).collect(),
         };
-        for (row, cost) in costs.iter_mut().zip(of_network) {
-            row.push(cost.ok().map(|cost| (cost.latency, cost.energy())));
-        }
+        costs.iter_mut().zip(of_network).for_each(|(row, cost)| row.push(cost));
     }
     costs
+}
+
+/// Latency of a network on the first of two lists of accelerators, and energy on the second: of the fastest mappings
+/// and of those of least energy. Limits of time depend on the whole system, and choose between these.
+fn bounds_of(
+    network: &Network,
+    cost_model: &dyn CostModel,
+    accelerators: [Vec<Accelerator>; 2],
+) -> Vec<TypeCost> {
+    let [fast, frugal] = accelerators.map(|all| cost_model.networks(network, &all));
+    let both = |(fast, frugal)| Some((known(fast)?.0, known(frugal)?.1));
+    fast.into_iter().zip(frugal).map(both).collect()
+}
+
+fn known(cost: Result<NetworkCost, Infeasible>) -> TypeCost {
+    cost.ok().map(|cost| (cost.latency, cost.energy()))
 }

@@ -453,7 +453,8 @@ fn estimate(prepared: &PreparedSearch, n_systems: u64) -> Result<(String, [f64; 
     let begun = Instant::now();
     let accelerator = prepared.space.accelerator(types / 2);
     for active in prepared.plans.iter().flat_map(|plan| plan.scenario.models()) {
-        let accelerator = accelerator.for_rate(active.rate);
+        let cycles = accelerator.clock.whole_cycles_in(active.rate.period()).get();
+        let accelerator = accelerator.within(Some(cycles));
         let _ = prepared.cost_model.model.network(&active.unit.network, &accelerator);
     }
     let costing =

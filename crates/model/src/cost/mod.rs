@@ -6,6 +6,7 @@
 
 pub mod batch;
 pub mod library;
+pub mod limits;
 pub mod loop_nest;
 pub mod maestro;
 pub mod roofline;

@@ -5,7 +5,6 @@ use std::hash::{Hash, Hasher};
 use std::ops::RangeInclusive;
 
 use crate::dataflow::Flexibility;
-use crate::units::{ClockRate, SimSpan};
 
 /// Quantity of which an accelerator that chooses mappings takes the least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,7 +16,7 @@ pub enum MappingObjective {
     Energy,
     /// Product of latency and energy.
     Edp,
-    /// Energy of a whole network that keeps a part of the period of its model.
+    /// Energy of whole networks that keep the periods of the models of a scenario.
     Deadline,
 }
 
@@ -54,7 +53,7 @@ impl fmt::Display for MappingObjective {
     }
 }
 
-/// Largest part of the period of its model that a network may take under [`MappingObjective::Deadline`].
+/// Largest part of the time that the networks of a scenario may fill under [`MappingObjective::Deadline`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DeadlineShare(f64);
 
@@ -73,7 +72,7 @@ impl Default for DeadlineShare {
 }
 
 impl DeadlineShare {
-    /// The whole period.
+    /// All of it.
     pub const WHOLE: Self = Self(1.0);
 
     /// Shares that are allowed.
@@ -88,27 +87,15 @@ impl DeadlineShare {
     pub const fn get(self) -> f64 {
         self.0
     }
-
-    /// Most cycles at `clock` whose time is at most this part of `period`.
-    fn cycles(self, period: SimSpan, clock: ClockRate) -> u64 {
-        clock.whole_cycles_in(SimSpan::from_ns((period.ns() as f64 * self.0) as u64)).get()
-    }
 }
 
 /// Time that a network may take under [`MappingObjective::Deadline`]. No other objective depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct MappingDeadline {
-    /// Part of the period of a model.
+    /// Part of the time that the models of a scenario may fill.
     pub share: DeadlineShare,
-    /// Most cycles of the network of one model; `None` as long as no model is known.
+    /// Most cycles of the network of one model; `None` as long as no scenario is known.
     pub cycles: Option<u64>,
-}
-
-impl MappingDeadline {
-    /// The limit for a model with this period, whatever the share is that it comes from.
-    pub(super) fn within(self, period: SimSpan, clock: ClockRate) -> Self {
-        Self { share: DeadlineShare::WHOLE, cycles: Some(self.share.cycles(period, clock)) }
-    }
 }
 
 /// Flexibility and objective as a command, a system, a style or an accelerator gives them; `None` where
@@ -119,7 +106,7 @@ pub struct MappingSettings {
     pub flexibility: Option<Flexibility>,
     /// Objective of the choices.
     pub objective: Option<MappingObjective>,
-    /// Part of the period that a network may take under the objective `deadline`.
+    /// Part of the time that networks may fill under the objective `deadline`.
     pub deadline_share: Option<DeadlineShare>,
 }
 
@@ -146,20 +133,5 @@ mod tests {
         }
         assert_eq!(DeadlineShare::new(1.0), Some(DeadlineShare::WHOLE));
         assert_eq!(DeadlineShare::new(1e-6).map(DeadlineShare::get), Some(1e-6));
-    }
-
-    #[test]
-    fn the_limit_is_the_most_cycles_whose_time_is_within_the_share() {
-        let clock = ClockRate::from_mhz(300.0).expect("a clock");
-        let limit = |share: f64, ns| {
-            let share = DeadlineShare::new(share).expect("a share");
-            MappingDeadline { share, cycles: None }.within(SimSpan::from_ns(ns), clock).cycles
-        };
-        // 3 cycles take 10 ns.
-        assert_eq!([limit(1.0, 10), limit(1.0, 9), limit(1.0, 13)], [Some(3), Some(2), Some(3)]);
-        assert_eq!(limit(0.5, 20), Some(3));
-        // 16,666,666 ns are 4,999,999.8 cycles.
-        assert_eq!(limit(1.0, 16_666_666), Some(4_999_999));
-        assert_eq!(limit(0.01, 10), Some(0));
     }
 }

@@ -59,7 +59,7 @@ use thiserror::Error;
 use crate::dataflow::Dataflow;
 pub use crate::dataflow::Flexibility;
 use crate::model::{PerTensor, TensorRole};
-use crate::units::{Bytes, ClockRate, FrameRate};
+use crate::units::{Bytes, ClockRate};
 
 /// One level of an on-chip network: the connection of one unit, or of the shared memory, to its sub-units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -329,13 +329,13 @@ impl Accelerator {
         }
     }
 
-    /// The accelerator as the network of a model with this rate finds it: the same one, unless mappings are chosen
-    /// by the period.
-    pub fn for_rate(&self, rate: FrameRate) -> Cow<'_, Self> {
-        if !self.chooses_by_period() {
+    /// The accelerator as a network finds it that may take `limit` \[cycle\]; without a limit, as it is.
+    pub fn within(&self, limit: Option<u64>) -> Cow<'_, Self> {
+        if limit.is_none() {
             return Cow::Borrowed(self);
         }
-        let mapping_deadline = self.mapping_deadline.within(rate.period(), self.clock);
+        // The share has no effect beside the limit.
+        let mapping_deadline = MappingDeadline { cycles: limit, ..MappingDeadline::default() };
         Cow::Owned(Self { mapping_deadline, ..self.clone() })
     }
 

@@ -106,7 +106,7 @@ fn flexibilities(prepared: &Prepared) -> String {
 pub(super) fn flexibility(system: &System, cost_model: &NamedCostModel) -> String {
     let objective = objective_of(system, cost_model);
     let share = deadline_share_of(system, cost_model);
-    let share = share.map_or_else(String::new, |it| format!(" within {it} of the period"));
+    let share = share.map_or_else(String::new, |it| format!(" within {it} of the time"));
     let objective = objective.map_or_else(String::new, |it| format!(" (objective {it}{share})"));
     flexibility_of(system, cost_model) + &objective
 }

@@ -96,15 +96,15 @@ keys! {
         /// dataflow, or `tiles`.
         flexibility = optional(one_of(&Flexibility::ALL));
         /// Quantity that the choices for each layer have least of. `edp` is the product of energy and latency. `deadline`
-        /// is the energy of the network within a part of the period of its model.
+        /// is the energy of networks that keep the rates of their models.
         objective as "mapping_objective" =
             optional(one_of(&MappingObjective::ALL).with_default(MappingObjective::DEFAULT.name()));
-        /// Largest part of the period of its model that a network takes with the objective `deadline`.
+        /// Part of the time that the models of a scenario may fill with the objective `deadline`.
         deadline_share as "mapping_deadline_share" = optional(deadline_share().with_default(1));
     }
 }
 
-/// A part of the period of a model.
+/// A part of the time.
 fn deadline_share() -> impl Reader<Value = DeadlineShare> {
     let (least, most) = DeadlineShare::RANGE.into_inner();
     let form = || form::number(DeadlineShare::RANGE);

@@ -21,7 +21,7 @@ pub fn objective_of(system: &System, cost_model: &NamedCostModel) -> Option<Stri
     any.then(|| words(system, |accelerator| accelerator.mapping_objective.name()))
 }
 
-/// Part of the period that networks may take on the accelerators of a system, as [`flexibility_of`]; `None` unless
+/// Part of the time that networks may fill on the accelerators of a system, as [`flexibility_of`]; `None` unless
 /// one of them chooses mappings by it.
 pub fn deadline_share_of(system: &System, cost_model: &NamedCostModel) -> Option<String> {
     let by_period = |it: &Accelerator| it.chooses_by_period();

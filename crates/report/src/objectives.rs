@@ -103,7 +103,7 @@ impl OtherObjectives {
         };
         format!(
             "note: {scenario} on {system} with {pes} PEs: {} by the mapping objective deadline, but {} with \
-             --mapping-objective {objective}; a smaller hardware.mapping_deadline_share leaves more time for other models\n",
+             --mapping-objective {objective}; a smaller hardware.mapping_deadline_share leaves room for requests that arrive together\n",
             own.words(),
             other.words()
         )

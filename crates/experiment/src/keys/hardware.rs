@@ -77,8 +77,8 @@ macro_rules! energy_key {
 pub(super) const KEYS: &[Key] = &[
     Key {
         name: "hardware.mapping_deadline_share",
-        help: "largest part of the period of its model that a network takes on an accelerator with the mapping \
-               objective `deadline`",
+        help: "part of the time of a system that the models of a scenario may fill, for the mapping objective \
+               `deadline`",
         allowed: SHARE,
         default: Some("that of the accelerator, system or style"),
         or_else: Some("1"),

@@ -89,7 +89,7 @@ pub enum Infeasible {
     },
     /// A table of measurements was asked for a layer by its shape.
     UnnamedLayer,
-    /// The accelerator chooses mappings by the period of a model, and the network has none.
+    /// The accelerator chooses mappings by the rates of models, and the network has none.
     NoPeriod,
 }
 
@@ -254,8 +254,8 @@ impl fmt::Display for Message<'_> {
             ),
             Infeasible::NoPeriod => write!(
                 f,
-                "{accelerator} chooses mappings for the period of a model (objective `deadline`), which {network} \
-                 has only in a scenario; choose them by `edp`, `energy` or `cycles`"
+                "{accelerator} chooses mappings by the rates of models (objective `deadline`), and {network} has one in \
+                 a scenario only; choose them by `edp`, `energy` or `cycles`"
             ),
             Infeasible::LayerNotMeasured { layer } => write!(
                 f,

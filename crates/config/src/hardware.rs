@@ -100,7 +100,7 @@ keys! {
         objective as "mapping_objective" =
             optional(one_of(&MappingObjective::ALL).with_default(MappingObjective::DEFAULT.name()));
         /// Part of the time that the models of a scenario may fill with the objective `deadline`.
-        deadline_share as "mapping_deadline_share" = optional(deadline_share().with_default(1));
+        deadline_share as "mapping_deadline_share" = optional(deadline_share().with_default(DeadlineShare::DEFAULT.get()));
     }
 }
 

@@ -6,8 +6,9 @@ use crate::units::FrameRate;
 /// Limits of the networks of a scenario on an accelerator of a system with `system_pes` PEs \[cycle\]. `models` has
 /// the rate of each, and its latency with mappings by `edp` \[cycle\] if it can run.
 ///
-/// All networks take the same multiple of that latency: the one with which they fill the share of the time, if the
-/// part of the requests that the accelerator runs is its part of the PEs. None takes more than the share of its period.
+/// The room of a network is its period, and not more than the same multiple of that latency for all networks: the one
+/// with which they fill the time, if the part of the requests that the accelerator runs is its part of the PEs. The
+/// limit is the share of the room, and not less than the latency by `edp` if that is within the room.
 pub fn limits(
     accelerator: &Accelerator,
     system_pes: u64,
@@ -21,9 +22,9 @@ pub fn limits(
     let load: f64 = models.iter().map(per_second).sum::<f64>() * part / hertz;
     let limit = |&(rate, cycles): &(FrameRate, Option<u64>)| {
         let period = accelerator.clock.whole_cycles_in(rate.period()).get() as f64;
-        let alone = share * period;
-        let together = cycles.map_or(alone, |it| it as f64 * (share / load));
-        alone.min(together) as u64
+        let Some(cycles) = cycles.map(|it| it as f64) else { return (share * period) as u64 };
+        let room = period.min(cycles / load);
+        (share * room).max(cycles.min(room)) as u64
     };
     models.iter().map(limit).collect()
 }
@@ -73,6 +74,17 @@ mod tests {
         assert_eq!(limits(&accelerator(0.5), 1024, &two), [25_000_000, 12_500_000]);
         // A quarter of the PEs runs a quarter of the requests: 0.1 of its time. Then the period decides.
         assert_eq!(limits(&accelerator(0.5), 4096, &two), [50_000_000, 25_000_000]);
+    }
+
+    /// 10 FPS · 80 ms = 0.8 of the time: faster mappings are for loads above 1.
+    #[test]
+    fn a_latency_by_edp_that_keeps_the_periods_is_within_every_limit() {
+        let one = [(fps(10.0), Some(80_000_000))];
+        let at = |share| limits(&accelerator(share), 1024, &one)[0];
+        assert_eq!(
+            [at(1.0), at(0.9), at(0.8), at(0.5)],
+            [100_000_000, 90_000_000, 80_000_000, 80_000_000]
+        );
     }
 
     /// 10 FPS · 200 ms = 2: only half of the latency keeps the periods.

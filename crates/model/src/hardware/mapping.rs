@@ -67,13 +67,14 @@ impl Hash for DeadlineShare {
 
 impl Default for DeadlineShare {
     fn default() -> Self {
-        Self::WHOLE
+        Self::DEFAULT
     }
 }
 
 impl DeadlineShare {
-    /// All of it.
-    pub const WHOLE: Self = Self(1.0);
+    /// Share where neither a command nor a file says one. With half of the time, as many of the scenarios of the
+    /// paper meet all deadlines as with mappings by `edp`, but for two in a hundred.
+    pub const DEFAULT: Self = Self(0.5);
 
     /// Shares that are allowed.
     pub const RANGE: RangeInclusive<f64> = 1e-6..=1.0;
@@ -131,7 +132,7 @@ mod tests {
         for wrong in [0.0, -0.5, 9e-7, 1.000_001, 2.0, f64::NAN, f64::INFINITY] {
             assert_eq!(DeadlineShare::new(wrong), None, "{wrong}");
         }
-        assert_eq!(DeadlineShare::new(1.0), Some(DeadlineShare::WHOLE));
+        assert_eq!(DeadlineShare::new(1.0).map(DeadlineShare::get), Some(1.0));
         assert_eq!(DeadlineShare::new(1e-6).map(DeadlineShare::get), Some(1e-6));
     }
 }

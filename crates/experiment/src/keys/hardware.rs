@@ -81,7 +81,7 @@ pub(super) const KEYS: &[Key] = &[
                `deadline`",
         allowed: SHARE,
         default: Some("that of the accelerator, system or style"),
-        or_else: Some("1"),
+        or_else: Some("0.5"),
         ..field!(mapping.deadline_share, |text: &str| share(text).map(Some), |it: Option<
             DeadlineShare,
         >| json!(

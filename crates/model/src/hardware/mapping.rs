@@ -72,8 +72,8 @@ impl Default for DeadlineShare {
 }
 
 impl DeadlineShare {
-    /// Share where neither a command nor a file says one. With half of the time, as many of the scenarios of the
-    /// paper meet all deadlines as with mappings by `edp`, but for two in a hundred.
+    /// Share where neither a command nor a file says one, by which runs of the suite miss hardly more deadlines than
+    /// with mappings by `edp` (docs/explanation/mapper.md, section 6.1).
     pub const DEFAULT: Self = Self(0.5);
 
     /// Shares that are allowed.

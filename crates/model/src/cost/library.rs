@@ -274,8 +274,9 @@ fn plain(accelerator: &Accelerator) -> Cow<'_, Accelerator> {
 /// Hash that is equal for accelerators that cost the same, and rarely equal for others.
 fn digest(accelerator: &Accelerator) -> u64 {
     let Accelerator { pes, clock, noc, memory, datapath, .. } = accelerator;
+    let limit = accelerator.chooses_by_period().then_some(accelerator.mapping_deadline.cycles);
     let mut hasher = DefaultHasher::new();
-    (pes, clock, noc, memory, datapath).hash(&mut hasher);
+    (pes, clock, noc, memory, datapath, limit).hash(&mut hasher);
     hasher.finish()
 }
 

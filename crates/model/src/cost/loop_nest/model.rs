@@ -9,6 +9,7 @@ use crate::cancel;
 use crate::hardware::{Accelerator, LocalBuffers};
 use crate::model::{Network, Operator};
 
+use super::super::selection::{self, Candidate};
 use super::super::{Choices, CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost};
 use super::Machine;
 use super::choose::Choose;
@@ -226,11 +227,30 @@ fn with_rules<T>(
     let rules = match rules.choose() && accelerator.chooses_by_period() {
         true => {
             let limit = accelerator.mapping_deadline.cycles.ok_or(Infeasible::NoPeriod)?;
-            rules.within(limit, &mut prepared)
+            within(rules, limit, &mut prepared)
         }
         false => rules,
     };
     Ok(work(&mut prepared, &rules))
+}
+
+/// For each layer one of the rules, so that the network takes the least energy within `limit` \[cycle\].
+fn within<'a>(
+    mut rules: LayerRules<'a>,
+    limit: u64,
+    prepared: &mut PreparedNetwork<'_>,
+) -> LayerRules<'a> {
+    let n_layers = prepared.n_layers();
+    let mut layers: Vec<Vec<Candidate>> = vec![Vec::new(); n_layers];
+    for number in 0..rules.n_rules() {
+        rules = rules.with_layers(vec![number; n_layers]);
+        let costs = prepared.each_layer(&rules, |layer| layer.cost());
+        for (candidates, cost) in layers.iter_mut().zip(costs) {
+            candidates.push(Candidate { cycles: cost.cycles, energy_nj: cost.energy_nj });
+        }
+    }
+    let found = selection::least_energy(&layers, limit);
+    LayerRules { selected: Some(found.total), ..rules.with_layers(found.chosen) }
 }
 
 /// Costs of a network on accelerators without choices. Neighbours that differ in shared memory and DRAM bandwidth

@@ -3,10 +3,8 @@
 
 use crate::hardware::{Accelerator, MappingObjective};
 
-use super::super::selection::{self, Candidate, Selected};
+use super::super::selection::Selected;
 use super::choose::{Choose, ChooseLayer};
-use super::prepared::PreparedNetwork;
-use super::report::LayerReport;
 
 /// Objectives whose choices are the candidates of a layer, that of the residency first.
 const CANDIDATES: [MappingObjective; 3] =
@@ -49,20 +47,14 @@ impl<'a> LayerRules<'a> {
         Self { all, of_layer: Vec::new(), selected: None }
     }
 
-    /// For each layer one of the rules, so that the network takes the least energy within `limit` \[cycle\].
-    pub(super) fn within(mut self, limit: u64, prepared: &mut PreparedNetwork<'_>) -> Self {
-        let mut layers: Vec<Vec<Candidate>> = Vec::new();
-        for number in 0..self.all.len() {
-            self.of_layer = vec![number; prepared.n_layers()];
-            let costs = prepared.each_layer(&self, LayerReport::cost);
-            layers.resize_with(costs.len(), Vec::new);
-            for (candidates, cost) in layers.iter_mut().zip(costs) {
-                candidates.push(Candidate { cycles: cost.cycles, energy_nj: cost.energy_nj });
-            }
-        }
-        let found = selection::least_energy(&layers, limit);
-        (self.of_layer, self.selected) = (found.chosen, Some(found.total));
-        self
+    /// The same rules, with the number of that of each layer.
+    pub(super) fn with_layers(self, of_layer: Vec<usize>) -> Self {
+        Self { of_layer, ..self }
+    }
+
+    /// Number of rules.
+    pub(super) fn n_rules(&self) -> usize {
+        self.all.len()
     }
 
     /// Whether layers are mapped by choices.

@@ -6,8 +6,7 @@ use xrsim::Catalog;
 use xrsim::cost::loop_nest::{ChosenLoopNest, LoopNest};
 use xrsim::cost::{CostModel as _, Infeasible, LayerCost, NetworkCost};
 use xrsim::hardware::{
-    Accelerator, Flexibility, MappingDeadline, MappingObjective, MappingSettings, Memory, Noc,
-    NocLevel,
+    Accelerator, Flexibility, MappingDeadline, MappingObjective, Memory, Noc, NocLevel,
 };
 use xrsim::mapper::{Chooser, Effort, Store};
 use xrsim::model::Network;
@@ -122,7 +121,11 @@ fn combinations(by: &[NetworkCost]) -> Vec<(u64, f64)> {
         let mut next: Vec<_> = choices.flat_map(with).collect();
         next.sort_by(|a: &(u64, f64), b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let mut least = f64::INFINITY;
-        next.retain(|it| it.1 < std::mem::replace(&mut least, least.min(it.1)));
+        next.retain(|it| {
+            let is_less = it.1 < least;
+            least = least.min(it.1);
+            is_less
+        });
         sums = next;
     }
     sums

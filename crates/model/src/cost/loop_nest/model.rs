@@ -250,7 +250,9 @@ fn within<'a>(
         }
     }
     let found = selection::least_energy(&layers, limit);
-    LayerRules { selected: Some(found.total), ..rules.with_layers(found.chosen) }
+    rules = rules.with_layers(found.chosen);
+    rules.selected = Some(found.total);
+    rules
 }
 
 /// Costs of a network on accelerators without choices. Neighbours that differ in shared memory and DRAM bandwidth

@@ -33,7 +33,6 @@ fn outcome(objective: &str, share: f64) -> (u64, f64) {
         .system("WS:1")
         .pes(1024)
         .set("platform", "headset")
-        .set("mapping_effort", "quick")
         .set("mapping_objective", objective)
         .set("hardware.mapping_deadline_share", share)
         .replications(1)
@@ -96,7 +95,7 @@ fn a_run_says_its_share_and_which_objective_would_miss_fewer_deadlines() {
     let folder = folder();
     let (scenario, out) = (path(&folder, "small.yaml"), path(&folder, "out"));
     let run = ["run", "--scenario", &scenario, "--system", "WS:1", "--pes", "1024"];
-    let run = [&run[..], &["--platform", "headset", "--effort", "quick"]].concat();
+    let run = [&run[..], &["--platform", "headset"]].concat();
     let run = [&run[..], &["--mapping-objective", "deadline", "--out", &out, "--set"]].concat();
     let whole = output(&[&run[..], &["hardware.mapping_deadline_share=1"]].concat());
     assert!(whole.contains("objective deadline within 1 of the time"), "{whole}");

@@ -13,6 +13,7 @@ mod cluster;
 mod compare;
 mod contracts;
 mod cost_model;
+mod deadline;
 mod determinism;
 mod effects;
 mod enumeration;

@@ -1,7 +1,9 @@
 //! The line under a table of runs that says what they assume.
 
 use xrsim_config::Edition;
-use xrsim_experiment::{NamedCostModel, Prepared, effort_of, flexibility_of, objective_of};
+use xrsim_experiment::{
+    NamedCostModel, Prepared, deadline_share_of, effort_of, flexibility_of, objective_of,
+};
 use xrsim_model::hardware::System;
 use xrsim_model::model::{Network, Parameter};
 use xrsim_sim::plan::Plan;
@@ -84,7 +86,9 @@ fn flexibilities(prepared: &Prepared) -> String {
 
 /// Flexibility of a system, with objective and effort of its choices if it has any.
 pub(super) fn flexibility(system: &System, cost_model: &NamedCostModel) -> String {
-    let objective = objective_of(system, cost_model).map(|it| format!("objective {it}"));
+    let share = deadline_share_of(system, cost_model);
+    let share = share.map_or_else(String::new, |it| format!(" within {it} of the time"));
+    let objective = objective_of(system, cost_model).map(|it| format!("objective {it}{share}"));
     let effort = effort_of(system, cost_model).map(|it| format!("effort {it}"));
     let how: Vec<_> = objective.into_iter().chain(effort).collect();
     let how = if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) };

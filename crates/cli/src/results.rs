@@ -15,6 +15,7 @@ use xrsim_model::model::Network;
 use xrsim_model::text::{self, counted};
 use xrsim_report::dominant::DominantLayers;
 use xrsim_report::gaps::LayerGaps;
+use xrsim_report::objectives::OtherObjectives;
 use xrsim_report::overview::overview;
 use xrsim_report::scores;
 use xrsim_results::cells::RunTable;
@@ -77,6 +78,7 @@ pub(super) struct Results<'p> {
     rows: ScoreRows,
     dominant: DominantLayers,
     gaps: LayerGaps,
+    objectives: OtherObjectives,
     idle: IdleEnergies,
     n_runs: usize,
     /// Runs that have no score.
@@ -177,6 +179,7 @@ impl<'p> Results<'p> {
             rows: ScoreRows::default(),
             dominant: DominantLayers::default(),
             gaps: LayerGaps::default(),
+            objectives: OtherObjectives::default(),
             idle: IdleEnergies::default(),
             n_runs: 0,
             infeasible: Vec::new(),
@@ -245,9 +248,11 @@ impl<'p> Results<'p> {
                 self.idle.take(plan, result);
                 if label.replication == 0 {
                     self.dominant.take(plan, result);
-                    if self.prepared.cost_model().model.chooses_mappings() {
+                    let model = &*self.prepared.cost_model().model;
+                    if model.chooses_mappings() {
                         let again = &self.again;
                         self.gaps.take(plan, result, &|| again.run(self.prepared, plan));
+                        self.objectives.take(plan, result, model);
                     }
                 }
             }
@@ -374,7 +379,8 @@ impl<'p> Results<'p> {
         let is_once = rows.iter().any(ScoreRow::is_drawn_once);
         let print = |table: String| {
             let dominant = self.dominant.notes(|it| self.again.cost(self.prepared, it));
-            let notes = [dominant, self.gaps.note(), self.idle.note()].concat();
+            let notes =
+                [dominant, self.gaps.note(), self.objectives.note(), self.idle.note()].concat();
             output::print_text(&[table, assumed(self.prepared), notes].concat())
         };
         if self.detail || is_small && !self.matrix {

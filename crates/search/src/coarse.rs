@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use xrsim_model::cost::{ChosenLog, CostModel, NetworkCost};
+use xrsim_model::cost::{ChosenLog, CostModel, Infeasible, NetworkCost};
 use xrsim_model::hardware::Accelerator;
 use xrsim_model::ids::ModelId;
 use xrsim_model::model::Network;
@@ -310,14 +310,40 @@ fn costs_of(
         return range.flat_map(one).collect();
     };
     let mut costs = vec![Vec::with_capacity(networks.len()); n];
+    let by_period = accelerators.iter().any(Accelerator::chooses_by_period);
+    let within = |limit| -> Vec<Accelerator> {
+        accelerators.iter().map(|it| it.within(limit).into_owned()).collect()
+    };
     for network in networks {
-        let of_network = cost_model.networks(network, &accelerators);
-        for ((row, cost), accelerator) in costs.iter_mut().zip(of_network).zip(&accelerators) {
-            if let Some(choices) = cost.as_ref().ok().and_then(NetworkCost::choices) {
-                chosen.note(|it| it.note(accelerator, network, choices));
+        let of_network = match by_period {
+            true => bounds_of(network, cost_model, [within(Some(0)), within(Some(u64::MAX))]),
+            false => {
+                let costs = cost_model.networks(network, &accelerators);
+                for (cost, accelerator) in costs.iter().zip(&accelerators) {
+                    if let Some(choices) = cost.as_ref().ok().and_then(NetworkCost::choices) {
+                        chosen.note(|it| it.note(accelerator, network, choices));
+                    }
+                }
+                costs.into_iter().map(known).collect()
             }
-            row.push(cost.ok().map(|cost| (cost.latency, cost.energy())));
-        }
+        };
+        costs.iter_mut().zip(of_network).for_each(|(row, cost)| row.push(cost));
     }
     costs
+}
+
+/// Latency of a network on the first of two lists of accelerators, and energy on the second: of the fastest mappings
+/// and of those of least energy. Limits of time depend on the whole system, and choose between these.
+fn bounds_of(
+    network: &Network,
+    cost_model: &dyn CostModel,
+    accelerators: [Vec<Accelerator>; 2],
+) -> Vec<TypeCost> {
+    let [fast, frugal] = accelerators.map(|all| cost_model.networks(network, &all));
+    let both = |(fast, frugal)| Some((known(fast)?.0, known(frugal)?.1));
+    fast.into_iter().zip(frugal).map(both).collect()
+}
+
+fn known(cost: Result<NetworkCost, Infeasible>) -> TypeCost {
+    cost.ok().map(|cost| (cost.latency, cost.energy()))
 }

@@ -15,7 +15,7 @@ use xrsim_config::SearchDraft;
 use xrsim_experiment::search::PreparedSearch;
 use xrsim_model::cancel;
 use xrsim_model::digest::Digest;
-use xrsim_model::hardware::{Accelerator, Flexibility, System};
+use xrsim_model::hardware::{Accelerator, Flexibility, MappingObjective, System};
 use xrsim_model::mapper::Store;
 use xrsim_report::area_terms::{LargeTerms, Sizes};
 use xrsim_report::search::{AnswerReport, Names, answers_table, front_text};
@@ -96,7 +96,7 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.out {
         files::write(folder, &prepared, &search, &reports, &identity, args)?;
     }
-    print(&reports, &large_terms(&prepared, &reports))?;
+    print(&reports, &(large_terms(&prepared, &reports) + &objective_note(&prepared)))?;
     say(format_args!("{:.1} s", started.elapsed().as_secs_f64()));
     verdict(args, &reports)
 }
@@ -139,6 +139,22 @@ fn print(reports: &[AnswerReport], note: &str) -> Result<(), Failure> {
         text.push_str(&report.text());
     }
     output::print_text(&text)
+}
+
+/// A line for searches for the least energy or power in which accelerators choose mappings by latency, of a space that
+/// has some; otherwise empty.
+fn objective_note(prepared: &PreparedSearch) -> String {
+    let of_energy =
+        |question: &Question| question.objectives.iter().any(|it| it.needs_miss_limit());
+    let fast = |it: &Accelerator| {
+        it.flexibility != Flexibility::None && it.mapping_objective == MappingObjective::Cycles
+    };
+    let is_asked = prepared.cost_model.model.chooses_mappings()
+        && prepared.questions.iter().any(of_energy)
+        && prepared.space.samples().any(|it| fast(&it));
+    let text = "note: accelerators chose mappings by latency (mapping objective cycles), at any energy; the least \
+                energy takes --set mapping_objective=edp, energy or deadline\n";
+    if is_asked { text.into() } else { String::new() }
 }
 
 /// Lines on terms that take more than half of the areas that are printed: those of the best systems, or of fronts
@@ -448,6 +464,8 @@ fn estimate(prepared: &PreparedSearch, n_systems: u64) -> Result<(String, [f64; 
     let begun = Instant::now();
     let accelerator = prepared.space.accelerator(types / 2);
     for active in prepared.plans.iter().flat_map(|plan| plan.scenario.models()) {
+        let cycles = accelerator.clock.whole_cycles_in(active.rate.period()).get();
+        let accelerator = accelerator.within(Some(cycles));
         let _ = prepared.cost_model.model.network(&active.unit.network, &accelerator);
     }
     let costing =

@@ -4,8 +4,10 @@ use std::fmt;
 
 use crate::digest::FastDigest;
 
+use super::selection::Selected;
+
 /// Choices of mappings for the layers of a network.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Choices {
     /// Who chooses.
     pub chooser: ChooserId,
@@ -14,6 +16,8 @@ pub struct Choices {
     /// Certainty about every layer, in execution order: `None` for a layer that nothing was chosen for. Empty if
     /// the costs of layers are not kept.
     pub layers: Box<[Option<Certainty>]>,
+    /// Energy of the network and its limit of time, if the objective is `deadline`.
+    pub selected: Option<Selected>,
 }
 
 impl Choices {
@@ -28,7 +32,7 @@ impl Choices {
             certainty
         };
         let layers = layers.into_iter().map(of_layer).collect();
-        Self { chooser, digest, layers }
+        Self { chooser, digest, layers, selected: None }
     }
 }
 

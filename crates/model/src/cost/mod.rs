@@ -6,9 +6,11 @@
 
 pub mod batch;
 pub mod library;
+pub mod limits;
 pub mod loop_nest;
 pub mod maestro;
 pub mod roofline;
+pub mod selection;
 pub mod table;
 
 mod choices;

@@ -86,7 +86,10 @@ impl Chooser {
         let found = match objective {
             MappingObjective::Cycles => task.economical(&space, &seeds, less.as_ref()),
             MappingObjective::Energy => task.least(Objective::Energy, 0.0, &space, &seeds),
-            MappingObjective::Edp => task.least(Objective::Edp, 0.0, &space, &seeds),
+            // The objective of a layer by itself, which has no period.
+            MappingObjective::Edp | MappingObjective::Deadline => {
+                task.least(Objective::Edp, 0.0, &space, &seeds)
+            }
         };
         found.or(less)
     }
@@ -195,7 +198,7 @@ fn best_of(choices: Vec<Kept>, objective: MappingObjective, ceiling: Option<u64>
             least.map_or(Objective::Cycles, |least| within(least, ceiling))
         }
         MappingObjective::Energy => Objective::Energy,
-        MappingObjective::Edp => Objective::Edp,
+        MappingObjective::Edp | MappingObjective::Deadline => Objective::Edp,
     };
     choices.into_iter().min_by(|a, b| order(a, b, objective))
 }
@@ -243,7 +246,7 @@ mod tests {
     fn a_choice_that_exceeds_capacities_counts_last() {
         let mut values = choices(&[(10, 1.0), (1000, 9.0)]);
         values[0].status = Status::NoLegalMapping;
-        for (_, objective) in MappingObjective::ALL {
+        for objective in MappingObjective::OF_LAYERS {
             let best = best_of(values.clone(), objective, None).expect("a choice");
             assert_eq!(best.value.cycles, 1000, "{objective}");
         }

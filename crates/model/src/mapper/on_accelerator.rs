@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cost::ChooserId;
 use crate::cost::loop_nest::{Choice, Choose, ChooseLayer, Listed, Machine, Nest};
-use crate::hardware::{Accelerator, Flexibility};
+use crate::hardware::{Accelerator, Flexibility, MappingObjective};
 
 use super::chooser::Chooser;
 use super::declared::{DeclaredSpace, MAX_LEVELS, clusters};
@@ -22,7 +22,12 @@ impl Choose for Chooser {
         if accelerator.flexibility == Flexibility::None {
             return None;
         }
-        let chooser = OnAccelerator::new(self, accelerator.clone())?;
+        let mut accelerator = accelerator.clone();
+        if accelerator.chooses_by_period() {
+            // A layer by itself has no period.
+            accelerator.mapping_objective = MappingObjective::Edp;
+        }
+        let chooser = OnAccelerator::new(self, accelerator)?;
         Some(Box::new(chooser))
     }
 }

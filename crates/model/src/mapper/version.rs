@@ -168,7 +168,7 @@ fn searched() -> Vec<(Nest, Flexibility)> {
 /// What is chosen for tiny layers by each objective.
 fn choices() -> String {
     let Some(accelerator) = accelerator() else { return String::new() };
-    let objectives = MappingObjective::ALL.map(|(_, objective)| objective);
+    let objectives = MappingObjective::OF_LAYERS;
     let mut text = String::new();
     for (at, (nest, flexibility)) in searched().into_iter().enumerate() {
         let mapping_objective = objectives[at % objectives.len()];

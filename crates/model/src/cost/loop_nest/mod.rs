@@ -51,6 +51,7 @@ mod overlap;
 mod prepared;
 mod report;
 mod residency;
+mod rules;
 mod transition;
 mod vector;
 mod walk;

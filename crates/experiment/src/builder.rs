@@ -362,6 +362,7 @@ impl Experiment {
         }
         prepared.refuse_unknown_tasks(&parameters)?;
         prepared.note_warnings();
+        prepared.relate();
         Ok(prepared)
     }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use xrsim_config::sweep::SweepOptions;
 use xrsim_config::{Catalog, SweepDraft};
-use xrsim_experiment::sweep::{Candidate, Inputs, PointResult, Sweep, score_each};
+use xrsim_experiment::sweep::{Candidate, Inputs, PointResult, Sweep, relate, score_each};
 use xrsim_model::column;
 use xrsim_model::digest::Digest;
 use xrsim_results::csv::{self, Table};
@@ -49,6 +49,9 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
         .check()?;
     args.cluster.refuse_changed(|| identity(&grid, &inputs))?;
     let mut rows = Rows::open(&path, args.restart, &grid, &inputs, args.shard)?;
+    if let Some(note) = relate(&grid, &mut inputs)? {
+        say(format_args!("{note}"));
+    }
     let cost_models = inputs.cost_models();
     let mut scorers: Vec<_> = cost_models.iter().map(|it| Scorer::new(&*it.model)).collect();
     let mut pace = Pace::new();

@@ -8,6 +8,7 @@ mod bound;
 mod candidate;
 mod chooser;
 mod construct;
+mod contest;
 mod declared;
 mod exact;
 mod files;
@@ -48,6 +49,12 @@ pub use search::{Effort, Found, Search, Status};
 pub use sizes::Sizes;
 pub use space::{AxisSet, LevelSpace, Mapspace};
 pub use store::{Section, Store};
+
+/// A small accelerator for tests.
+#[cfg(test)]
+pub(crate) fn small_accelerator() -> crate::hardware::Accelerator {
+    version::accelerator().expect("legal")
+}
 
 #[cfg(test)]
 mod tests;

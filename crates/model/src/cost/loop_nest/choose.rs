@@ -1,10 +1,13 @@
 //! Choice of forms and mappings by the hardware, layer by layer.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::hardware::Accelerator;
+use crate::model::Network;
 
 use super::super::{Certainty, ChoiceDigest};
+use super::relatives::Relatives;
 use super::{Level, Machine, Mapping, Nest, Window};
 
 /// A form of a layer and the mapping with which an accelerator computes it.
@@ -16,6 +19,15 @@ pub struct Choice {
     pub mapping: Mapping,
     /// Certainty about the choice, if something is known of it.
     pub certainty: Option<Certainty>,
+}
+
+impl Choice {
+    /// Digest of form and mapping.
+    pub fn digest(&self) -> ChoiceDigest {
+        let mut digest = ChoiceDigest::default();
+        add_choice(&mut digest, &self.nest, &self.mapping);
+        digest
+    }
 }
 
 /// Adds a form and its mapping to a digest.
@@ -41,11 +53,38 @@ pub trait Choose: fmt::Debug + Send + Sync {
     /// The choices of one accelerator; `None` if it has none, so that the directives of its dataflow map
     /// every layer as it is written.
     fn on<'a>(&'a self, accelerator: &'a Accelerator) -> Option<Box<dyn ChooseLayer + 'a>>;
+
+    /// The choices of one accelerator for the layers of a network, which may depend on the choices of other
+    /// accelerators for this network. By default they do not.
+    fn in_network<'a>(
+        &'a self,
+        accelerator: &'a Accelerator,
+        _network: &Network,
+    ) -> Option<Box<dyn ChooseLayer + 'a>> {
+        self.on(accelerator)
+    }
+
+    /// The accelerators whose choices depend on each other; `None` if there are none.
+    fn relatives(&self) -> Option<&Relatives> {
+        None
+    }
 }
 
 /// The choices of one accelerator.
 pub trait ChooseLayer {
     /// The choice for a loop nest, on a machine with the tensors that are resident and the shared memory
     /// that is free. `None` if no mapping runs.
-    fn choose(&self, nest: &Nest, machine: &Machine) -> Option<Choice>;
+    fn choose(&self, nest: &Nest, machine: &Machine) -> Option<Choice> {
+        self.choose_among(nest, machine, &[])
+    }
+
+    /// The best of this choice and those of `others`, which are choices of other accelerators for the same loop
+    /// nest, by the objective of the accelerator. What does not run here does not count. The result depends on no
+    /// order of `others`.
+    fn choose_among(
+        &self,
+        nest: &Nest,
+        machine: &Machine,
+        others: &[Arc<Choice>],
+    ) -> Option<Choice>;
 }

@@ -11,8 +11,9 @@ use crate::model::{Network, Operator};
 
 use super::super::{Choices, CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost};
 use super::Machine;
-use super::choose::Choose;
+use super::choose::{Choose, ChooseLayer};
 use super::prepared::{MemoryContext, NestReport, PreparedNest, PreparedNetwork, PreparedOperator};
+use super::relatives::{Family, Relatives};
 use super::report::LayerReport;
 
 /// Registry entry.
@@ -42,6 +43,11 @@ impl ChosenLoopNest {
     /// The model with choices by `rule`.
     pub fn new(rule: Arc<dyn Choose>) -> Self {
         Self { rule }
+    }
+
+    /// The model with choices by `rule`, compared in a family of accelerators.
+    pub fn among(rule: Arc<dyn Choose>, family: Family) -> Self {
+        Self::new(Arc::new(Relatives::new(rule, family)))
     }
 }
 
@@ -183,7 +189,7 @@ fn for_each_layer<T: Clone>(
     extract: impl Fn(&LayerReport) -> T,
 ) -> Result<Vec<T>, Infeasible> {
     cancel::check();
-    let chooser = rule.and_then(|rule| rule.on(accelerator));
+    let chooser = rule.and_then(|rule| rule.in_network(accelerator, network));
     let chooser = chooser.as_deref();
     Ok(PreparedNetwork::new(network, accelerator, chooser)?.each_layer(chooser, extract))
 }
@@ -194,9 +200,20 @@ fn network_cost(
     accelerator: &Accelerator,
     rule: Option<&dyn Choose>,
 ) -> Result<NetworkCost, Infeasible> {
+    if let Some(relatives) = rule.and_then(Choose::relatives) {
+        return relatives.cost(network, accelerator);
+    }
+    let chooser = rule.and_then(|rule| rule.in_network(accelerator, network));
+    cost_by(network, accelerator, chooser.as_deref())
+}
+
+/// Cost of a network, with the choices of `chooser` if there is one.
+pub(super) fn cost_by(
+    network: &Network,
+    accelerator: &Accelerator,
+    chooser: Option<&dyn ChooseLayer>,
+) -> Result<NetworkCost, Infeasible> {
     cancel::check();
-    let chooser = rule.and_then(|rule| rule.on(accelerator));
-    let chooser = chooser.as_deref();
     let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
     if chooser.is_none() {
         let layers = prepared.each_layer(None, |layer| layer.cost());
@@ -247,7 +264,7 @@ fn local_buffers(
     accelerator: &Accelerator,
     rule: Option<&dyn Choose>,
 ) -> Result<LocalBuffers, Infeasible> {
-    let chooser = rule.and_then(|rule| rule.on(accelerator));
+    let chooser = rule.and_then(|rule| rule.in_network(accelerator, network));
     let chooser = chooser.as_deref();
     let unlimited = accelerator.with_unlimited_buffers();
     let accelerator = if chooser.is_some() { accelerator } else { &unlimited };
@@ -281,7 +298,7 @@ pub fn nests_of_layer(
     accelerator: &Accelerator,
     rule: Option<&dyn Choose>,
 ) -> Result<Vec<NestReport>, Infeasible> {
-    let chooser = rule.and_then(|rule| rule.on(accelerator));
+    let chooser = rule.and_then(|rule| rule.in_network(accelerator, network));
     let chooser = chooser.as_deref();
     let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
     Ok(prepared.nests(layer, chooser))
@@ -297,7 +314,7 @@ pub fn nests_of_network(
     accelerator: &Accelerator,
     rule: Option<&dyn Choose>,
 ) -> Result<Vec<Vec<NestReport>>, Infeasible> {
-    let chooser = rule.and_then(|rule| rule.on(accelerator));
+    let chooser = rule.and_then(|rule| rule.in_network(accelerator, network));
     let chooser = chooser.as_deref();
     let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
     Ok((0..network.layers().len()).map(|layer| prepared.nests(layer, chooser)).collect())

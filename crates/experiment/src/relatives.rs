@@ -1,0 +1,200 @@
+//! Tests of choices that accelerators compare, on the styles of the paper (docs/explanation/mapper.md, section 6.3).
+
+use std::sync::Arc;
+
+use xrsim_config::Catalog;
+use xrsim_model::cost::CostModel;
+use xrsim_model::cost::loop_nest::{
+    ChosenLoopNest, Family, NestReport, evaluate, nests_of_network,
+};
+use xrsim_model::hardware::{
+    Accelerator, AcceleratorChange, Change, Flexibility, MappingObjective,
+};
+use xrsim_model::mapper::{Chooser, Effort, Limits};
+use xrsim_model::model::Network;
+use xrsim_model::parallel;
+use xrsim_model::units::Bytes;
+
+use super::whole_chip;
+
+/// So few evaluations that searches miss good mappings often.
+const EFFORT: Effort = Effort::new(12, 0, 1);
+
+const OBJECTIVES: [MappingObjective; 3] =
+    [MappingObjective::Cycles, MappingObjective::Energy, MappingObjective::Edp];
+
+fn chooser() -> Arc<Chooser> {
+    Arc::new(Chooser::new(EFFORT, Arc::default()))
+}
+
+fn networks() -> Vec<Arc<Network>> {
+    let mut catalog = Catalog::new();
+    ["KD", "GE"].map(|name| catalog.network(name).expect("it exists")).into()
+}
+
+/// An accelerator of a style with some PEs.
+fn of_style(style: &str, pes: u32) -> Accelerator {
+    let mut catalog = Catalog::new();
+    let dataflow = catalog.dataflow(style).expect("it exists");
+    let mut chip = whole_chip(&mut catalog, "headset", &dataflow, pes).expect("a chip");
+    chip.memory.dram_latency = 200;
+    chip
+}
+
+type Step = fn(&mut Accelerator, f64);
+
+/// More of each resource, by a factor.
+const STEPS: [Step; 7] = [
+    |it, by| it.memory.dram_bandwidth = times(it.memory.dram_bandwidth, by),
+    |it, by| it.memory.dram_latency = (it.memory.dram_latency as f64 / by) as u64,
+    |it, by| it.noc = it.noc.shared(|bandwidth| times(bandwidth, by)),
+    |it, by| it.memory.shared = Bytes::new(times(it.memory.shared.get(), by)),
+    |it, by| it.memory.scratchpad = Bytes::new(times(it.memory.scratchpad.get(), by)),
+    |it, by| it.pes = times(it.pes.into(), by) as u32,
+    |it, _| it.flexibility = Flexibility::Any,
+];
+
+fn times(value: u64, by: f64) -> u64 {
+    (value as f64 * by).ceil() as u64
+}
+
+/// A base, it with more of each resource by 1.1 and by 2, and with more of several.
+fn family(base: &Accelerator) -> Vec<Accelerator> {
+    let mut all = vec![base.clone()];
+    let mut mixed = base.clone();
+    for (at, step) in STEPS.iter().enumerate() {
+        for by in [1.1, 2.0] {
+            let mut more = base.clone();
+            step(&mut more, by);
+            all.push(more);
+        }
+        step(&mut mixed, if at % 2 == 0 { 1.1 } else { 2.0 });
+        all.push(mixed.clone());
+    }
+    all
+}
+
+/// Loop nests of a network on an accelerator.
+fn nests(network: &Network, accelerator: &Accelerator, model: &ChosenLoopNest) -> Vec<NestReport> {
+    let nests = nests_of_network(network, accelerator, model.chooser());
+    nests.expect("it runs").into_iter().flatten().collect()
+}
+
+/// The quantity of an objective that is never worse: latency, energy or their product.
+fn of(objective: MappingObjective, cycles: u64, energy_pj: f64) -> f64 {
+    match objective {
+        MappingObjective::Cycles => cycles as f64,
+        MappingObjective::Energy => energy_pj,
+        _ => cycles as f64 * energy_pj,
+    }
+}
+
+/// Number of layers of a network for which an accelerator chose something worse than what another one that has at
+/// most as much chose for them, and number of those that were compared.
+fn worse(network: &Network, all: &[Accelerator], model: &ChosenLoopNest) -> [usize; 2] {
+    let chosen = parallel::map(all, |it| nests(network, it, model));
+    let (mut n_worse, mut n_compared) = (0, 0);
+    for (more, own) in all.iter().zip(&chosen) {
+        for (less, others) in all.iter().zip(&chosen).filter(|(less, _)| less.has_less(more)) {
+            for (own, other) in own.iter().zip(others) {
+                let objective = more.mapping_objective;
+                let Some(other) = on(other, &own.machine, more, objective) else { continue };
+                let value =
+                    of(objective, own.evaluation.cycles, own.evaluation.energy.total());
+                n_compared += 1;
+                n_worse += usize::from(value > other);
+                assert!(less.pes <= more.pes);
+            }
+        }
+    }
+    [n_worse, n_compared]
+}
+
+/// What the mapping of another accelerator attains on one; `None` if it does not fit.
+fn on(
+    other: &NestReport,
+    machine: &xrsim_model::cost::loop_nest::Machine,
+    accelerator: &Accelerator,
+    objective: MappingObjective,
+) -> Option<f64> {
+    let found = evaluate(&other.nest, &other.mapping, machine).ok()?;
+    let Limits { scratchpad, clusters, .. } = Limits::from_accelerator(accelerator);
+    let (innermost, outer) = found.levels().split_last()?;
+    let fits = |(level, bytes): (usize, u64)| {
+        clusters.get(level).or(clusters.last()).is_none_or(|limit| bytes <= *limit)
+    };
+    let fits = outer.iter().map(|it| it.unit_bytes).enumerate().all(fits)
+        && scratchpad.is_none_or(|limit| innermost.unit_bytes <= limit)
+        && machine.shared_bytes.is_none_or(|limit| found.memory.shared_bytes <= limit);
+    fits.then(|| of(objective, found.cycles, found.energy.total()))
+}
+
+#[test]
+fn more_of_anything_never_has_a_worse_mapping() {
+    let mut worse_alone = 0;
+    for style in ["WS", "OS", "RS"] {
+        for mapping_objective in OBJECTIVES {
+            let base = Accelerator { mapping_objective, ..of_style(style, 1024) };
+            let all = family(&base);
+            let among = ChosenLoopNest::among(chooser(), Family::new(&all, []));
+            let alone = ChosenLoopNest::new(chooser());
+            for network in networks() {
+                let [n_worse, n_compared] = worse(&network, &all, &among);
+                assert_eq!(n_worse, 0, "{style} {mapping_objective} {}", network.name());
+                assert!(n_compared > 1000, "{n_compared} of {style}");
+                worse_alone += worse(&network, &all, &alone)[0];
+            }
+        }
+    }
+    assert!(worse_alone > 1000, "searches alone are worse in {worse_alone} layers only");
+}
+
+#[test]
+fn costs_depend_on_the_accelerators_and_on_no_order_and_no_part() {
+    let all = family(&of_style("WS", 1024));
+    let network = &networks()[0];
+    let model = |all: &[Accelerator]| ChosenLoopNest::among(chooser(), Family::new(all, []));
+    let costs = |model: &ChosenLoopNest, all: &[Accelerator]| -> Vec<_> {
+        all.iter().map(|it| model.network(network, it).expect("it runs")).collect()
+    };
+    let expected = costs(&model(&all), &all);
+    let mut backwards = all.clone();
+    backwards.reverse();
+    let mut found = costs(&model(&backwards), &backwards);
+    found.reverse();
+    assert_eq!(found, expected);
+    let own = model(&all);
+    assert_eq!(parallel::map(&all, |it| own.network(network, it).expect("it runs")), expected);
+    for part in [3, 11] {
+        assert_eq!(costs(&model(&all), &all[part..part + 1]), expected[part..part + 1]);
+    }
+    // Another set of accelerators is another question.
+    let alone = ChosenLoopNest::new(chooser());
+    assert_ne!(costs(&alone, &all), expected);
+}
+
+#[test]
+fn a_change_of_whatever_kind_has_the_mapping_of_the_base_where_it_fits() {
+    let base = of_style("RS", 1024);
+    let dram = |by| {
+        let mut less = base.clone();
+        less.memory.dram_bandwidth = times(less.memory.dram_bandwidth, by);
+        less
+    };
+    let mut energies = AcceleratorChange::default();
+    energies.energy.dram = Some(Change::Times(5.0));
+    let changes = [dram(0.5), dram(0.3), energies.of(&base)];
+    let family = Family::new(&changes, [&base]);
+    let model = ChosenLoopNest::among(chooser(), family);
+    for network in networks() {
+        let of_base = nests(&network, &base, &model);
+        for change in &changes {
+            for (own, other) in nests(&network, change, &model).iter().zip(&of_base) {
+                let objective = change.mapping_objective;
+                let Some(other) = on(other, &own.machine, change, objective) else { continue };
+                let value = of(objective, own.evaluation.cycles, own.evaluation.energy.total());
+                assert!(value <= other, "{}", network.name());
+            }
+        }
+    }
+}

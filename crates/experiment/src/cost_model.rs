@@ -96,9 +96,9 @@ impl NamedCostModel {
     /// there are too many. The same one if it chooses no mappings.
     #[must_use]
     pub fn among(&self, family: Family) -> Self {
-        let Some(effort) = self.effort.filter(|_| family.len() > 1 && !family.is_too_large())
+        let Some(effort) = self.effort.filter(|_| !family.is_too_large() && family.is_related())
         else {
-            return self.clone();
+            return self.alone();
         };
         let chooser = Chooser::new(effort, Store::of_process());
         let model = ChosenLoopNest::among(Arc::new(chooser), family.clone());

@@ -85,7 +85,9 @@ fn add(
     let name = settings.system.clone().unwrap_or_default();
     let hardware = inputs.catalog().hardware(&name)?;
     if let Ok(system) = points::system(&settings, hardware, inputs) {
-        system.accelerators().iter().for_each(|it| drop(families[cost_model].add(it)));
+        for accelerator in system.accelerators() {
+            families[cost_model].add(accelerator);
+        }
     }
     Ok(())
 }

@@ -1,16 +1,17 @@
 //! The best of an accelerator's own choice and those of others for the same layer (docs/explanation/mapper.md,
 //! section 6.3).
 
-use std::sync::Arc;
-
 use crate::cost::Certainty;
-use crate::cost::loop_nest::{Choice, Machine, Mapping, Nest, evaluate};
+use crate::cost::loop_nest::{Choice, Machine, Mapping, Nest, Offer, evaluate};
 use crate::hardware::MappingObjective;
 
 use super::bound;
 use super::kept::Kept;
 use super::objective::{Objective, Value, within_one_percent};
 use super::problem::Limits;
+
+/// Largest relative error of a sum of energies, or of the difference of two of them.
+const ROUNDING: f64 = 1e-9;
 
 /// A layer on a machine, for which choices are compared.
 pub(super) struct Contest<'a> {
@@ -23,59 +24,87 @@ pub(super) struct Contest<'a> {
 }
 
 /// A choice of another accelerator with its value on this one.
-struct Offer<'a> {
+struct Candidate<'a> {
     value: Value,
     choice: &'a Choice,
+}
+
+/// What no mapping of a layer on a machine is below.
+struct Least {
+    value: Value,
+    /// Bytes that DRAM moves.
+    dram_bytes: u64,
 }
 
 impl Contest<'_> {
     /// The best of `own` and of those of `others` that run, by the objective; of equal ones `own`. Under `cycles`, it
     /// is no slower than any of `others`.
-    pub(super) fn best(&self, own: Option<Kept>, others: &[Arc<Choice>]) -> Option<Choice> {
+    pub(super) fn best(&self, own: Option<Kept>, others: &[Offer]) -> Option<Choice> {
         let own = own.filter(|kept| kept.cycles().is_some());
-        let bound = bound::of_machine(self.nest, self.machine);
-        let offers = self.offers(own.as_ref(), &bound, others);
-        let objective = self.comparing(own.as_ref(), &offers);
-        let order = |a: &&Offer<'_>, b: &&Offer<'_>| {
+        let least = Least {
+            value: bound::of_machine(self.nest, self.machine),
+            dram_bytes: bound::least_dram_bytes(self.nest, self.machine),
+        };
+        let candidates = self.candidates(own.as_ref(), &least, others);
+        let objective = self.comparing(own.as_ref(), &candidates);
+        let order = |a: &&Candidate<'_>, b: &&Candidate<'_>| {
             let by_value = objective.compare(&a.value, &b.value);
             by_value.then_with(|| a.choice.digest().cmp(&b.choice.digest()))
         };
-        let best = offers.iter().min_by(order);
-        let is_better = |offer: &&Offer<'_>| {
-            own.as_ref().is_none_or(|own| objective.compare(&offer.value, &own.value).is_lt())
+        let best = candidates.iter().min_by(order);
+        let is_better = |it: &&Candidate<'_>| {
+            own.as_ref().is_none_or(|own| objective.compare(&it.value, &own.value).is_lt())
         };
-        let Some(Offer { value, choice }) = best.filter(is_better) else {
+        let Some(Candidate { value, choice }) = best.filter(is_better) else {
             return own?.into_choice(self.effort);
         };
         let of_own = own.as_ref().map(|own| own.bound.cycles);
-        let bound = of_own.filter(|&it| it <= value.cycles).unwrap_or(bound.cycles);
+        let bound = of_own.filter(|&it| it <= value.cycles).unwrap_or(least.value.cycles);
         let certainty = Certainty { effort: self.effort, ..Certainty::new(value.cycles, bound) };
         Some(Choice { certainty: Some(certainty), ..(*choice).clone() })
     }
 
     /// Choices of others that run here, but for those that cannot be better than `own`.
-    fn offers<'o>(
+    fn candidates<'o>(
         &self,
         own: Option<&Kept>,
-        bound: &Value,
-        others: &'o [Arc<Choice>],
-    ) -> Vec<Offer<'o>> {
-        let offer = |choice: &'o Arc<Choice>| {
-            let may_count = own.is_none_or(|own| self.may_count(&choice.mapping, bound, own));
-            let value = may_count.then(|| self.value(choice)).flatten()?;
-            Some(Offer { value, choice })
+        least: &Least,
+        others: &'o [Offer],
+    ) -> Vec<Candidate<'o>> {
+        let candidate = |offer: &'o Offer| {
+            let bound = self.bound(offer, least);
+            let may_count = own.is_none_or(|own| self.may_count(&bound, &own.value));
+            let value = may_count.then(|| self.value(&offer.choice)).flatten()?;
+            debug_assert!(bound.cycles <= value.cycles && bound.energy_pj <= value.energy_pj);
+            Some(Candidate { value, choice: &offer.choice })
         };
-        others.iter().filter_map(offer).collect()
+        others.iter().filter_map(candidate).collect()
     }
 
-    /// Whether a mapping may be better than `own`, from the PEs that it uses and the bound of the machine.
-    fn may_count(&self, mapping: &Mapping, bound: &Value, own: &Kept) -> bool {
-        let pes = n_pes(mapping).saturating_mul(self.machine.rate.max(1).into());
-        let cycles = bound.cycles.max(mapping.macs().div_ceil(pes.max(1)));
+    /// Latency and energy that an offer has at least, from the PEs that it uses and the facts of its walk.
+    fn bound(&self, offer: &Offer, least: &Least) -> Value {
+        let Machine { rate, energies, widths, .. } = self.machine;
+        let mapping = &offer.choice.mapping;
+        let pes = n_pes(mapping).saturating_mul(u64::from(*rate).max(1)).max(1);
+        let cycles = least.value.cycles.max(mapping.macs().div_ceil(pes));
+        let Some(facts) = offer.facts.filter(|it| it.widths == *widths) else {
+            return rounded(Value { cycles, ..least.value });
+        };
+        let cycles = cycles.max(facts.cycles);
+        let dram = least.dram_bytes as f64;
+        let energy_pj = facts.on_chip_pj
+            + (facts.shared_bytes + dram) * energies.shared
+            + dram * energies.dram
+            + cycles as f64 * (energies.leakage + energies.clock);
+        rounded(Value { cycles, energy_pj: energy_pj.max(least.value.energy_pj) })
+    }
+
+    /// Whether a mapping that is not below `bound` may be better than `own`.
+    fn may_count(&self, bound: &Value, own: &Value) -> bool {
         match self.objective.of_values() {
             // Up to here, a mapping lowers the limit of latency or keeps within it.
-            None => cycles <= within_one_percent(own.value.cycles),
-            Some(objective) => objective.may_improve(&Value { cycles, ..*bound }, &own.value),
+            None => bound.cycles <= within_one_percent(own.cycles),
+            Some(objective) => objective.compare(bound, own).is_lt(),
         }
     }
 
@@ -93,9 +122,9 @@ impl Contest<'_> {
     }
 
     /// The objective by which values are compared.
-    fn comparing(&self, own: Option<&Kept>, offers: &[Offer<'_>]) -> Objective {
+    fn comparing(&self, own: Option<&Kept>, candidates: &[Candidate<'_>]) -> Objective {
         self.objective.of_values().unwrap_or_else(|| {
-            let ceiling = offers.iter().map(|offer| offer.value.cycles).min();
+            let ceiling = candidates.iter().map(|it| it.value.cycles).min();
             let own = own.and_then(Kept::cycles);
             let least = own.into_iter().chain(ceiling).min().unwrap_or(u64::MAX);
             let limit = within_one_percent(least).min(ceiling.unwrap_or(u64::MAX));
@@ -113,6 +142,11 @@ impl MappingObjective {
             Self::Edp => Some(Objective::Edp),
         }
     }
+}
+
+/// A bound whose energy exceeds no energy by the rounding of sums.
+fn rounded(bound: Value) -> Value {
+    Value { energy_pj: bound.energy_pj * (1.0 - ROUNDING), ..bound }
 }
 
 /// PEs that a mapping uses.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cost::loop_nest::{Choice, Choose, ChooseLayer, Listed, Machine, Nest};
+use crate::cost::loop_nest::{Choice, Choose, ChooseLayer, Listed, Machine, Nest, Offer};
 use crate::hardware::{Accelerator, Flexibility};
 
 use super::chooser::Chooser;
@@ -75,12 +75,7 @@ impl OnAccelerator<'_> {
 }
 
 impl ChooseLayer for OnAccelerator<'_> {
-    fn choose_among(
-        &self,
-        nest: &Nest,
-        machine: &Machine,
-        others: &[Arc<Choice>],
-    ) -> Option<Choice> {
+    fn choose_among(&self, nest: &Nest, machine: &Machine, others: &[Offer]) -> Option<Choice> {
         // Choices for other widths are kept apart.
         let kept = match machine.widths == self.accelerator.datapath.widths {
             true => self.kept(nest, machine),

@@ -8,7 +8,7 @@ use crate::model::Network;
 
 use super::super::{Certainty, ChoiceDigest};
 use super::relatives::Relatives;
-use super::{Level, Machine, Mapping, Nest, Window};
+use super::{Evaluation, Level, Machine, Mapping, Nest, Widths, Window};
 
 /// A form of a layer and the mapping with which an accelerator computes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +48,50 @@ pub(super) fn add_choice(digest: &mut ChoiceDigest, nest: &Nest, mapping: &Mappi
     mapping.off_chip().into_iter().chain(mapping.levels()).for_each(&mut add);
 }
 
+/// A choice of another accelerator.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    /// Form and mapping.
+    pub choice: Arc<Choice>,
+    /// Facts that hold for them here as there, if there are some.
+    pub facts: Option<WalkFacts>,
+}
+
+/// Facts of a form and mapping that depend on no memory and on no PE that they leave idle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WalkFacts {
+    /// Widths of elements.
+    pub widths: Widths,
+    /// Cycles that every latency has at least.
+    pub cycles: u64,
+    /// The same where transfers take longer, or no time.
+    pub compute_cycles: u64,
+    /// Energy of MACs, registers, scratchpads, clusters and NoC \[pJ\].
+    pub on_chip_pj: f64,
+    /// Bytes that the shared memory sends to the PEs and gets from them.
+    pub shared_bytes: f64,
+}
+
+impl WalkFacts {
+    /// Facts of an evaluated mapping.
+    pub fn new(evaluation: &Evaluation, machine: &Machine) -> Self {
+        let (energy, table) = (&evaluation.energy, &machine.energies);
+        let dram = evaluation.memory.dram.total_bytes() as f64;
+        let shared = if table.shared > 0.0 { energy.shared / table.shared } else { dram };
+        Self {
+            widths: machine.widths,
+            cycles: evaluation.chip_cycles,
+            compute_cycles: evaluation.compute_cycles,
+            on_chip_pj: energy.mac
+                + energy.register
+                + energy.scratchpad
+                + energy.cluster
+                + energy.noc,
+            shared_bytes: (shared - dram).max(0.0),
+        }
+    }
+}
+
 /// A rule by which accelerators choose forms and mappings.
 pub trait Choose: fmt::Debug + Send + Sync {
     /// The choices of one accelerator; `None` if it has none, so that the directives of its dataflow map
@@ -81,10 +125,15 @@ pub trait ChooseLayer {
     /// The best of this choice and those of `others`, which are choices of other accelerators for the same loop
     /// nest, by the objective of the accelerator. What does not run here does not count. The result depends on no
     /// order of `others`.
-    fn choose_among(
+    fn choose_among(&self, nest: &Nest, machine: &Machine, others: &[Offer]) -> Option<Choice>;
+
+    /// Takes note of the form and mapping with which the loop nest `written` runs, and of what they attain.
+    fn note(
         &self,
-        nest: &Nest,
-        machine: &Machine,
-        others: &[Arc<Choice>],
-    ) -> Option<Choice>;
+        _written: &Nest,
+        _form: (&Nest, &Mapping),
+        _evaluation: &Evaluation,
+        _machine: &Machine,
+    ) {
+    }
 }

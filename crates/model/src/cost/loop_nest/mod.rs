@@ -64,7 +64,7 @@ use crate::dataflow::LevelId;
 use crate::model::PerOperand;
 
 pub use crate::hardware::{Compression, Fill, Width, Widths};
-pub use choose::{Choice, Choose, ChooseLayer};
+pub use choose::{Choice, Choose, ChooseLayer, Offer, WalkFacts};
 pub use classes::{Start, StepClass, step_classes};
 pub use dram::{DramTraffic, SharedMemoryPlan};
 pub use energy::{Energies, EnergyPj};

@@ -9,10 +9,10 @@ use crate::hardware::Accelerator;
 use crate::model::Network;
 
 use super::super::{Infeasible, NetworkCost};
-use super::choose::{Choice, Choose, ChooseLayer};
+use super::choose::{Choice, Choose, ChooseLayer, Offer, WalkFacts};
 use super::model::cost_by;
 use super::prepared::{NestReport, PreparedNetwork};
-use super::{Machine, Nest};
+use super::{Energies, Evaluation, Machine, Mapping, Nest, NocLevel};
 
 /// Accelerators that one command costs.
 #[derive(Debug, Clone, Default)]
@@ -65,6 +65,12 @@ impl Family {
         self.len() > Self::MOST
     }
 
+    /// Whether a choice of some member is a candidate of another one.
+    pub fn is_related(&self) -> bool {
+        let asks = |it| !self.lesser(it).is_empty() || !self.bases_of(it).is_empty();
+        self.members.iter().any(asks)
+    }
+
     /// Whether both have the same accelerators, in whatever order.
     pub fn is_same(&self, other: &Self) -> bool {
         let has = |it: &Accelerator, is_base: bool| {
@@ -101,42 +107,54 @@ impl Family {
     }
 }
 
-/// The choices of an accelerator for the layers of a network, by loop nests as they are written, whatever the tensors
-/// that a layer finds in shared memory.
+/// The choices of accelerators for the layers of a network, by loop nests as they are written, whatever the tensors that
+/// a layer finds in shared memory.
 #[derive(Debug, Default)]
-struct Offers(HashMap<Nest, Vec<Arc<Choice>>>);
+struct Offers(HashMap<Nest, Vec<Offer>>);
 
 impl Offers {
     /// Adds a choice unless it is known.
-    fn add(&mut self, nest: &Nest, choice: &Arc<Choice>) {
-        let is_known = |of_nest: &[Arc<Choice>]| of_nest.iter().any(|it| is_same(it, choice));
-        match self.0.get_mut(nest) {
-            Some(of_nest) if is_known(of_nest) => {}
-            Some(of_nest) => of_nest.push(Arc::clone(choice)),
-            None => drop(self.0.insert(nest.clone(), vec![Arc::clone(choice)])),
+    fn add(&mut self, nest: &Nest, offer: Offer) {
+        let Some(of_nest) = self.0.get_mut(nest) else {
+            self.0.insert(nest.clone(), vec![offer]);
+            return;
+        };
+        let Choice { nest, mapping, .. } = &*offer.choice;
+        match of_nest.iter_mut().find(|it| is_choice(it, &offer.choice, nest, mapping)) {
+            Some(known) => known.facts = known.facts.or(offer.facts),
+            None => of_nest.push(offer),
         }
     }
 
-    fn extend(&mut self, other: &Self) {
-        for (nest, choices) in &other.0 {
-            choices.iter().for_each(|choice| self.add(nest, choice));
+    /// Adds the choices of another accelerator, with the facts that `of_here` leaves of theirs.
+    fn extend(&mut self, other: &Self, of_here: impl Fn(WalkFacts) -> Option<WalkFacts>) {
+        for (nest, offers) in &other.0 {
+            for Offer { choice, facts } in offers {
+                let offer = Offer { choice: Arc::clone(choice), facts: facts.and_then(&of_here) };
+                self.add(nest, offer);
+            }
         }
     }
 
-    fn of(&self, nest: &Nest) -> &[Arc<Choice>] {
+    fn of(&self, nest: &Nest) -> &[Offer] {
         self.0.get(nest).map_or(&[], Vec::as_slice)
     }
 }
 
-fn is_same(a: &Arc<Choice>, b: &Arc<Choice>) -> bool {
-    Arc::ptr_eq(a, b) || (a.mapping == b.mapping && a.nest == b.nest)
+/// Whether an offer is `choice`, or has its form and mapping.
+fn is_choice(offer: &Offer, choice: &Arc<Choice>, nest: &Nest, mapping: &Mapping) -> bool {
+    Arc::ptr_eq(&offer.choice, choice) || has_form(offer, nest, mapping)
+}
+
+fn has_form(offer: &Offer, nest: &Nest, mapping: &Mapping) -> bool {
+    offer.choice.mapping == *mapping && offer.choice.nest == *nest
 }
 
 /// What is known of a network on a member: its cost, and its choices.
 #[derive(Debug)]
 struct Known {
     cost: Result<NetworkCost, Infeasible>,
-    offers: Arc<Offers>,
+    offers: Offers,
 }
 
 /// Networks and what is known of them, by index of the member and of the network.
@@ -151,13 +169,20 @@ struct Memo {
 pub struct Relatives {
     rule: Arc<dyn Choose>,
     family: Family,
+    /// Members with less, by member.
+    lesser: Vec<Vec<usize>>,
+    /// Whether the choices of a member are candidates of another one, by member.
+    is_asked: Vec<bool>,
     memo: Mutex<Memo>,
 }
 
 impl Relatives {
     /// Choices by `rule`, compared in a family.
     pub fn new(rule: Arc<dyn Choose>, family: Family) -> Self {
-        Self { rule, family, memo: Mutex::default() }
+        let lesser: Vec<_> = family.members.iter().map(|it| family.lesser(it)).collect();
+        let mut is_asked = vec![false; family.len()];
+        lesser.iter().flatten().chain(&family.bases).for_each(|&it| is_asked[it] = true);
+        Self { rule, family, lesser, is_asked, memo: Mutex::default() }
     }
 
     /// Cost of a network on an accelerator. That of a member is computed once.
@@ -190,26 +215,63 @@ impl Relatives {
     fn know(&self, member: usize, network: &Network) -> Known {
         let accelerator = &self.family.members[member];
         let Some(own) = self.rule.on(accelerator) else {
-            let offers = Arc::new(offers_of_directives(network, accelerator));
+            let offers = self.is_asked[member].then(|| offers_of_directives(network, accelerator));
+            let offers = offers.unwrap_or_default();
             return Known { cost: cost_by(network, accelerator, None), offers };
         };
-        let others = self.offers(&self.family.lesser(accelerator), network);
-        let made = Some(RefCell::default());
+        let others = self.offers(&self.lesser[member], network, accelerator);
+        let made = self.is_asked[member].then(RefCell::default);
         let among = Among { own, others, made };
         let cost = cost_by(network, accelerator, Some(&among));
         let offers = among.made.map(RefCell::into_inner).unwrap_or_default();
-        Known { cost, offers: Arc::new(offers) }
+        Known { cost, offers }
     }
 
-    /// The choices of members for a network.
-    fn offers(&self, members: &[usize], network: &Network) -> Offers {
+    /// The choices of members for a network, as an accelerator may take them.
+    fn offers(&self, members: &[usize], network: &Network, accelerator: &Accelerator) -> Offers {
+        let here = Machine::from_accelerator(accelerator);
         let mut all = Offers::default();
         for &member in members {
+            let there = Machine::from_accelerator(&self.family.members[member]);
             let known = self.known(member, network);
-            all.extend(&known.get_or_init(|| self.know(member, network)).offers);
+            let known = known.get_or_init(|| self.know(member, network));
+            all.extend(&known.offers, |facts| facts_here(facts, &there, &here));
         }
         all
     }
+}
+
+/// Facts of a mapping on one machine that hold on another one.
+fn facts_here(facts: WalkFacts, there: &Machine, here: &Machine) -> Option<WalkFacts> {
+    if !walks_alike(there, here) {
+        return None;
+    }
+    let transfers = |it: &Machine, level| {
+        let &NocLevel { down, up, weights, .. } = it.noc_level(level);
+        (down, up, weights)
+    };
+    let n_levels = there.noc_levels.len().max(here.noc_levels.len());
+    let is_equal = (0..n_levels).all(|level| transfers(there, level) == transfers(here, level));
+    let cycles = if is_equal { facts.cycles } else { facts.compute_cycles };
+    Some(WalkFacts { cycles, ..facts })
+}
+
+/// Whether every mapping makes the same steps on two machines, with the same energy on chip but for the shared memory.
+fn walks_alike(a: &Machine, b: &Machine) -> bool {
+    let steps = |it: &Machine, level| NocLevel {
+        down: NocLevel::IDEAL.down,
+        up: NocLevel::IDEAL.up,
+        weights: it.noc_level(level).weights.and(NocLevel::IDEAL.weights),
+        ..*it.noc_level(level)
+    };
+    let on_chip = |it: &Machine| {
+        let Energies { mac, register, scratchpad, cluster, noc, forward, .. } = it.energies;
+        (mac, register, scratchpad, cluster, noc, forward)
+    };
+    let n_levels = a.noc_levels.len().max(b.noc_levels.len());
+    a.rate.max(1) == b.rate.max(1)
+        && on_chip(a) == on_chip(b)
+        && (0..n_levels).all(|level| steps(a, level) == steps(b, level))
 }
 
 /// The mappings of an accelerator that has no choice; none if the network cannot run.
@@ -218,7 +280,8 @@ fn offers_of_directives(network: &Network, accelerator: &Accelerator) -> Offers 
     let Ok(mut prepared) = PreparedNetwork::new(network, accelerator, None) else { return offers };
     for layer in 0..network.layers().len() {
         for NestReport { written, nest, mapping, .. } in prepared.nests(layer, None) {
-            offers.add(&written, &Arc::new(Choice { nest, mapping, certainty: None }));
+            let choice = Arc::new(Choice { nest, mapping, certainty: None });
+            offers.add(&written, Offer { choice, facts: None });
         }
     }
     offers
@@ -237,7 +300,7 @@ impl Choose for Relatives {
         let own = self.rule.on(accelerator)?;
         let mut asked = self.family.lesser(accelerator);
         asked.extend(self.family.bases_of(accelerator));
-        let others = self.offers(&asked, network);
+        let others = self.offers(&asked, network, accelerator);
         Some(Box::new(Among { own, others, made: None }))
     }
 
@@ -255,23 +318,27 @@ struct Among<'a> {
 }
 
 impl ChooseLayer for Among<'_> {
-    fn choose_among(
-        &self,
-        nest: &Nest,
-        machine: &Machine,
-        others: &[Arc<Choice>],
-    ) -> Option<Choice> {
+    fn choose_among(&self, nest: &Nest, machine: &Machine, others: &[Offer]) -> Option<Choice> {
         let known = self.others.of(nest);
-        let choice = match others {
-            [] => self.own.choose_among(nest, machine, known)?,
-            _ => self.own.choose_among(nest, machine, &[known, others].concat())?,
-        };
-        if let Some(made) = &self.made {
-            let without = || Arc::new(Choice { certainty: None, ..choice.clone() });
-            let same =
-                known.iter().find(|it| it.mapping == choice.mapping && it.nest == choice.nest);
-            made.borrow_mut().add(nest, &same.cloned().unwrap_or_else(without));
+        match others {
+            [] => self.own.choose_among(nest, machine, known),
+            _ => self.own.choose_among(nest, machine, &[known, others].concat()),
         }
-        Some(choice)
+    }
+
+    fn note(
+        &self,
+        written: &Nest,
+        (nest, mapping): (&Nest, &Mapping),
+        evaluation: &Evaluation,
+        machine: &Machine,
+    ) {
+        let Some(made) = &self.made else { return };
+        let mut others = self.others.of(written).iter();
+        let same = others.find(|it| has_form(it, nest, mapping));
+        let new = || Choice { nest: nest.clone(), mapping: *mapping, certainty: None };
+        let choice = same.map_or_else(|| Arc::new(new()), |it| Arc::clone(&it.choice));
+        let facts = Some(WalkFacts::new(evaluation, machine));
+        made.borrow_mut().add(written, Offer { choice, facts });
     }
 }

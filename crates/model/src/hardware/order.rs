@@ -99,7 +99,7 @@ mod tests {
         |it| it.memory.dram_bandwidth += 1,
         |it| it.memory.dram_latency -= 1,
         |it| it.noc.levels_mut()[0].bandwidth += 1,
-        |it| it.noc.levels_mut()[0].up_bandwidth = Some(5),
+        |it| it.noc.levels_mut()[0].up_bandwidth = Some(9),
         |it| it.noc.levels_mut()[0].latency = 0,
         |it| it.noc.levels_mut()[0].step_latency = false,
         |it| it.noc.levels_mut()[0].multicast = true,

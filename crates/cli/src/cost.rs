@@ -8,6 +8,7 @@ use clap::Args;
 use xrsim_config::{Catalog, Notes};
 use xrsim_experiment::{DEFAULT_PES, NamedCostModel, whole_chip};
 use xrsim_model::cost::batch::BatchCosts;
+use xrsim_model::cost::loop_nest::Family;
 use xrsim_model::cost::{CostError, CostModel, PairNames};
 use xrsim_model::hardware::Accelerator;
 use xrsim_model::model::Network;
@@ -164,6 +165,8 @@ impl Inputs {
         let choices = cost_models(args, &mut catalog)?;
         let networks = args.layers.networks.read(&mut catalog)?;
         let accelerators = accelerators(args, &mut catalog)?;
+        let family = || Family::new(&accelerators, []);
+        let choices = choices.iter().map(|choice| choice.among(family())).collect();
         Ok(Self { catalog, choices, networks, accelerators })
     }
 }

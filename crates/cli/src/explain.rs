@@ -17,7 +17,9 @@ use xrsim_sim::sweep::what_if::Target;
 
 use super::experiment::{RunOptions, SchedulerOption, prepare};
 use super::message::Failure;
-use super::{output, table_style};
+use super::output::print_text;
+use super::progress::Progress;
+use super::table_style;
 
 /// Say where a run loses its score, or why a frame was late or dropped, and which single change helps most.
 #[derive(Debug, Args)]
@@ -61,12 +63,11 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
         prepare(&experiment.clone().only_replications(args.replication..args.replication + 1))?;
     refuse_several(&one)?;
     let experiment = experiment.replications(args.replications);
-    let text = match (&args.frame, &args.against) {
-        (Some(frame), _) => frame_text(&experiment, &one, frame)?,
-        (None, Some(other)) => choice_text(&experiment, other)?,
-        (None, None) => run_text(&experiment)?,
-    };
-    output::print_text(&text)
+    match (&args.frame, &args.against) {
+        (Some(frame), _) => tell_frame(&experiment, &one, frame),
+        (None, Some(other)) => print_text(&choice_text(&experiment, other)?),
+        (None, None) => tell_run(&experiment),
+    }
 }
 
 fn refuse_several(prepared: &Prepared) -> Result<(), Failure> {
@@ -79,15 +80,24 @@ fn refuse_several(prepared: &Prepared) -> Result<(), Failure> {
     }
 }
 
-/// Where a run loses its score, and the changes that help.
-fn run_text(experiment: &Experiment) -> Result<String, Failure> {
+/// Prints where a run loses its score, and then the changes that help.
+fn tell_run(experiment: &Experiment) -> Result<(), Failure> {
     let prepared = experiment.prepare()?;
     let whole = whole(&prepared)?;
-    let changes = Changes { experiment, base: &prepared, frame: None }.all();
-    let n = prepared.n_runs();
-    let heading = heading(first(&prepared), &prepared, &over(n));
+    let heading = heading(first(&prepared), &prepared, &over(prepared.n_runs()));
     let text = whole.text(&*prepared.cost_model().model, table_style());
-    Ok(heading + &text + &advice(whole.score(), n, &changes, table_style()))
+    print_text(&(heading + &text))?;
+    let changes = Changes { experiment, base: &prepared, frame: None };
+    tell_changes(&changes, whole.score())
+}
+
+/// Tries changes of runs that score `score` in the mean, with their number beside the bar of progress, and prints
+/// those that help.
+fn tell_changes(changes: &Changes<'_>, score: f64) -> Result<(), Failure> {
+    let progress = Progress::counting("changes");
+    let all = changes.all(&|done, total| progress.set_of(done, total));
+    progress.finish();
+    print_text(&advice(score, changes.base.n_runs(), &all, table_style()))
 }
 
 /// What makes the difference of the system of the runs and `other`.
@@ -102,8 +112,8 @@ fn choice_text(experiment: &Experiment, other: &str) -> Result<String, Failure> 
     Ok(heads.concat() + &text)
 }
 
-/// Why a frame ended as it did, and the changes that help.
-fn frame_text(experiment: &Experiment, one: &Prepared, frame: &str) -> Result<String, Failure> {
+/// Prints why a frame ended as it did, and then the changes that help.
+fn tell_frame(experiment: &Experiment, one: &Prepared, frame: &str) -> Result<(), Failure> {
     let plan = first(one);
     let target = target(&plan.scenario, frame)?;
     let runs = one.run();
@@ -115,15 +125,14 @@ fn frame_text(experiment: &Experiment, one: &Prepared, frame: &str) -> Result<St
     let replication = format!("replication {}", plan.load.replication);
     let drawn = if plan.drawn().any() { ": one draw" } else { "" };
     let heading = heading(plan, one, &format!("{replication}{drawn}"));
-    let text = heading + &story(&why, id, table_style());
+    print_text(&(heading + &story(&why, id, table_style())))?;
     if !why.account(id).is_some_and(|account| account.missed) {
-        return Ok(text);
+        return Ok(());
     }
     let prepared = experiment.prepare()?;
     let whole = whole(&prepared)?;
     let frame = FrameOf { plan, result, target, involved: why.involved(id) };
-    let changes = Changes { experiment, base: &prepared, frame: Some(frame) }.all();
-    Ok(text + &advice(whole.score(), prepared.n_runs(), &changes, table_style()))
+    tell_changes(&Changes { experiment, base: &prepared, frame: Some(frame) }, whole.score())
 }
 
 /// Makes all replications.

@@ -365,6 +365,7 @@ impl Experiment {
         }
         prepared.refuse_unknown_tasks(&parameters)?;
         prepared.note_warnings();
+        prepared.relate();
         Ok(prepared)
     }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use xrsim_model::cost::CostTable;
 use xrsim_model::cost::library::CostLibrary;
+use xrsim_model::cost::{CostModel, CostTable};
 use xrsim_model::hardware::{Flexibility, MappingObjective};
 use xrsim_model::ids::ModelId;
 use xrsim_model::statistics::Summary;
@@ -81,14 +81,24 @@ impl Candidate {
 
 impl Changes<'_> {
     /// Tries shorter latencies of the models that are involved in the end of the frame, and other schedulers,
-    /// flexibilities, mapping objectives, numbers of PEs, bandwidths and memories. A change with which the runs cannot be made is
-    /// left out.
-    pub fn all(&self) -> Vec<Change> {
-        let mut trials = Trials::new(self.base);
+    /// flexibilities, mapping objectives, numbers of PEs, bandwidths and memories. A change with which the runs
+    /// cannot be made is left out. `done` gets the number of changes that were tried, and of all.
+    pub fn all(&self, done: &dyn Fn(usize, usize)) -> Vec<Change> {
+        let candidates = self.candidates();
+        let prepared = |candidate: Candidate| {
+            let varied = self.experiment.replaced(candidate.key, &candidate.value);
+            Some((candidate, trials::prepare(&varied).ok()?))
+        };
+        let changed: Vec<_> = candidates.into_iter().filter_map(prepared).collect();
+        let cost_model = trials::cost_model(self.base, changed.iter().map(|(_, it)| it));
+        let mut trials = Trials::new(&cost_model);
+        let n_changes = changed.len();
+        done(0, n_changes);
         let before = trials.scores(self.base, &|_| {});
         let mut changes: Vec<Change> = self.frame.iter().flat_map(|it| self.shorter(it)).collect();
-        for candidate in self.candidates() {
-            changes.extend(self.tried(candidate, &before, &mut trials));
+        for (index, (candidate, prepared)) in changed.into_iter().enumerate() {
+            changes.extend(self.tried(candidate, &prepared, &before, &mut trials));
+            done(index + 1, n_changes);
         }
         changes
     }
@@ -133,14 +143,13 @@ impl Changes<'_> {
     fn tried(
         &self,
         candidate: Candidate,
+        prepared: &Prepared,
         before: &Scores,
         trials: &mut Trials<'_>,
     ) -> Option<Change> {
-        let varied = self.experiment.replaced(candidate.key, &candidate.value);
-        let prepared = trials::prepare(&varied).ok()?;
-        let effect = Effect::from_scores(before, &trials.scores(&prepared, &|_| {}))?;
+        let effect = Effect::from_scores(before, &trials.scores(prepared, &|_| {}))?;
         let frame = match &self.frame {
-            Some(frame) => Some(frame.after(&prepared)?),
+            Some(frame) => Some(frame.after(prepared, trials.model_of(prepared))?),
             None => None,
         };
         let option = Some(candidate.option());
@@ -197,11 +206,11 @@ impl Changes<'_> {
 
 impl FrameOf<'_> {
     /// Effect on the frame in changed runs, of which its own replication is made; `None` if it cannot be made.
-    fn after(&self, changed: &Prepared) -> Option<FrameEffect> {
+    fn after(&self, changed: &Prepared, cost_model: &dyn CostModel) -> Option<FrameEffect> {
         let mut plan = changed.plans().next()?.clone();
         plan.load.replication = self.plan.load.replication;
         let pair = (&*plan.scenario, &*plan.system);
-        let library = CostLibrary::evaluate(&*changed.cost_model().model, [pair]);
+        let library = CostLibrary::evaluate(cost_model, [pair]);
         let result = sweep::run(&plan, &library).ok()?;
         let fate = self.target.margin_ms(&result.trace).map_or(Fate::Missed, Fate::InTime);
         let reschedules = !is_same_schedule(&self.result.trace, &result.trace);

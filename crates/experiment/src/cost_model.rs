@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use xrsim_config::{Catalog, Kind, cost_csv, nearest};
-use xrsim_model::cost::loop_nest::{ChosenLoopNest, LoopNest};
+use xrsim_model::cost::loop_nest::{ChosenLoopNest, Family, LoopNest};
 use xrsim_model::cost::table::{CostRecords, Pair, style};
 use xrsim_model::cost::{self, CostModel};
 use xrsim_model::hardware::Accelerator;
@@ -28,6 +28,8 @@ pub struct NamedCostModel {
     table: Option<Arc<Table>>,
     /// Work of the search for mappings; `None` if the model does not choose them, or is one of the caller's.
     effort: Option<Effort>,
+    /// Accelerators whose choices are compared; `None` if each chooses alone.
+    family: Option<Arc<Family>>,
 }
 
 impl fmt::Debug for NamedCostModel {
@@ -52,7 +54,7 @@ impl NamedCostModel {
 
     /// The cost model `model`, called `name` in results.
     pub(crate) fn shared(name: impl Into<String>, model: Arc<dyn CostModel>) -> Self {
-        Self { name: name.into(), model, table: None, effort: None }
+        Self { name: name.into(), model, table: None, effort: None, family: None }
     }
 
     /// The cost model called `text`, or the table of measurements in the CSV file `text`. Adds an old name
@@ -87,7 +89,40 @@ impl NamedCostModel {
     fn chosen(effort: Effort) -> Self {
         let chooser = Chooser::new(effort, Store::of_process());
         let model = Arc::new(ChosenLoopNest::new(Arc::new(chooser)));
-        Self { name: LoopNest::NAME.into(), model, table: None, effort: Some(effort) }
+        Self { name: LoopNest::NAME.into(), model, table: None, effort: Some(effort), family: None }
+    }
+
+    /// The same cost model for the accelerators of a command, whose choices of mappings are compared, unless
+    /// there are too many. The same one if it chooses no mappings.
+    #[must_use]
+    pub fn among(&self, family: Family) -> Self {
+        let Some(effort) = self.effort.filter(|_| !family.is_too_large() && family.is_related())
+        else {
+            return self.alone();
+        };
+        let chooser = Chooser::new(effort, Store::of_process());
+        let model = ChosenLoopNest::among(Arc::new(chooser), family.clone());
+        Self { model: Arc::new(model), family: Some(Arc::new(family)), ..self.clone() }
+    }
+
+    /// The same cost model whose accelerators choose mappings each for itself.
+    #[must_use]
+    pub fn alone(&self) -> Self {
+        match (self.effort, &self.family) {
+            (Some(effort), Some(_)) => Self::chosen(effort),
+            _ => self.clone(),
+        }
+    }
+
+    /// Note that the choices of too many accelerators are not compared; `None` if the model chooses no mappings.
+    pub(super) fn note_alone(&self) -> Option<String> {
+        self.effort.map(|_| {
+            let most = Family::MOST;
+            format!(
+                "more than {most} accelerators: each chooses mappings alone, so that one with more hardware may have \
+                 worse ones"
+            )
+        })
     }
 
     /// The same cost model with this effort of its search for mappings, if it has one.
@@ -114,6 +149,7 @@ impl NamedCostModel {
             model: Arc::new(records),
             table: Some(Arc::new(table)),
             effort: None,
+            family: None,
         })
     }
 
@@ -131,8 +167,18 @@ impl NamedCostModel {
         self.table.is_none() && cost::ALL.iter().any(|entry| entry.name == self.name)
     }
 
-    /// Whether `other` is the same cost model.
+    /// Whether `other` is the same cost model, for the same accelerators if choices are compared.
     pub(super) fn is_same(&self, other: &Self) -> bool {
+        let has_family_of = match (&self.family, &other.family) {
+            (None, None) => true,
+            (Some(a), Some(b)) => a.is_same(b),
+            _ => false,
+        };
+        has_family_of && self.is_alike(other)
+    }
+
+    /// Whether `other` is the same cost model, for whatever accelerators.
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
         let file = |it: &Self| it.table.as_ref().map(|table| table.file.clone());
         self.name == other.name && file(self) == file(other) && self.effort == other.effort
     }

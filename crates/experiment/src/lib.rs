@@ -42,6 +42,8 @@ pub mod kept;
 mod keys;
 mod prepared;
 pub mod programs;
+#[cfg(test)]
+mod relatives;
 mod runs;
 mod schedulers;
 mod schema;

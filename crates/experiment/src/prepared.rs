@@ -7,7 +7,8 @@ use std::sync::Arc;
 use xrsim_config::{Catalog, Edition, InputFile, Notes};
 use xrsim_model::cost::CostTable;
 use xrsim_model::cost::library::CostLibrary;
-use xrsim_model::hardware::System;
+use xrsim_model::cost::loop_nest::Family;
+use xrsim_model::hardware::{Accelerator, System};
 use xrsim_model::sequence::{distinct, distinct_by};
 use xrsim_sim::plan::{Plan, Semantics};
 use xrsim_sim::schedule::Policy;
@@ -74,6 +75,35 @@ impl Prepared {
             }
             _ => self.groups.push(Group { cost_model, networks, plans }),
         }
+    }
+
+    /// Lets the accelerators of all runs compare their choices of mappings, those of each cost model for
+    /// themselves.
+    pub(super) fn relate(&mut self) {
+        let related = |group: &Group| {
+            let family = self.family(&group.cost_model);
+            let warning = group.cost_model.note_alone().filter(|_| family.is_too_large());
+            (group.cost_model.among(family), warning)
+        };
+        let all: Vec<_> = self.groups.iter().map(related).collect();
+        for (group, (cost_model, warning)) in self.groups.iter_mut().zip(all) {
+            group.cost_model = cost_model;
+            self.warnings.extend(warning.filter(|it| !self.warnings.contains(it)));
+        }
+    }
+
+    /// Accelerators of the runs that have a cost model.
+    fn family(&self, cost_model: &NamedCostModel) -> Family {
+        Family::new(self.accelerators(cost_model), [])
+    }
+
+    /// Accelerators of the runs that have a cost model, those of equal systems more than once.
+    pub(super) fn accelerators(
+        &self,
+        cost_model: &NamedCostModel,
+    ) -> impl Iterator<Item = &Accelerator> {
+        let own = self.systems().filter(move |(_, it)| it.is_alike(cost_model));
+        own.flat_map(|(system, _)| system.accelerators())
     }
 
     /// Notes whether a system of the runs takes something from the platform.

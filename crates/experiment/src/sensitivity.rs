@@ -163,13 +163,27 @@ impl Sensitivity {
         [n, n * self.n_each]
     }
 
+    /// One replication under every level of every factor.
+    fn each_level(&self) -> impl Iterator<Item = Result<Prepared, ExperimentError>> {
+        let levels = |factor: &Factor| {
+            let key = factor.key.name;
+            factor.levels.clone().into_iter().map(move |level| (key, level))
+        };
+        self.factors.iter().flat_map(levels).map(|(key, level)| {
+            trials::prepare(&self.experiment.replaced(key, &level).only_replications(0..1))
+        })
+    }
+
     /// Varies one factor at a time. `done` gets the number of further runs that have ended.
     ///
     /// # Errors
     ///
     /// [`ExperimentError::Conflict`] if no run of the base has a score.
     pub fn levels(&self, base: &Prepared, done: &dyn Fn(usize)) -> Result<Levels, ExperimentError> {
-        let mut trials = Trials::new(base);
+        let each: Vec<_> = self.each_level().collect();
+        let cost_model = trials::cost_model(base, each.iter().flatten());
+        drop(each);
+        let mut trials = Trials::new(&cost_model);
         let before = trials.scores(base, done);
         let Some(own) = Effect::from_scores(&before, &before) else {
             let reason = before.reason.unwrap_or_default();
@@ -229,18 +243,11 @@ impl Sensitivity {
                 ScreeningDesign::MAX_FACTORS
             )));
         };
-        let mut trials = Trials::new(base);
-        let mut scores = Vec::with_capacity(design.runs.len());
-        for run in &design.runs {
-            let mut varied = self.experiment.clone();
-            for (factor, high) in self.factors.iter().zip(run) {
-                let level = if *high { factor.levels.last() } else { factor.low() };
-                if let Some(level) = level {
-                    varied = varied.replaced(factor.key.name, level);
-                }
-            }
-            scores.push(trials.scores(&trials::prepare(&varied)?, done));
-        }
+        let all = design.runs.iter().map(|run| trials::prepare(&self.screened(run)));
+        let all: Vec<_> = all.collect::<Result<_, _>>()?;
+        let cost_model = trials::cost_model(base, &all);
+        let mut trials = Trials::new(&cost_model);
+        let scores: Vec<_> = all.iter().map(|it| trials.scores(it, done)).collect();
         let named = |factor: &Factor| {
             let low = factor.low().cloned();
             let low = low.unwrap_or_else(|| base_text(factor.key, &base.settings));
@@ -253,6 +260,16 @@ impl Sensitivity {
                 format!("no configuration has a score in every run of the design: {reason}");
             ExperimentError::Conflict(message)
         })
+    }
+
+    /// The experiment in a run of a screening design, which has for each factor whether its level is high.
+    fn screened(&self, run: &[bool]) -> Experiment {
+        let level = |(factor, high): (&Factor, &bool)| {
+            let level = if *high { factor.levels.last() } else { factor.low() };
+            Some((factor.key.name, level?.clone()))
+        };
+        let levels = self.factors.iter().zip(run).filter_map(level);
+        levels.fold(self.experiment.clone(), |all, (key, level)| all.replaced(key, &level))
     }
 }
 

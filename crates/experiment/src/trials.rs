@@ -1,6 +1,8 @@
 //! Scores of an experiment under changed settings, on equal draws.
 
 use xrsim_config::Notes;
+use xrsim_model::cost::CostModel;
+use xrsim_model::cost::loop_nest::Family;
 use xrsim_report::sensitivity::{Configuration, Scores};
 use xrsim_sim::plan::Plan;
 use xrsim_sim::score::Score;
@@ -17,11 +19,30 @@ pub(crate) struct Trials<'p> {
     cost_model: &'p NamedCostModel,
 }
 
+/// The cost model of the runs `base` and of those `changed` that have the same one, whose accelerators compare their
+/// choices of mappings. The choices of `base` are candidates for every change.
+pub(crate) fn cost_model<'a>(
+    base: &Prepared,
+    changed: impl IntoIterator<Item = &'a Prepared>,
+) -> NamedCostModel {
+    let own = base.cost_model();
+    let mut family = Family::new([], base.accelerators(own));
+    for accelerator in changed.into_iter().flat_map(|it| it.accelerators(own)) {
+        family.add(accelerator);
+    }
+    own.among(family)
+}
+
 impl<'p> Trials<'p> {
-    /// Trials of changes of the runs `base`.
-    pub(crate) fn new(base: &'p Prepared) -> Self {
-        let cost_model = base.cost_model();
+    /// Trials of changes of runs, at the costs of the [`cost_model`] of all of them.
+    pub(crate) fn new(cost_model: &'p NamedCostModel) -> Self {
         Self { scorer: Scorer::new(&*cost_model.model), cost_model }
+    }
+
+    /// The cost model of changed runs.
+    pub(crate) fn model_of<'a>(&'a self, changed: &'a Prepared) -> &'a dyn CostModel {
+        let own = changed.cost_model();
+        if own.is_alike(self.cost_model) { &*self.cost_model.model } else { &*own.model }
     }
 
     /// Makes the runs and returns their scores. `done` gets the number of runs that have ended, block by
@@ -29,7 +50,7 @@ impl<'p> Trials<'p> {
     pub(crate) fn scores(&mut self, prepared: &Prepared, done: &dyn Fn(usize)) -> Scores {
         let plans: Vec<&Plan> = prepared.plans().collect();
         let cost_model = prepared.cost_model();
-        let is_other = !cost_model.is_same(self.cost_model);
+        let is_other = !cost_model.is_alike(self.cost_model);
         let mut own = is_other.then(|| Scorer::new(&*cost_model.model));
         let mut scores = Scores::default();
         for block in plans.chunks(BLOCK) {

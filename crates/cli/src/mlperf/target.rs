@@ -10,6 +10,7 @@ use xrsim_experiment::{self as experiment, NamedCostModel};
 use xrsim_mlperf::benchmark::{AcceleratorBed, ServerBed, TestBed};
 use xrsim_mlperf::rules::{Task, Test};
 use xrsim_mlperf::sut::{Background, Batching, ServiceTime, Tenant};
+use xrsim_model::cost::loop_nest::Family;
 use xrsim_model::cost::{ChosenMappings, NetworkCost};
 use xrsim_model::hardware::System;
 use xrsim_model::model::Network;
@@ -245,6 +246,7 @@ impl Accelerators {
         let costs =
             NamedCostModel::find(catalog, args.cost_model.as_deref().unwrap_or("loop-nest"))?;
         let costs = costs.with_effort(args.mapping.effort());
+        let costs = costs.among(Family::new(system.accelerators(), []));
         warn_of_fixed_mappings(&costs, args.mapping.settings());
         let (background, platform) = (background.transpose()?, platform_of_style);
         Ok(Self { system, costs, scheduler, background, platform })

@@ -463,10 +463,11 @@ fn estimate(prepared: &PreparedSearch, n_systems: u64) -> Result<(String, [f64; 
     // One type is costed, and its time stands for the others.
     let begun = Instant::now();
     let accelerator = prepared.space.accelerator(types / 2);
+    let cost_model = prepared.cost_model.alone().model;
     for active in prepared.plans.iter().flat_map(|plan| plan.scenario.models()) {
         let cycles = accelerator.clock.whole_cycles_in(active.rate.period()).get();
         let accelerator = accelerator.within(Some(cycles));
-        let _ = prepared.cost_model.model.network(&active.unit.network, &accelerator);
+        let _ = cost_model.network(&active.unit.network, &accelerator);
     }
     let costing =
         begun.elapsed().as_secs_f64() * types as f64 / rayon::current_num_threads() as f64;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use xrsim_config::sweep::SweepOptions;
 use xrsim_config::{Catalog, SweepDraft};
-use xrsim_experiment::sweep::{Candidate, Inputs, PointResult, Sweep, score_each};
+use xrsim_experiment::sweep::{Candidate, Inputs, PointResult, Sweep, relate, score_each};
 use xrsim_model::column;
 use xrsim_model::cost::ChosenLog;
 use xrsim_model::digest::Digest;
@@ -50,6 +50,9 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
         .check()?;
     args.cluster.refuse_changed(|| identity(&grid, &inputs))?;
     let mut rows = Rows::open(&path, args.restart, &grid, &inputs, args.shard)?;
+    if let Some(note) = relate(&grid, &mut inputs)? {
+        say(format_args!("{note}"));
+    }
     let (cost_models, chosen) = (inputs.cost_models(), ChosenLog::default());
     let scorers = cost_models.iter().map(|it| Scorer::new(&*it.model).noting(&chosen));
     let mut scorers: Vec<_> = scorers.collect();

@@ -11,6 +11,7 @@ use xrsim_config::{
     At, Catalog, InputFile, Notes, Problem, SearchDraft, nearest, resolve, unknown_name,
 };
 use xrsim_model::column::Better;
+use xrsim_model::cost::loop_nest::Family;
 use xrsim_model::hardware::{Accelerator, Technology};
 use xrsim_model::model::Network;
 use xrsim_model::scenario::Scenario;
@@ -158,6 +159,18 @@ impl PreparedSearch {
     }
 }
 
+/// The accelerators of a space, or too many of them to be compared.
+fn family(space: &Space) -> Family {
+    let mut family = Family::default();
+    for index in 0..space.types().len() {
+        family.add(&space.accelerator(index));
+        if family.is_too_large() {
+            break;
+        }
+    }
+    family
+}
+
 /// State of the reading of a draft.
 struct Reader<'d> {
     draft: &'d SearchDraft,
@@ -240,6 +253,9 @@ impl Reader<'_> {
             let networks = networks(scenarios.iter());
             space = space.with_needed_buffers(&networks, &*cost_model.model, &|_| {});
         }
+        let family = family(&space);
+        let alone = cost_model.note_alone().filter(|_| family.is_too_large());
+        let cost_model = cost_model.among(family);
         let weights: Vec<f64> = match body.scenarios.is_empty() {
             true => vec![1.0; scenarios.len()],
             false => body.scenarios.iter().map(|(_, weight)| *weight).collect(),
@@ -250,7 +266,8 @@ impl Reader<'_> {
         let draws = body.replications.as_ref().map_or(DRAWS, |it| it.value);
         let is_drawn = plans.iter().any(|plan| plan.drawn().any());
         let warning = "one draw: winners differ between draws; `replications: 30` is the default";
-        let warnings = (draws == 1 && is_drawn).then(|| warning.into()).into_iter().collect();
+        let warnings = (draws == 1 && is_drawn).then(|| warning.into());
+        let warnings = warnings.into_iter().chain(alone).collect();
         let programs = programs::inputs_of(body.schedulers.iter().map(|it| &*it.value))?;
         Ok(PreparedSearch {
             name: body.name.clone(),

@@ -55,6 +55,13 @@ impl Inputs {
         self.costs.iter().map(|(.., cost_model)| Arc::clone(cost_model)).collect()
     }
 
+    /// Replaces every cost model by what `related` makes of it and of its index.
+    pub(super) fn relate(&mut self, related: impl Fn(usize, &NamedCostModel) -> NamedCostModel) {
+        for (index, (.., cost_model)) in self.costs.iter_mut().enumerate() {
+            *cost_model = Arc::new(related(index, cost_model));
+        }
+    }
+
     /// Catalog of everything that does not depend on the edition of the networks.
     pub(crate) fn catalog(&mut self) -> &mut Catalog {
         &mut self.catalogs[0]

@@ -4,7 +4,9 @@ mod check;
 mod inputs;
 mod parameters;
 mod points;
+mod relatives;
 
 pub use check::Sweep;
 pub use inputs::Inputs;
 pub use points::{Candidate, PointResult, score_each};
+pub use relatives::relate;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use xrsim_config::Hardware;
 use xrsim_model::cancel;
+use xrsim_model::hardware::System;
 use xrsim_model::scenario::Scenario;
 use xrsim_model::text;
 use xrsim_results::RunLabel;
@@ -118,6 +119,15 @@ fn plan(
     inputs: &mut Inputs,
 ) -> Result<Plan, ExperimentError> {
     settings.check()?;
+    Ok(settings.plan(scenario, &system(settings, hardware, inputs)?))
+}
+
+/// The system of a point.
+pub(super) fn system(
+    settings: &Settings,
+    hardware: Hardware,
+    inputs: &mut Inputs,
+) -> Result<Arc<System>, ExperimentError> {
     let name = settings.system.as_deref().unwrap_or_default();
     let system = match (hardware, settings.pes) {
         (Hardware::Style(style), Some(pes)) => {
@@ -132,8 +142,7 @@ fn plan(
             return Err(ExperimentError::Conflict(format!("system {name} fixes its own PEs")));
         }
     };
-    let system = in_technology(system, settings, |name| inputs.catalog().technology(name))?;
-    Ok(settings.plan(scenario, &system))
+    Ok(in_technology(system, settings, |name| inputs.catalog().technology(name))?)
 }
 
 /// An error as a reason in a row.

@@ -37,6 +37,7 @@ mod buffers;
 mod change;
 mod energy;
 mod mapping;
+mod order;
 pub mod platform;
 mod style;
 pub mod technology;

@@ -430,8 +430,8 @@ impl<'a> Estimator<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cost::loop_nest::{Bandwidth, Nest};
     use crate::cost::loop_nest::lower::lower;
+    use crate::cost::loop_nest::{Bandwidth, Nest};
     use crate::hardware::Widths;
     use crate::mapper::construct::construct;
     use crate::mapper::improve::{Improve, Judge};

@@ -9,6 +9,7 @@ mod candidate;
 mod capacity;
 mod chooser;
 mod construct;
+mod contest;
 mod declared;
 mod estimate;
 mod exact;
@@ -52,6 +53,12 @@ pub use sizes::Sizes;
 pub use space::{AxisSet, LevelSpace, Mapspace};
 pub use store::{Section, Store};
 pub use version::current as choices_version;
+
+/// A small accelerator for tests.
+#[cfg(test)]
+pub(crate) fn small_accelerator() -> crate::hardware::Accelerator {
+    version::accelerator().expect("legal")
+}
 
 #[cfg(test)]
 mod tests;

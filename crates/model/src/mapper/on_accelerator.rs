@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::cost::ChooserId;
-use crate::cost::loop_nest::{Choice, Choose, ChooseLayer, Listed, Machine, Nest};
+use crate::cost::loop_nest::{Choice, Choose, ChooseLayer, Listed, Machine, Nest, Offer};
 use crate::hardware::{Accelerator, Flexibility, MappingObjective};
 
 use super::chooser::Chooser;
+use super::contest::Contest;
 use super::declared::{DeclaredSpace, MAX_LEVELS, clusters};
 use super::exact::Counts;
 use super::kept::{Kept, LayerKey};
@@ -80,14 +81,19 @@ impl OnAccelerator<'_> {
 }
 
 impl ChooseLayer for OnAccelerator<'_> {
-    fn choose(&self, nest: &Nest, machine: &Machine) -> Option<Choice> {
+    fn choose_among(&self, nest: &Nest, machine: &Machine, others: &[Offer]) -> Option<Choice> {
         // Choices for other widths are kept apart.
         let kept = match machine.widths == self.accelerator.datapath.widths {
             true => self.kept(nest, machine),
             false => Self::new(self.chooser, self.accelerator.with_widths(machine.widths))?
                 .kept(nest, machine),
         };
-        kept?.into_choice(self.chooser.effort.name())
+        let effort = self.chooser.effort.name();
+        if others.is_empty() {
+            return kept?.into_choice(effort);
+        }
+        let objective = self.accelerator.mapping_objective;
+        Contest { nest, machine, limits: &self.limits, objective, effort }.best(kept, others)
     }
 
     fn id(&self) -> ChooserId {

@@ -39,6 +39,17 @@ impl Limits {
         }
         self.clusters.get(level).or(self.clusters.last()).copied()
     }
+
+    /// Whether the tiles of an evaluated mapping fit into their memories on a machine with these limits.
+    pub(super) fn hold(&self, evaluation: &Evaluation, machine: &Machine) -> bool {
+        let n_levels = evaluation.levels().len();
+        let fits = |(level, unit_bytes): (usize, u64)| {
+            self.of_level(level, n_levels).is_none_or(|limit| unit_bytes <= limit)
+        };
+        let mut units = evaluation.levels().iter().map(|it| it.unit_bytes).enumerate();
+        let shared = machine.shared_bytes.unwrap_or(u64::MAX);
+        units.all(fits) && evaluation.memory.shared_bytes <= shared
+    }
 }
 
 /// Value of a mapping, and the bytes by which it exceeds capacities.

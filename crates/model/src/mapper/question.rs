@@ -56,13 +56,7 @@ impl Question<'_> {
         if value != kept.value {
             return Err("a mapping costs something else than its line says");
         }
-        let n_levels = evaluation.levels().len();
-        let fits = |(level, unit_bytes): (usize, u64)| {
-            self.limits.of_level(level, n_levels).is_none_or(|limit| unit_bytes <= limit)
-        };
-        let mut units = evaluation.levels().iter().map(|it| it.unit_bytes).enumerate();
-        let shared = self.machine.shared_bytes.unwrap_or(u64::MAX);
-        if !units.all(fits) || evaluation.memory.shared_bytes > shared {
+        if !self.limits.hold(&evaluation, self.machine) {
             return Err("a tile of a mapping does not fit into its memory");
         }
         let bound = kept.bound;

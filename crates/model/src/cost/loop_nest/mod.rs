@@ -49,6 +49,7 @@ mod listed;
 mod off_chip;
 mod overlap;
 mod prepared;
+mod relatives;
 mod report;
 mod residency;
 mod rules;
@@ -64,7 +65,7 @@ use crate::dataflow::LevelId;
 use crate::model::PerOperand;
 
 pub use crate::hardware::{Compression, Fill, Width, Widths};
-pub use choose::{Choice, Choose, ChooseLayer};
+pub use choose::{Choice, Choose, ChooseLayer, Offer, WalkFacts};
 pub use classes::{Start, StepClass, step_classes};
 pub use dram::{DramTraffic, SharedMemoryPlan};
 pub use energy::{Energies, EnergyPj};
@@ -75,6 +76,7 @@ pub use mapping::{Level, Loop, Mapping};
 pub use model::{ChosenLoopNest, LoopNest, nests_of_layer, nests_of_network};
 pub use nest::{Axis, Extents, Nest, Window};
 pub use prepared::NestReport;
+pub use relatives::{Family, Relatives};
 pub use report::LayerReport;
 
 /// Counts of one level, summed over all its clusters and steps (5.9). Units are elements unless noted.

@@ -12,8 +12,9 @@ use crate::model::{Network, Operator};
 use super::super::selection::{self, Candidate};
 use super::super::{Choices, CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost};
 use super::Machine;
-use super::choose::Choose;
+use super::choose::{Choose, ChooseLayer};
 use super::prepared::{MemoryContext, NestReport, PreparedNest, PreparedNetwork, PreparedOperator};
+use super::relatives::{Family, Relatives};
 use super::report::LayerReport;
 use super::rules::{self, LayerRules};
 
@@ -44,6 +45,11 @@ impl ChosenLoopNest {
     /// The model with choices by `rule`.
     pub fn new(rule: Arc<dyn Choose>) -> Self {
         Self { rule }
+    }
+
+    /// The model with choices by `rule`, compared in a family of accelerators.
+    pub fn among(rule: Arc<dyn Choose>, family: Family) -> Self {
+        Self::new(Arc::new(Relatives::new(rule, family)))
     }
 }
 
@@ -197,19 +203,44 @@ fn network_cost(
     accelerator: &Accelerator,
     rule: Option<&dyn Choose>,
 ) -> Result<NetworkCost, Infeasible> {
+    // With a limit of time, networks have no choices of others.
+    if let Some(relatives) = rule.and_then(Choose::relatives)
+        && !accelerator.chooses_by_period()
+    {
+        return relatives.cost(network, accelerator);
+    }
+    with_rules(network, accelerator, rule, |prepared, rules| cost_of(prepared, rules, accelerator))
+}
+
+/// Cost of a network, with the choices of `chooser` if there is one.
+pub(super) fn cost_by(
+    network: &Network,
+    accelerator: &Accelerator,
+    chooser: Option<&dyn ChooseLayer>,
+) -> Result<NetworkCost, Infeasible> {
     cancel::check();
-    with_rules(network, accelerator, rule, |prepared, rules| {
-        if !rules.choose() {
-            let layers = prepared.each_layer(rules, |layer| layer.cost());
-            return NetworkCost::of_layers(layers, accelerator);
-        }
-        let of_layer = |it: &LayerReport| (it.cost(), it.choice.unwrap_or_default(), it.certainty);
-        let layers = prepared.each_layer(rules, of_layer);
-        let choices = layers.iter().map(|(_, choice, certainty)| (*choice, *certainty));
-        let choices = Choices { selected: rules.selected, ..Choices::of_layers(rules.id(), choices) };
-        let costs = layers.iter().map(|(cost, ..)| *cost).collect();
-        NetworkCost { choices: Some(choices), ..NetworkCost::of_layers(costs, accelerator) }
-    })
+    let chooser = chooser.map(|it| Box::new(it) as Box<dyn ChooseLayer + '_>);
+    let rules = LayerRules::first(chooser.into_iter().collect());
+    let mut prepared = PreparedNetwork::new(network, accelerator, rules.of(0))?;
+    Ok(cost_of(&mut prepared, &rules, accelerator))
+}
+
+/// Cost of a prepared network under these rules.
+fn cost_of(
+    prepared: &mut PreparedNetwork<'_>,
+    rules: &LayerRules<'_>,
+    accelerator: &Accelerator,
+) -> NetworkCost {
+    if !rules.choose() {
+        let layers = prepared.each_layer(rules, |layer| layer.cost());
+        return NetworkCost::of_layers(layers, accelerator);
+    }
+    let of_layer = |it: &LayerReport| (it.cost(), it.choice.unwrap_or_default(), it.certainty);
+    let layers = prepared.each_layer(rules, of_layer);
+    let choices = layers.iter().map(|(_, choice, certainty)| (*choice, *certainty));
+    let choices = Choices { selected: rules.selected, ..Choices::of_layers(rules.id(), choices) };
+    let costs = layers.iter().map(|(cost, ..)| *cost).collect();
+    NetworkCost { choices: Some(choices), ..NetworkCost::of_layers(costs, accelerator) }
 }
 
 /// `work` with a network on an accelerator and the rules of its layers, which are those of `rule` if there is one.
@@ -221,7 +252,7 @@ fn with_rules<T>(
     work: impl FnOnce(&mut PreparedNetwork<'_>, &LayerRules<'_>) -> T,
 ) -> Result<T, Infeasible> {
     let candidates = rules::candidates(accelerator);
-    let all = rule.map_or_else(Vec::new, |rule| rules::on(rule, &candidates));
+    let all = rule.map_or_else(Vec::new, |rule| rules::on(rule, &candidates, network));
     let rules = LayerRules::first(all);
     let mut prepared = PreparedNetwork::new(network, accelerator, rules.of(0))?;
     let rules = match rules.choose() && accelerator.chooses_by_period() {
@@ -294,7 +325,7 @@ fn local_buffers(
     rule: Option<&dyn Choose>,
 ) -> Result<LocalBuffers, Infeasible> {
     let candidates = rules::candidates(accelerator);
-    let all = rule.map_or_else(Vec::new, |rule| rules::on(rule, &candidates));
+    let all = rule.map_or_else(Vec::new, |rule| rules::on(rule, &candidates, network));
     let rules = LayerRules::first(all);
     let unlimited = accelerator.with_unlimited_buffers();
     let accelerator = if rules.choose() { accelerator } else { &unlimited };

@@ -187,7 +187,7 @@ impl<'a> PreparedOperator<'a> {
             }
             None => {
                 self.set_context(context, chooser);
-                let mut report = self.report_nests(context);
+                let mut report = self.report_nests(context, chooser);
                 if chooser.is_some() {
                     report.certainty = self.certainty();
                     report.choice = Some(self.choice());
@@ -231,13 +231,19 @@ impl<'a> PreparedOperator<'a> {
         digest
     }
 
-    fn report_nests(&mut self, context: &MemoryContext) -> LayerReport {
+    fn report_nests(
+        &mut self,
+        context: &MemoryContext,
+        chooser: Option<&dyn ChooseLayer>,
+    ) -> LayerReport {
         let Machine { pes, rate, .. } = self.machine;
-        let evaluations =
-            self.nests.iter().map(|it| it.walk.with_memory(&it.nest, &it.mapping, &self.machine));
         let mut report = LayerReport::empty(context.resident);
         let mut longest = 0;
-        for evaluation in evaluations {
+        for PreparedNest { written, nest, mapping, walk, .. } in &self.nests {
+            let evaluation = walk.with_memory(nest, mapping, &self.machine);
+            if let (Some(chooser), Some(written)) = (chooser, written) {
+                chooser.note(written, (nest, mapping), &evaluation, &self.machine);
+            }
             report.add(&evaluation, &self.machine.widths);
             if evaluation.cycles > longest {
                 (longest, report.bound) = (evaluation.cycles, evaluation.bound);

@@ -2,6 +2,7 @@
 //! several for each layer (docs/explanation/mapper.md, section 6.1).
 
 use crate::hardware::{Accelerator, MappingObjective};
+use crate::model::Network;
 
 use super::super::ChooserId;
 use super::super::selection::Selected;
@@ -20,12 +21,13 @@ pub(super) fn candidates(accelerator: &Accelerator) -> Vec<Accelerator> {
     CANDIDATES.map(with).into()
 }
 
-/// The choices of each accelerator that has any.
+/// The choices of each accelerator that has any for the layers of a network.
 pub(super) fn on<'a>(
     rule: &'a dyn Choose,
     accelerators: &'a [Accelerator],
+    network: &Network,
 ) -> Vec<Box<dyn ChooseLayer + 'a>> {
-    accelerators.iter().filter_map(|accelerator| rule.on(accelerator)).collect()
+    accelerators.iter().filter_map(|it| rule.in_network(it, network)).collect()
 }
 
 /// The rule of each layer of a network.

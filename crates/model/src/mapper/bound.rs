@@ -136,8 +136,10 @@ pub(super) fn exposed_cycles(
     }
     let widths = &machine.widths;
     let noc = machine.noc_level(0);
+    // Input rows of neighbouring units may leave gaps between them.
+    let of_units = u64::from(units).saturating_mul(nest.inputs(sizes));
     let [first, last] = [first, last].map(|extents| nest.footprints(&extents));
-    let inputs = widths.input.bits_of(first.input);
+    let inputs = widths.input.bits_of(first.input.min(of_units));
     let fill = match noc.single_weights {
         true => noc.down.cycles_of_bits(inputs),
         false => noc.down_cycles(inputs, widths.weight.bits_of(first.weight)),

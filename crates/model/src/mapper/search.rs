@@ -439,7 +439,7 @@ impl<'a> Work<'a> {
         let least = if score.excess == 0 { score.value.cycles } else { u64::MAX };
         let bound = Value { cycles: floor.cycles.max(self.bound.cycles.min(least)), ..self.bound };
         let Bound { value: bound, edp: bound_edp } = match score.excess {
-            0 => capacity::bounds(self.forms, bound, &score.value),
+            0 => capacity::bounds(self.forms, bound, &score.value, effort.exact > 0),
             _ => Bound::of(bound),
         };
         let mapping = best.mapping(problem.nest, problem.machine)?;

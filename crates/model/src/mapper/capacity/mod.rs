@@ -56,18 +56,19 @@ impl Bound {
 /// Distance to the plain bound, as a fraction of it, from which on tuples are looked at.
 const CLOSE: f64 = 0.005;
 
-/// Most ranges of tuples that are looked at for the bound of latency, and for each of the other ones. Few layers need
-/// more than some hundred for their latency; the energy of most takes as many as it may.
+/// Most ranges of tuples that are looked at for the bound of latency, and for each of the other ones without and with
+/// exact search. Few layers need more than some hundred for their latency; the energy of most takes as many as it may.
 const MOST_RANGES: usize = 100_000;
-const MOST_RANGES_OF_ENERGY: usize = 20_000;
+const MOST_RANGES_OF_ENERGY: [usize; 2] = [500, 20_000];
 
 /// Most cases of a layer. Mapspaces with more have the plain bound only.
 const MOST_CASES: usize = 512;
 
 /// Bounds of all mappings of `forms`, of which `best` was found and that have the bound `plain`. No bound is above
 /// `best`. Objectives without an own bound have the plain one.
-pub(super) fn bounds(forms: &[Problem], plain: Value, best: &Value) -> Bound {
-    bounds_within(forms, plain, best, [MOST_RANGES, MOST_RANGES_OF_ENERGY])
+pub(super) fn bounds(forms: &[Problem], plain: Value, best: &Value, is_exact: bool) -> Bound {
+    let of_energy = MOST_RANGES_OF_ENERGY[usize::from(is_exact)];
+    bounds_within(forms, plain, best, [MOST_RANGES, of_energy])
 }
 
 /// [`bounds`] from so many ranges for the latency, and for each of the other objectives.

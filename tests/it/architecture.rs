@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("digest", &[]),
     ("parallel", &[]),
     ("sequence", &[]),
-    ("model", &[]),
+    ("model", &["digest"]),
     ("dataflow", &[]),
     ("hardware", &["units", "model", "dataflow"]),
     ("scenario", &["units", "ids", "model"]),
@@ -27,8 +27,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "cost",
         &[
-            "cancel", "parallel", "units", "ids", "renamed", "model", "dataflow", "hardware",
-            "scenario",
+            "cancel", "digest", "parallel", "units", "ids", "renamed", "model", "dataflow",
+            "hardware", "scenario",
         ],
     ),
     (

@@ -145,7 +145,8 @@ fn a_score_that_hangs_on_one_layer_says_so() {
     let notes: Vec<&str> = table.lines().filter(|line| line.starts_with("note: ")).collect();
     let note = notes.first().expect("a note at the foot");
     assert!(note.contains("AR_gaming: layer ") && note.contains(" of PD takes "), "{note}");
-    assert!(note.contains("xrsim cost --network PD --flexibility none)"), "{note}");
+    // Several systems: no single command costs the layer as they do.
+    assert!(!note.contains("xrsim cost"), "{note}");
     assert!(notes.len() <= 3, "{table}");
     let small = ["run", "--scenario", "social_interactionB", "--system", "A", "--pes", "4096"];
     assert!(!output(&small).contains(" of PD takes "));

@@ -1,9 +1,9 @@
 //! The line under a table of runs that says what they assume.
 
-use serde_json::Value;
-
 use xrsim_config::Edition;
-use xrsim_experiment::{NamedCostModel, Prepared, flexibility_of, objective_of};
+use xrsim_experiment::{
+    NamedCostModel, Prepared, deadline_share_of, effort_of, flexibility_of, objective_of,
+};
 use xrsim_model::hardware::System;
 use xrsim_model::model::{Network, Parameter};
 use xrsim_sim::plan::Plan;
@@ -71,25 +71,7 @@ fn of_all_schedulers(prepared: &Prepared) -> Vec<(&'static str, String)> {
     choices
 }
 
-/// Options of platform and mappings with which another command has the accelerators of these runs, each after
-/// a blank. Defaults are left out.
-pub(super) fn mapping_options(prepared: &Prepared) -> String {
-    let settings = &prepared.settings;
-    let effective = settings.effective();
-    let keys = [
-        ("platform", "platform"),
-        ("flexibility", "flexibility"),
-        ("mapping_objective", "mapping-objective"),
-    ];
-    let given = keys.iter().filter(|(key, _)| settings.has(key));
-    let option = |(key, option): &(&str, &str)| match effective.get(*key) {
-        Some(Value::String(value)) => format!(" --{option} {value}"),
-        _ => String::new(),
-    };
-    given.map(option).collect()
-}
-
-/// Flexibility of the systems in order of first use, with the objective of their choices.
+/// Flexibility of the systems in order of first use, with objective and effort of their choices.
 fn flexibilities(prepared: &Prepared) -> String {
     let cost_model = prepared.cost_model();
     let mut found: Vec<String> = Vec::new();
@@ -102,9 +84,13 @@ fn flexibilities(prepared: &Prepared) -> String {
     found.join(" and ")
 }
 
-/// Flexibility of a system, with the objective of its choices if it has any.
+/// Flexibility of a system, with objective and effort of its choices if it has any.
 pub(super) fn flexibility(system: &System, cost_model: &NamedCostModel) -> String {
-    let objective = objective_of(system, cost_model);
-    let objective = objective.map_or_else(String::new, |it| format!(" (objective {it})"));
-    flexibility_of(system, cost_model) + &objective
+    let share = deadline_share_of(system, cost_model);
+    let share = share.map_or_else(String::new, |it| format!(" within {it} of the time"));
+    let objective = objective_of(system, cost_model).map(|it| format!("objective {it}{share}"));
+    let effort = effort_of(system, cost_model).map(|it| format!("effort {it}"));
+    let how: Vec<_> = objective.into_iter().chain(effort).collect();
+    let how = if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) };
+    flexibility_of(system, cost_model) + &how
 }

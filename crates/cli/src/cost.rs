@@ -101,6 +101,9 @@ pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
         costs::warn(choice, &catalog, names, accelerators.iter());
         costs::warn_of_fixed_mappings(choice, args.mapping.settings());
     }
+    if choices.iter().any(|choice| choice.model.chooses_mappings()) {
+        refuse_period(&accelerators)?;
+    }
     if let Some(layer) = &args.layers.layer {
         refuse_unknown_layer(layer, &networks)?;
     }
@@ -229,6 +232,17 @@ fn explain(
         }
     }
     output::print_text(&texts.join("\n"))
+}
+
+/// Refuses choices by the period of a model, which networks by themselves do not have.
+fn refuse_period(accelerators: &[Accelerator]) -> Result<(), Failure> {
+    if accelerators.iter().any(Accelerator::chooses_by_period) {
+        refuse!(
+            "--mapping-objective deadline chooses mappings by the rate of a model in a scenario, and networks by \
+             themselves have none; use edp, energy or cycles here, or `xrsim run`"
+        );
+    }
+    Ok(())
 }
 
 pub(super) fn refuse_unknown_layer(layer: &str, networks: &[Arc<Network>]) -> Result<(), Failure> {

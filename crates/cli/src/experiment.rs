@@ -52,6 +52,16 @@ impl RunOptions {
         found.map_or(&[], |(.., values)| values)
     }
 
+    /// Assignments of `--set`, as given.
+    pub(super) fn assignments(&self) -> &[String] {
+        &self.set
+    }
+
+    /// Dataflows of a hardware file, as given.
+    pub(super) fn dataflows(&self) -> &[String] {
+        &self.dataflow
+    }
+
     /// The same options with other values of the key called `name`, which has an option.
     pub(super) fn with(mut self, name: &str, values: Vec<String>) -> Self {
         self.keys.given.retain(|(key, ..)| key.name != name);

@@ -25,7 +25,7 @@ use super::table_style;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Changes are judged by the mean score of the scenario over --replications, on equal draws. Those \
-    that change the hardware or its flexibility need searches of mappings, which take seconds the first time.\n\n\
+    that change the hardware or its choices need searches of mappings, which take seconds the first time.\n\n\
     Examples:\n  \
     xrsim explain --scenario AR_gaming --system J --pes 4096              where the score is lost\n  \
     xrsim explain --scenario AR_gaming --system J --pes 4096 DE:2         why frame 2 of DE was late\n  \

@@ -12,6 +12,7 @@ macro_rules! refuse {
     };
 }
 
+mod again;
 mod area;
 mod assumed;
 mod cache;
@@ -35,6 +36,7 @@ mod list;
 mod lock;
 mod manual;
 mod map;
+mod mappings;
 mod message;
 mod mlperf;
 mod options;

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use xrsim_model::cost::ChosenMappings;
 use xrsim_sim::sweep::grid::Shard;
 
 use super::cluster::{self, ClusterOptions, Estimate, Form, Job};
 use super::journal::{Manifest, PartRows, Parts, place};
+use super::mappings::Mappings;
 use super::message::Failure;
 use super::progress::Progress;
 
@@ -148,13 +150,37 @@ impl Division<'_> {
         self.options.cluster.refuse_changed(|| own.digest())?;
         let files: Vec<_> = self.options.join.iter().map(|folder| PartRows::path(folder)).collect();
         let parts = Parts::read(self.command, &files)?;
-        match own.of_whole().difference(parts.whole()) {
+        let other = own.of_whole().difference(parts.whole());
+        match other.or_else(|| parts.whole().refusal()) {
             None => Ok(parts),
-            Some(difference) => Err(Failure::Argument(format!(
-                "{} is the part of another {}: {difference}; give the options of the parts with --join",
-                files[0].display(),
-                self.result
-            ))),
+            Some(difference) => Err(self.refusal(&difference)),
         }
+    }
+
+    /// The mappings of `parts` and those that this command chose.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure for parts with other mappings.
+    pub(super) fn with_mappings(
+        &self,
+        parts: &Parts,
+        chosen: &ChosenMappings,
+    ) -> Result<Mappings, Failure> {
+        let (mut all, own) = (parts.whole().mappings(), Mappings::of(chosen));
+        if let Some(difference) = own.difference(&all) {
+            return Err(self.refusal(&difference));
+        }
+        all.merge(&own);
+        Ok(all)
+    }
+
+    fn refusal(&self, difference: &str) -> Failure {
+        let first = self.options.join.first().map(|folder| PartRows::path(folder));
+        Failure::Argument(format!(
+            "{} is the part of another {}: {difference}; give the options of the parts with --join",
+            first.unwrap_or_default().display(),
+            self.result
+        ))
     }
 }

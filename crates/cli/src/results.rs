@@ -9,11 +9,13 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use xrsim_experiment::{Prepared, Run};
+use xrsim_model::cost::ChosenMappings;
 use xrsim_model::hardware::Accelerator;
 use xrsim_model::model::Network;
 use xrsim_model::text::{self, counted};
 use xrsim_report::dominant::DominantLayers;
 use xrsim_report::gaps::LayerGaps;
+use xrsim_report::objectives::OtherObjectives;
 use xrsim_report::overview::overview;
 use xrsim_report::scores;
 use xrsim_results::cells::RunTable;
@@ -25,8 +27,10 @@ use xrsim_results::{RunLabel, json};
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::{RunError, RunResult};
 
-use super::assumed::{assumed, mapping_options};
+use super::again::Again;
+use super::assumed::assumed;
 use super::console::Stream;
+use super::mappings::Mappings;
 use super::message::{AndCheck as _, Failure, say, warn};
 use super::options::Format;
 use super::output::{self, OutputFile, OutputSet};
@@ -59,6 +63,7 @@ const MOST_DETAIL_SYSTEMS: usize = 4;
 /// Takes the results of runs in order and writes them to every output.
 pub(super) struct Results<'p> {
     prepared: &'p Prepared,
+    again: Again,
     cost_model: String,
     started: Instant,
     seed: u64,
@@ -73,12 +78,15 @@ pub(super) struct Results<'p> {
     rows: ScoreRows,
     dominant: DominantLayers,
     gaps: LayerGaps,
+    objectives: OtherObjectives,
     idle: IdleEnergies,
     n_runs: usize,
     /// Runs that have no score.
     infeasible: Vec<Value>,
     /// Number of those that began and failed.
     n_failed: usize,
+    /// Mappings of the runs, if a record is written.
+    chosen: ChosenMappings,
     /// Pairs of network and accelerator that were not offered, each warned of once.
     not_offered: Vec<String>,
 }
@@ -145,6 +153,7 @@ impl<'p> Results<'p> {
         args: &OutputOptions,
         has_trace: bool,
         prepared: &'p Prepared,
+        again: Again,
     ) -> Result<Self, Failure> {
         let folder = args.out.as_deref().map(Folder::create).transpose()?;
         let stdout_csv = match args.format {
@@ -156,6 +165,7 @@ impl<'p> Results<'p> {
         };
         Ok(Self {
             prepared,
+            again,
             started: Instant::now(),
             cost_model: prepared.cost_model().name.clone(),
             seed: prepared.settings.load.seed,
@@ -167,12 +177,14 @@ impl<'p> Results<'p> {
             stdout_csv,
             json_runs: Vec::new(),
             rows: ScoreRows::default(),
-            dominant: DominantLayers::new(mapping_options(prepared)),
-            gaps: LayerGaps::new(mapping_options(prepared)),
+            dominant: DominantLayers::default(),
+            gaps: LayerGaps::default(),
+            objectives: OtherObjectives::default(),
             idle: IdleEnergies::default(),
             n_runs: 0,
             infeasible: Vec::new(),
             n_failed: 0,
+            chosen: ChosenMappings::default(),
             not_offered: Vec::new(),
         })
     }
@@ -210,6 +222,9 @@ impl<'p> Results<'p> {
         result: &RunResult,
     ) -> Result<(), Failure> {
         self.warn_of_gaps(result);
+        if self.has_record() {
+            self.chosen.note_run(&plan.scenario, &plan.system, &result.costs);
+        }
         if let Some(folder) = &mut self.folder {
             folder.take(plan, label, result)?;
         }
@@ -233,14 +248,22 @@ impl<'p> Results<'p> {
                 self.idle.take(plan, result);
                 if label.replication == 0 {
                     self.dominant.take(plan, result);
-                    if self.prepared.cost_model().model.chooses_mappings() {
-                        self.gaps.take(plan, result);
+                    let model = &*self.prepared.cost_model().model;
+                    if model.chooses_mappings() {
+                        let again = &self.again;
+                        self.gaps.take(plan, result, &|| again.run(self.prepared, plan));
+                        self.objectives.take(plan, result, model);
                     }
                 }
             }
             Format::Csv => {}
         }
         Ok(())
+    }
+
+    /// Whether a record is written.
+    fn has_record(&self) -> bool {
+        self.folder.is_some() || self.format == Format::Json
     }
 
     /// Warns of accelerators that cannot run a network of the scenario, each pair once.
@@ -267,11 +290,14 @@ impl<'p> Results<'p> {
         provenance: impl FnOnce() -> Map<String, Value>,
     ) -> Result<(), Failure> {
         self.note_infeasible();
-        let Self { folder, infeasible, n_runs, n_failed, .. } = &self;
+        let Self { infeasible, n_runs, n_failed, .. } = &self;
         let (n_runs, n_failed) = (*n_runs, *n_failed);
         let all_infeasible = infeasible.len() == n_runs;
-        let record = folder.is_some() || self.format == Format::Json;
-        let record = record.then(|| complete(provenance(), n_runs, infeasible.clone()));
+        let record = self.has_record().then(|| {
+            let mut record = complete(provenance(), n_runs, infeasible.clone());
+            Mappings::of(&self.chosen).add_to(&mut record);
+            record
+        });
         if let (Some(folder), Some(record), false) = (self.folder.take(), &record, all_infeasible) {
             folder.finish(record.clone())?;
         }
@@ -352,7 +378,9 @@ impl<'p> Results<'p> {
         let is_small = rows.len() <= MOST_DETAIL_ROWS && systems.len() <= MOST_DETAIL_SYSTEMS;
         let is_once = rows.iter().any(ScoreRow::is_drawn_once);
         let print = |table: String| {
-            let notes = [self.dominant.notes(), self.gaps.note(), self.idle.note()].concat();
+            let dominant = self.dominant.notes(|it| self.again.cost(self.prepared, it));
+            let notes =
+                [dominant, self.gaps.note(), self.objectives.note(), self.idle.note()].concat();
             output::print_text(&[table, assumed(self.prepared), notes].concat())
         };
         if self.detail || is_small && !self.matrix {
@@ -377,16 +405,22 @@ impl<'p> Results<'p> {
 /// # Errors
 ///
 /// Returns a failure if a file cannot be written, or if no run was feasible.
-pub(super) fn save(folder: &Path, runs: &[Run], record: Map<String, Value>) -> Result<(), Failure> {
+pub(super) fn save(
+    folder: &Path,
+    runs: &[Run],
+    mut record: Map<String, Value>,
+) -> Result<(), Failure> {
     if runs.iter().all(|run| run.result.is_err()) {
         refuse!("no run was feasible");
     }
-    let mut files = Folder::create(folder)?;
+    let (mut files, mut chosen) = (Folder::create(folder)?, ChosenMappings::default());
     for run in runs {
         if let Ok(result) = &run.result {
+            chosen.note_run(&run.plan.scenario, &run.plan.system, &result.costs);
             files.take(&run.plan, &run.label(), result)?;
         }
     }
+    Mappings::of(&chosen).add_to(&mut record);
     files.finish(record)
 }
 

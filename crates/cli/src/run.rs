@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use xrsim_experiment::{Experiment, Prepared, programs};
 use xrsim_sim::plan::{Plan, Semantics};
 
+use super::again::Again;
 use super::experiment::{RunOptions, SchedulerOption, prepare};
 use super::message::Failure;
 use super::options::Format;
@@ -98,7 +99,10 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
         args.trace.as_deref().map(|path| TraceFile::create(path, prepared.n_runs())).transpose()?;
     // Before a scheduler runs, which might change its files.
     let inputs = programs::sha256_of_inputs(prepared.inputs(), schedulers())?;
-    let mut results = Results::new(&args.output, args.trace.is_some(), &prepared)?;
+    let mut results = {
+        let again = Again::new(&args.options);
+        Results::new(&args.output, args.trace.is_some(), &prepared, again)?
+    };
     let progress = Progress::new(prepared.n_runs() as u64);
     prepared.run_each(|index, plan, cost_model, result| {
         progress.set(index as u64 + 1);

@@ -7,7 +7,7 @@ use serde_json::json;
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use xrsim_model::hardware::{
-    Accelerator, ByteEnergy, Compression, Datapath, EnergyTable, Fill, Flexibility,
+    Accelerator, ByteEnergy, Compression, Datapath, DeadlineShare, EnergyTable, Fill, Flexibility,
     MappingObjective, MappingSettings, Memory, MemoryEnergy, Noc, Share, Style, System, Width,
     Widths,
 };
@@ -95,10 +95,20 @@ keys! {
         /// What the hardware may choose for each layer; each word includes those before it. Without it, that of the
         /// dataflow, or `tiles`.
         flexibility = optional(one_of(&Flexibility::ALL));
-        /// Quantity that the choices for each layer have least of. `edp` is the product of energy and latency.
+        /// Quantity that the choices for each layer have least of. `edp` is the product of energy and latency. `deadline`
+        /// is the energy of networks that keep the rates of their models.
         objective as "mapping_objective" =
             optional(one_of(&MappingObjective::ALL).with_default(MappingObjective::DEFAULT.name()));
+        /// Part of the time that the models of a scenario may fill with the objective `deadline`.
+        deadline_share as "mapping_deadline_share" = optional(deadline_share().with_default(DeadlineShare::DEFAULT.get()));
     }
+}
+
+/// A part of the time.
+fn deadline_share() -> impl Reader<Value = DeadlineShare> {
+    let (least, most) = DeadlineShare::RANGE.into_inner();
+    let form = || form::number(DeadlineShare::RANGE);
+    converted(format!("a number from {least} to {most}"), form, DeadlineShare::new)
 }
 
 /// A list of accelerators.

@@ -8,7 +8,9 @@ use xrsim_model::cost::CostError;
 use xrsim_model::cost::CostModel;
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::platform::{Instance, Resources};
-use xrsim_model::hardware::{Accelerator, Flexibility, MappingSettings, Share, System};
+use xrsim_model::hardware::{
+    Accelerator, Flexibility, MappingObjective, MappingSettings, Share, System,
+};
 use xrsim_model::model::Network;
 
 use super::{ExperimentError, NamedCostModel};
@@ -112,7 +114,10 @@ fn reason(
         let listed = Accelerator { flexibility: Flexibility::None, ..accelerator.clone() };
         let reason = model.network(network, &listed).err()?;
         if accelerator.flexibility != Flexibility::None {
-            model.network(network, accelerator).err()?;
+            // A network by itself has no period. It runs by any objective, or by none.
+            let mapping_objective = MappingObjective::DEFAULT;
+            let chosen = Accelerator { mapping_objective, ..accelerator.clone() };
+            model.network(network, &chosen).err()?;
         }
         first.get_or_insert_with(|| CostError::new(network.name(), accelerator, reason));
     }

@@ -17,10 +17,13 @@ use xrsim_sim::sweep::comparison::{Comparison, Triggers};
 use xrsim_sim::sweep::grid::{Factor, Grid};
 
 use super::flexibility::says_flexibility;
+use super::given::SystemKind;
 use super::input::Input;
 use super::keys::Key;
 use super::prepared::{Group, Prepared};
-use super::systems::{full_system, in_technology, name_with_pes, paired_system, style_system};
+use super::systems::{
+    full_system, in_technology, name_with_pes, paired_name, paired_system, style_system,
+};
 use super::{ExperimentError, NamedCostModel, Runs, Settings, scheduler};
 
 /// Most runs of one experiment; each takes memory before the first is made.
@@ -384,6 +387,7 @@ impl Experiment {
         let scenarios = self.scenarios_of(settings, &suite, catalog)?;
         let hardware = self.hardware(&suite, catalog)?;
         let ignored = ignored_flexibility(settings, &cost_model, &hardware);
+        let given = self.given_systems(&hardware);
         let (systems, uses_platform) = self.systems_of(settings, &suite, hardware, catalog)?;
         refuse_repeated("scenario", scenarios.iter().map(|scenario| scenario.name().to_string()))?;
         refuse_repeated("system", systems.iter().map(|system| name_with_pes(system)))?;
@@ -421,7 +425,39 @@ impl Experiment {
         prepared.warnings.extend(ignored.filter(is_new));
         prepared.add(Group { cost_model, networks: settings.networks(), plans });
         prepared.note_platform(uses_platform);
+        prepared.given.scenarios.extend(self.given_scenarios(&scenarios));
+        prepared.given.systems.extend(given);
         Ok(())
+    }
+
+    /// Names of the scenarios with the words for them.
+    fn given_scenarios(&self, scenarios: &[Arc<Scenario>]) -> Vec<(Box<str>, String)> {
+        let name = |it: &Arc<Scenario>| (Box::from(it.name()), it.name().to_string());
+        if self.scenarios.is_empty() {
+            return scenarios.iter().map(name).collect();
+        }
+        let given = |(input, scenario): (&Input<_>, &Arc<Scenario>)| match input {
+            Input::Named(text) => Some((scenario.name().into(), text.to_string())),
+            Input::Given(_) => None,
+        };
+        self.scenarios.iter().zip(scenarios).filter_map(given).collect()
+    }
+
+    /// Names of the systems with the words for them; those of values are empty.
+    fn given_systems(
+        &self,
+        hardware: &[(String, Hardware)],
+    ) -> Vec<(Box<str>, String, SystemKind)> {
+        let named = hardware.iter().filter(|(text, _)| !text.is_empty());
+        let given = |(text, hardware): &(String, Hardware)| {
+            let (name, kind) = match hardware {
+                Hardware::Style(style) => (style.name.clone(), SystemKind::Style),
+                Hardware::System(system) => (system.name().into(), SystemKind::System),
+                Hardware::Instances(_) => (paired_name(text).into(), SystemKind::Hardware),
+            };
+            (name, text.clone(), kind)
+        };
+        named.map(given).collect()
     }
 
     fn scenarios_of(

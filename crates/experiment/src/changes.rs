@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::cost::{CostModel, CostTable};
-use xrsim_model::hardware::Flexibility;
+use xrsim_model::hardware::{Flexibility, MappingObjective};
 use xrsim_model::ids::ModelId;
 use xrsim_model::statistics::Summary;
 use xrsim_report::sensitivity::{Effect, Scores};
@@ -74,14 +74,14 @@ impl Candidate {
     fn option(&self) -> String {
         match self.key.contains('.') {
             true => format!("--set {}={}", self.key, self.value),
-            false => format!("--{} {}", self.key, self.value),
+            false => format!("--{} {}", self.key.replace('_', "-"), self.value),
         }
     }
 }
 
 impl Changes<'_> {
     /// Tries shorter latencies of the models that are involved in the end of the frame, and other schedulers,
-    /// flexibilities, numbers of PEs, bandwidths and memories. A change with which the runs cannot be made is
+    /// flexibilities, mapping objectives, numbers of PEs, bandwidths and memories. A change with which the runs cannot be made is
     /// left out. `done` gets the number of changes that were tried, and of all.
     pub fn all(&self, done: &dyn Fn(usize, usize)) -> Vec<Change> {
         let candidates = self.candidates();
@@ -115,6 +115,13 @@ impl Changes<'_> {
             for (name, flexibility) in Flexibility::ALL {
                 if accelerators.iter().any(|it| it.flexibility != flexibility) {
                     all.push(Candidate::new("flexibility", name, format!("flexibility: {name}")));
+                }
+            }
+            let choosing = || accelerators.iter().filter(|it| it.flexibility != Flexibility::None);
+            for (name, objective) in MappingObjective::ALL {
+                if choosing().any(|it| it.mapping_objective != objective) {
+                    let what = format!("mapping objective: {name}");
+                    all.push(Candidate::new("mapping_objective", name, what));
                 }
             }
         }

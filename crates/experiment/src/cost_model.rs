@@ -133,6 +133,11 @@ impl NamedCostModel {
         }
     }
 
+    /// Work of the search for mappings, if the model is one of the program that chooses them.
+    pub(crate) fn effort(&self) -> Option<Effort> {
+        self.effort
+    }
+
     fn of_file(catalog: &mut Catalog, path: &Path) -> Result<Self, ExperimentError> {
         let source = catalog.read(path)?;
         let records = cost_csv::parse(&source)?;

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use xrsim_config::Hardware;
 use xrsim_model::hardware::{Accelerator, Flexibility, Share, System};
+use xrsim_model::mapper::Effort;
 
 use super::systems::name_with_pes;
 use super::{NamedCostModel, Prepared};
@@ -21,6 +22,25 @@ pub fn objective_of(system: &System, cost_model: &NamedCostModel) -> Option<Stri
     any.then(|| words(system, |accelerator| accelerator.mapping_objective.name()))
 }
 
+/// Name of the effort of the search for the mappings of a system; `None` if it has no choices, or those of a model
+/// of the caller's.
+pub fn effort_of(system: &System, cost_model: &NamedCostModel) -> Option<&'static str> {
+    objective_of(system, cost_model)?;
+    cost_model.effort().map(Effort::name)
+}
+
+/// Part of the time that networks may fill on the accelerators of a system, as [`flexibility_of`]; `None` unless
+/// one of them chooses mappings by it.
+pub fn deadline_share_of(system: &System, cost_model: &NamedCostModel) -> Option<String> {
+    let by_period = |it: &Accelerator| it.chooses_by_period();
+    let any = cost_model.model.chooses_mappings() && system.accelerators().iter().any(by_period);
+    let word = |it: &Accelerator| match by_period(it) {
+        true => it.mapping_deadline.share.get().to_string(),
+        false => "-".into(),
+    };
+    any.then(|| words(system, word))
+}
+
 /// Flexibility that has an effect on the costs of an accelerator.
 fn effective(accelerator: &Accelerator, cost_model: &NamedCostModel) -> Flexibility {
     match cost_model.model.chooses_mappings() {
@@ -30,10 +50,10 @@ fn effective(accelerator: &Accelerator, cost_model: &NamedCostModel) -> Flexibil
 }
 
 /// The word of every accelerator, or one word if they are equal.
-fn words(system: &System, word: impl Fn(&Accelerator) -> &'static str) -> String {
-    let words: Vec<_> = system.accelerators().iter().map(word).collect();
+fn words<W: Into<String>>(system: &System, word: impl Fn(&Accelerator) -> W) -> String {
+    let words: Vec<String> = system.accelerators().iter().map(|it| word(it).into()).collect();
     match words.iter().all(|it| *it == words[0]) {
-        true => words[0].into(),
+        true => words[0].clone(),
         false => words.join(" + "),
     }
 }
@@ -49,11 +69,15 @@ impl Prepared {
         self.per_system(|system, model| Some(flexibility_of(system, model)))
     }
 
-    /// Flexibility and objective of the runs, as a record has them.
+    /// Flexibility, objective and effort of the runs, as a record has them.
     pub fn mapping_record(&self) -> Map<String, Value> {
         let mut record = Map::from_iter([("flexibility".to_string(), self.flexibility())]);
         let objective = self.per_system(objective_of);
         record.extend((!objective.is_null()).then(|| ("mapping_objective".into(), objective)));
+        let effort = self.per_system(|system, model| effort_of(system, model).map(Into::into));
+        record.extend((!effort.is_null()).then(|| ("mapping_effort".into(), effort)));
+        let share = self.per_system(deadline_share_of);
+        record.extend((!share.is_null()).then(|| ("mapping_deadline_share".into(), share)));
         record
     }
 

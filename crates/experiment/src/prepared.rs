@@ -15,6 +15,7 @@ use xrsim_sim::schedule::Policy;
 use xrsim_sim::sweep::comparison::{Comparison, Triggers};
 use xrsim_sim::sweep::{self, RunError, RunResult};
 
+use super::given::GivenNames;
 use super::systems::name_with_pes;
 use super::{ExperimentError, NamedCostModel, Run, Runs, Settings};
 
@@ -31,6 +32,7 @@ pub struct Prepared {
     groups: Vec<Group>,
     /// Whether a system takes something from the platform.
     uses_platform: bool,
+    pub(super) given: GivenNames,
     /// Keys that vary, with their values, and the index after the last run that has them.
     points: Vec<(Varied, usize)>,
     /// By [`Edition`] of the networks.
@@ -50,7 +52,8 @@ impl Prepared {
         let catalog = |edition| Catalog::with_networks(edition).noting(notes.clone());
         let catalogs = Edition::ALL.map(|(edition, _)| catalog(edition));
         let (warnings, groups, points) = (Vec::new(), Vec::new(), Vec::new());
-        Self { settings, warnings, groups, uses_platform: false, points, catalogs }
+        let given = GivenNames::default();
+        Self { settings, warnings, groups, uses_platform: false, given, points, catalogs }
     }
 
     /// Notes that all runs added since the last call have these values of the keys that vary.

@@ -160,12 +160,17 @@ pub(super) fn paired_system(
         .zip(dataflows)
         .map(|(instance, dataflow)| instance.with(instance.name.clone(), dataflow, platform))
         .collect();
-    let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+    let stem = paired_name(name);
     if !text::is_name(&stem) {
         let message = format!("{name}: the system has the name of its file; {}", text::NAME_RULE);
         return Err(ExperimentError::Conflict(message));
     }
     Ok(System::new(stem, accelerators)?.in_technology(platform.technology.clone()))
+}
+
+/// Name of the system of the hardware file at `path`.
+pub(super) fn paired_name(path: &str) -> String {
+    Path::new(path).file_stem().map_or(path.into(), |stem| stem.to_string_lossy().into_owned())
 }
 
 /// Name of a system with its PEs, e.g. `J@4096`.

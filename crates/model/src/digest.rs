@@ -1,10 +1,14 @@
-//! SHA-256 of what is written and read.
+//! SHA-256 of what is written and read, and fast digests of values.
+
+mod fast;
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
+
+pub use fast::FastDigest;
 
 /// Length and SHA-256 of what was written to it.
 #[derive(Debug, Clone, Default)]

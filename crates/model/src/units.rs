@@ -205,6 +205,12 @@ impl ClockRate {
         let cycles = (u128::from(span.ns()) * u128::from(self.hertz) + half) / u128::from(NS_PER_S);
         Cycles(u64::try_from(cycles).unwrap_or(u64::MAX))
     }
+
+    /// Cycles that end within `span`: the most whose time ([`Cycles::at`]) is at most `span`.
+    pub fn whole_cycles_in(self, span: SimSpan) -> Cycles {
+        let cycles = u128::from(span.ns()) * u128::from(self.hertz) / u128::from(NS_PER_S);
+        Cycles(u64::try_from(cycles).unwrap_or(u64::MAX))
+    }
 }
 
 /// Rate of a sensor or a model [frames per second], held in millihertz so that 29.97 is exact.
@@ -242,6 +248,11 @@ impl FrameRate {
     pub fn frame_start(self, index: u64) -> SimTime {
         let ns = u128::from(index) * u128::from(NS_PER_S) * 1000 / u128::from(self.millihertz);
         SimTime(u64::try_from(ns).unwrap_or(u64::MAX))
+    }
+
+    /// Span from the start of the first frame to that of the second, in whole nanoseconds.
+    pub fn period(self) -> SimSpan {
+        self.frame_start(1) - SimTime::ZERO
     }
 
     /// Number of frames whose start lies before `end`: `ceil(end · fps)`.

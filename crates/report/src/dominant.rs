@@ -1,8 +1,12 @@
 //! Layers that dominate the scores of a table: such a score depends on one mapping more than on the
 //! system.
 
+use std::sync::Arc;
+
 use xrsim_model::cost::Dominant;
+use xrsim_model::hardware::Accelerator;
 use xrsim_model::ids::{AccelId, ModelId};
+use xrsim_model::model::Network;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::RunResult;
 
@@ -18,8 +22,6 @@ const MOST_LINES: usize = 2;
 /// Layers that dominate their networks in the runs of a table.
 #[derive(Debug, Default)]
 pub struct DominantLayers {
-    /// Options of the runs that the platform and the choice of mappings need.
-    options: String,
     found: Vec<Found>,
 }
 
@@ -28,7 +30,8 @@ pub struct DominantLayers {
 struct Found {
     scenarios: Vec<String>,
     model: String,
-    network: String,
+    /// Task, network and accelerator of the first run.
+    cost: Option<LayerCosted>,
     layer: String,
     systems: Vec<String>,
     /// Shares of the network's time [%].
@@ -39,13 +42,18 @@ struct Found {
     load: f64,
 }
 
-impl DominantLayers {
-    /// No layers yet. `options` are those of the runs that the platform and the choice of mappings need, each
-    /// after a blank.
-    pub fn new(options: String) -> Self {
-        Self { options, found: Vec::new() }
-    }
+/// What a command costs: a network on an accelerator.
+#[derive(Debug)]
+pub struct LayerCosted {
+    /// Task of the network in the scenario.
+    pub task: String,
+    /// Network.
+    pub network: Arc<Network>,
+    /// Accelerator.
+    pub accelerator: Accelerator,
+}
 
+impl DominantLayers {
     /// Adds a run, with every model on its fastest accelerator.
     pub fn take(&mut self, plan: &Plan, result: &RunResult) {
         for (model, name, fastest) in on_fastest(plan, result) {
@@ -75,7 +83,11 @@ impl DominantLayers {
         let at = self.found.iter().position(same).unwrap_or_else(|| {
             self.found.push(Found {
                 model: name.into(),
-                network: active.unit.task.to_string(),
+                cost: Some(LayerCosted {
+                    task: active.unit.task.to_string(),
+                    network: Arc::clone(network),
+                    accelerator: accelerator.clone(),
+                }),
                 layer: layer.into(),
                 ..Found::default()
             });
@@ -89,24 +101,26 @@ impl DominantLayers {
         found.load = found.load.max(load);
     }
 
-    /// A line for each of the most dominant layers, the worst first; empty without any.
-    pub fn notes(&self) -> String {
+    /// A line for each of the most dominant layers, the worst first; empty without any. `command` costs a network on an
+    /// accelerator, if a command does.
+    pub fn notes(&self, command: impl Fn(&LayerCosted) -> Option<String>) -> String {
         let mut order: Vec<&Found> = self.found.iter().collect();
         order.sort_by(|a, b| b.load.total_cmp(&a.load));
         let lines: String =
-            order.iter().take(MOST_LINES).map(|found| found.line(&self.options)).collect();
+            order.iter().take(MOST_LINES).map(|found| found.line(&command)).collect();
         match order.len().saturating_sub(MOST_LINES) {
             0 => lines,
-            n => format!(
-                "{lines}note: {n} more layers take most of their networks; see xrsim cost\n"
-            ),
+            n => format!("{lines}note: {n} more layers take most of their networks\n"),
         }
     }
 }
 
 impl Found {
-    fn line(&self, options: &str) -> String {
-        let Self { model, network, layer, .. } = self;
+    fn line(&self, command: impl Fn(&LayerCosted) -> Option<String>) -> String {
+        let Self { model, layer, .. } = self;
+        let is_one = self.systems.len() == 1;
+        let command = self.cost.as_ref().filter(|_| is_one).and_then(command);
+        let command = command.map_or_else(String::new, |it| format!(" ({it})"));
         let share = self.share.words(|it| format!("{it:.0}"));
         let passes = self.passes.words(|it| format!("{it:.0}"));
         let passes = match self.passes.largest() {
@@ -117,7 +131,7 @@ impl Found {
         };
         format!(
             "note: {}: layer {layer} of {model} takes {share} % of its time on {}{passes}: the \
-             score is that of its mapping (xrsim cost --network {network}{options})\n",
+             score is that of its mapping{command}\n",
             listed(&self.scenarios, "scenarios"),
             listed(&self.systems, "systems")
         )

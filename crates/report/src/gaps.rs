@@ -2,7 +2,7 @@
 
 use crate::dominant::on_fastest;
 use xrsim_model::cost::Certainty;
-use xrsim_model::hardware::MappingObjective;
+use xrsim_model::hardware::{Flexibility, MappingObjective};
 use xrsim_model::mapper::Effort;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::RunResult;
@@ -16,8 +16,6 @@ const LEAST_GAP: f64 = 20.0;
 /// Layers with a large gap in the runs of a table.
 #[derive(Debug, Default)]
 pub struct LayerGaps {
-    /// Options of the runs that the platform and the choice of mappings need.
-    options: String,
     /// The layer with the most time above its bound.
     worst: Option<Found>,
     n_found: usize,
@@ -30,29 +28,26 @@ struct Found {
     layer: String,
     accelerator: String,
     system: String,
-    pes: u64,
+    /// The command that makes the run.
+    command: String,
     gap_percent: f64,
     /// Part of the time of the accelerator at the rate of the model.
     load: f64,
 }
 
 impl LayerGaps {
-    /// No layers yet. `options` are those of the runs that the platform and the choice of mappings need, each
-    /// after a blank.
-    pub fn new(options: String) -> Self {
-        Self { options, ..Self::default() }
-    }
-
-    /// Adds a run under a cost model that chooses mappings, with every model on its fastest accelerator.
-    pub fn take(&mut self, plan: &Plan, result: &RunResult) {
+    /// Adds a run under a cost model that chooses mappings, with every model on its fastest accelerator. `command`
+    /// makes the run; without one nobody could search further, so that nothing is noted.
+    pub fn take(&mut self, plan: &Plan, result: &RunResult, command: &dyn Fn() -> Option<String>) {
         for (model, name, fastest) in on_fastest(plan, result) {
             let accelerator = &plan.system.accelerators()[fastest.index()];
             let active = plan.scenario.model(model);
             let network = &active.unit.network;
             let execution = result.costs.on(model, fastest);
             let Some(choices) = execution.network().choices() else { continue };
-            // Other objectives give latency for energy.
-            if accelerator.mapping_objective != MappingObjective::Cycles {
+            // Other objectives give latency for energy, and forms alone are tried with every effort.
+            let is_searched = accelerator.flexibility != Flexibility::Forms;
+            if accelerator.mapping_objective != MappingObjective::Cycles || !is_searched {
                 continue;
             }
             for layer in 0..execution.n_layers() {
@@ -63,6 +58,7 @@ impl LayerGaps {
                 }
                 let certainty = choices.layers.get(layer as usize).copied().flatten();
                 let Some(gap_percent) = certainty.and_then(gap) else { continue };
+                let Some(command) = command() else { continue };
                 self.n_found += 1;
                 let excess = |load: f64, gap: f64| load * gap / (100.0 + gap);
                 let is_worse =
@@ -74,7 +70,7 @@ impl LayerGaps {
                         layer: network.layers()[layer as usize].name.to_string(),
                         accelerator: accelerator.name.to_string(),
                         system: plan.system.name().into(),
-                        pes: plan.system.pes(),
+                        command,
                         gap_percent,
                         load,
                     });
@@ -86,7 +82,7 @@ impl LayerGaps {
     /// A line about the worst layer, with the command that searches further; empty without any.
     pub fn note(&self) -> String {
         let Some(it) = &self.worst else { return String::new() };
-        let Found { scenario, model, layer, accelerator, system, pes, gap_percent, load } = it;
+        let Found { scenario, model, layer, accelerator, system, command, gap_percent, load } = it;
         let more = match self.n_found {
             1 => String::new(),
             n => format!(", the worst of {n} such layers"),
@@ -94,10 +90,8 @@ impl LayerGaps {
         format!(
             "note: {scenario}: the mapping of layer {layer} of {model} on {accelerator} of {system} is \
              {gap_percent:.0} % above its lower bound; at the rate of the model it needs {:.0} % of the time of that \
-             accelerator{more}. More effort may come closer: xrsim run --scenario {scenario} --system '{system}' --pes {pes}{} \
-             --effort full\n",
-            100.0 * load,
-            self.options
+             accelerator{more}. More effort may come closer: {command} --effort full\n",
+            100.0 * load
         )
     }
 }

@@ -20,6 +20,7 @@ pub mod layers;
 pub mod mapping;
 pub mod mlperf;
 pub mod network;
+pub mod objectives;
 pub mod overview;
 pub mod points;
 pub mod scores;

@@ -80,7 +80,10 @@ impl MappingReport {
 
     /// Distance to the bound as a fraction of the bound; `None` if no mapping runs.
     fn gap(&self, layer: &MappedLayer) -> Option<f64> {
-        let bound = self.objective.of(&layer.bound);
+        let bound = match self.objective {
+            Objective::Edp => layer.bound_edp,
+            objective => objective.of(&layer.bound),
+        };
         let runs = layer.status != Status::NoLegalMapping;
         runs.then(|| match bound > 0.0 {
             true => (self.objective.of(&layer.value) / bound - 1.0).max(0.0),

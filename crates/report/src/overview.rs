@@ -98,7 +98,7 @@ fn columns<'c>(
         })
         .text("limited by", move |it| {
             let busiest = ModelParts::busiest(&it.parts());
-            let limit = busiest.and_then(|it| limit(it.network, it.accelerator));
+            let limit = busiest.and_then(|it| limit(it.network, &it.accelerator));
             or_dash(limit, |it| format!("{} {}", it.resource, percent(it.share)))
         })
         .number("mJ", Row::energy_per_frame)

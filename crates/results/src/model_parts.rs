@@ -1,10 +1,13 @@
 //! Parts that the models have in a run: what they lose of its score, and how long they keep the
 //! accelerators busy.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use xrsim_model::hardware::{Accelerator, System};
+use xrsim_model::ids::AccelId;
 use xrsim_model::model::Network;
+use xrsim_model::scenario::ActiveModel;
 use xrsim_model::units::SimTime;
 use xrsim_sim::plan::{Plan, Semantics};
 use xrsim_sim::score::{NeverTriggered, Score};
@@ -84,6 +87,8 @@ struct Part {
     network: Arc<Network>,
     /// Shares of the score of the scenario, in the order of [`Cause::ALL`].
     losses: [f64; 4],
+    /// Limit of the latency on every accelerator \[cycle\], where one chose the mappings.
+    limits: Vec<Option<u64>>,
     /// Time on every accelerator \[ms\], indexed by [`AccelId`](xrsim_model::ids::AccelId).
     busy_ms: Vec<f64>,
 }
@@ -108,8 +113,8 @@ pub struct Busiest<'a> {
     pub share: f64,
     /// Its network.
     pub network: &'a Network,
-    /// The accelerator that it spends the most time on.
-    pub accelerator: &'a Accelerator,
+    /// The accelerator that it spends the most time on, as the model finds it.
+    pub accelerator: Cow<'a, Accelerator>,
 }
 
 impl ModelParts {
@@ -117,14 +122,14 @@ impl ModelParts {
     pub fn new(plan: &Plan) -> Self {
         let n_accelerators = plan.system.accelerators().len();
         let names = model_names(&plan.scenario).into_iter();
-        let part = |(name, network): (&str, &Arc<Network>)| Part {
+        let part = |(name, active): (&str, &ActiveModel)| Part {
             name: name.into(),
-            network: Arc::clone(network),
+            network: Arc::clone(&active.unit.network),
             losses: [0.0; 4],
+            limits: vec![None; n_accelerators],
             busy_ms: vec![0.0; n_accelerators],
         };
-        let networks = plan.scenario.models().iter().map(|model| &model.unit.network);
-        let models = names.zip(networks).map(part).collect();
+        let models = names.zip(plan.scenario.models()).map(part).collect();
         Self { system: Arc::clone(&plan.system), models, n_runs: 0 }
     }
 
@@ -133,6 +138,10 @@ impl ModelParts {
         self.n_runs += 1;
         for (part, losses) in self.models.iter_mut().zip(losses(plan, result)) {
             part.losses.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += loss);
+        }
+        for (model, part) in plan.scenario.model_ids().zip(&mut self.models) {
+            let ids = (0..part.limits.len()).map(AccelId::new);
+            part.limits = ids.map(|at| result.costs.limit_cycles(model, at)).collect();
         }
         let trace = &result.trace;
         let last = || trace.busy_intervals().map(|it| it.end.unwrap_or(it.start)).max();
@@ -186,7 +195,7 @@ impl ModelParts {
             model: &part.name,
             share: time(longest) / all,
             network: &part.network,
-            accelerator,
+            accelerator: accelerator.within(part.limits[at]),
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use xrsim_model::cost::CostModel;
+use xrsim_model::cost::{ChosenLog, CostModel, Infeasible, NetworkCost};
 use xrsim_model::hardware::Accelerator;
 use xrsim_model::ids::ModelId;
 use xrsim_model::model::Network;
@@ -46,12 +46,12 @@ const MAX_LATENCIES: usize = 4096;
 type TypeCost = Option<(SimSpan, Millijoules)>;
 
 impl Coarse {
-    /// Costs all types of `space` for the models of `loads`. `done` gets the number of types that have
-    /// been costed since the last call, on any thread.
+    /// Costs all types of `space` for the models of `loads`. `chosen` gets the mappings of the types, `done` the number of
+    /// types that have been costed since the last call, on any thread.
     pub(super) fn new(
         space: &Space,
         loads: &[Load],
-        cost_model: &dyn CostModel,
+        (cost_model, chosen): (&dyn CostModel, &ChosenLog),
         migration: Migration,
         done: &(impl Fn(u64) + Sync),
     ) -> Self {
@@ -77,7 +77,7 @@ impl Coarse {
         });
         let ranges: Vec<_> = starts.zip(&groups).map(|(at, group)| at..at + group.len()).collect();
         let costs = parallel::map(&ranges, |range| {
-            let costs = costs_of(space, range.clone(), &networks, cost_model);
+            let costs = costs_of(space, range.clone(), &networks, (cost_model, chosen));
             done(range.len() as u64);
             costs
         });
@@ -298,7 +298,7 @@ fn costs_of(
     space: &Space,
     range: Range<usize>,
     networks: &[Arc<Network>],
-    cost_model: &dyn CostModel,
+    (cost_model, chosen): (&dyn CostModel, &ChosenLog),
 ) -> Vec<Vec<TypeCost>> {
     let n = range.len();
     let found = range.clone().map(|index| space.checked_accelerator(index));
@@ -306,15 +306,44 @@ fn costs_of(
         if n == 1 {
             return vec![vec![None; networks.len()]];
         }
-        let one = |index| costs_of(space, index..index + 1, networks, cost_model);
+        let one = |index| costs_of(space, index..index + 1, networks, (cost_model, chosen));
         return range.flat_map(one).collect();
     };
     let mut costs = vec![Vec::with_capacity(networks.len()); n];
+    let by_period = accelerators.iter().any(Accelerator::chooses_by_period);
+    let within = |limit| -> Vec<Accelerator> {
+        accelerators.iter().map(|it| it.within(limit).into_owned()).collect()
+    };
     for network in networks {
-        let of_network = cost_model.networks(network, &accelerators);
-        for (row, cost) in costs.iter_mut().zip(of_network) {
-            row.push(cost.ok().map(|cost| (cost.latency, cost.energy())));
-        }
+        let of_network = match by_period {
+            true => bounds_of(network, cost_model, [within(Some(0)), within(Some(u64::MAX))]),
+            false => {
+                let costs = cost_model.networks(network, &accelerators);
+                for (cost, accelerator) in costs.iter().zip(&accelerators) {
+                    if let Some(choices) = cost.as_ref().ok().and_then(NetworkCost::choices) {
+                        chosen.note(|it| it.note(accelerator, network, choices));
+                    }
+                }
+                costs.into_iter().map(known).collect()
+            }
+        };
+        costs.iter_mut().zip(of_network).for_each(|(row, cost)| row.push(cost));
     }
     costs
+}
+
+/// Latency of a network on the first of two lists of accelerators, and energy on the second: of the fastest mappings
+/// and of those of least energy. Limits of time depend on the whole system, and choose between these.
+fn bounds_of(
+    network: &Network,
+    cost_model: &dyn CostModel,
+    accelerators: [Vec<Accelerator>; 2],
+) -> Vec<TypeCost> {
+    let [fast, frugal] = accelerators.map(|all| cost_model.networks(network, &all));
+    let both = |(fast, frugal)| Some((known(fast)?.0, known(frugal)?.1));
+    fast.into_iter().zip(frugal).map(both).collect()
+}
+
+fn known(cost: Result<NetworkCost, Infeasible>) -> TypeCost {
+    cost.ok().map(|cost| (cost.latency, cost.energy()))
 }

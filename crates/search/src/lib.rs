@@ -43,7 +43,7 @@ use std::ops::ControlFlow;
 
 use thiserror::Error;
 
-use xrsim_model::cost::CostModel;
+use xrsim_model::cost::{ChosenLog, ChosenMappings, CostModel};
 use xrsim_sim::plan::Plan;
 use xrsim_sim::schedule::Policy;
 use xrsim_sim::sweep::RunError;
@@ -256,6 +256,8 @@ pub struct Search<'a> {
     schedulers: &'a [Policy],
     evaluation: Evaluation<'a>,
     coarse: Coarse,
+    /// Mappings of the accelerator types.
+    chosen: ChosenMappings,
     areas: Option<TypeAreas>,
     seconds: Vec<f64>,
     shard: Option<(u64, u64)>,
@@ -318,7 +320,8 @@ impl<'a> Search<'a> {
         let evaluation =
             Evaluation::new(space, loads, schedulers, settings.cost_model, Known::new());
         let migration = evaluation.migration;
-        let coarse = Coarse::new(space, loads, evaluation.cost_model(), migration, &done);
+        let (cost_model, chosen) = (evaluation.cost_model(), ChosenLog::default());
+        let coarse = Coarse::new(space, loads, (cost_model, &chosen), migration, &done);
         let mut search = Self {
             space,
             systems,
@@ -329,6 +332,7 @@ impl<'a> Search<'a> {
             schedulers,
             evaluation,
             coarse,
+            chosen: chosen.all(),
             areas: settings.areas.clone(),
             seconds: loads.iter().map(|it| it.plan.load.duration.as_ms() / 1e3).collect(),
             shard: settings.shard,
@@ -338,6 +342,11 @@ impl<'a> Search<'a> {
         };
         search.take_earlier(earlier);
         Ok(search)
+    }
+
+    /// Mappings that the accelerator types chose.
+    pub fn chosen_mappings(&self) -> &ChosenMappings {
+        &self.chosen
     }
 
     /// Takes other areas and leakage for the questions that follow.

@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
 use xrsim::cost::{CostModel, CostTable, Infeasible, LayerCost, NetworkCost};
-use xrsim::hardware::{Accelerator, System};
+use xrsim::hardware::{Accelerator, DeadlineShare, MappingObjective, MappingSettings, System};
 use xrsim::ids::AccelId;
 use xrsim::model::{Network, Operator};
+use xrsim::scenario::{ActiveModel, Scenario, UnitModel};
+use xrsim::units::FrameRate;
 
 /// Cost model with zero costs that counts its calls; two PEs are too few.
 #[derive(Default)]
@@ -73,6 +75,42 @@ fn every_pair_of_network_and_accelerator_is_costed_once_for_a_whole_sweep() {
             .flat_map(|id| accelerators.clone().map(move |accelerator| (id, accelerator)));
         CostTable::new(cells.map(|(id, at)| bare(id, at)).collect(), 2)
     });
+}
+
+/// Each of two accelerators runs 11 of 22 requests a second of one network, which have room for 1/11 s each. The period
+/// of 20 FPS is shorter, so that there are two limits.
+#[test]
+fn a_pair_is_costed_once_for_each_period_only_if_mappings_are_chosen_by_it() {
+    let mut catalog = Catalog::new();
+    let network = catalog.network("KD").expect("a network");
+    let model = |name: &str, fps: f64| {
+        let rate = FrameRate::from_fps(fps).expect("a rate");
+        ActiveModel::new(UnitModel::new(name, Arc::clone(&network)), rate)
+    };
+    let models = vec![model("a", 1.0), model("b", 1.0), model("c", 20.0)];
+    let scenario = Scenario::new("mine", Vec::new(), models).expect("a scenario");
+    let by_edp = system(&mut catalog, "WS:1 + WS:1", 8192);
+    let by_period = |share: f64| {
+        let settings = MappingSettings {
+            objective: Some(MappingObjective::Deadline),
+            deadline_share: DeadlineShare::new(share),
+            ..MappingSettings::default()
+        };
+        let all = by_edp.accelerators().iter().map(|it| it.clone().mapped(settings)).collect();
+        by_edp.with_accelerators(all).expect("a system")
+    };
+    let (whole, half) = (by_period(1.0), by_period(0.5));
+    let cost_model = Counting::default();
+    let mut library = CostLibrary::totals(&cost_model);
+    let mut n_costed = |system: &System| {
+        library.extend(&cost_model, [(&scenario, system)]);
+        library.table(&scenario, system).expect("it is feasible");
+        cost_model.0.load(Ordering::Relaxed)
+    };
+    assert_eq!(n_costed(&by_edp), 1);
+    assert_eq!(n_costed(&whole), 3);
+    assert_eq!(n_costed(&whole), 3);
+    assert_eq!(n_costed(&half), 5);
 }
 
 /// The reason names the accelerator of the point, not the equal one that was costed first.

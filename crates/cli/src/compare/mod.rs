@@ -25,6 +25,7 @@ use super::assumed::assumed_by_all_schedulers;
 use super::cluster::ClusterOptions;
 use super::experiment::{RunOptions, prepare};
 use super::figure::PictureOptions;
+use super::mappings::Mappings;
 use super::message::{Failure, hint, say};
 use super::output::OutputSet;
 use super::parts::{PartOptions, shard};
@@ -172,18 +173,20 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     } else {
         (None, given)
     };
-    let comparison = match args.join.is_empty() {
+    let (comparison, mappings) = match args.join.is_empty() {
         true => {
             let mut comparison = prepared.compare(policies, triggers)?;
             replicate(&mut comparison, args, measure);
-            comparison
+            let mappings = Mappings::of(&comparison.chosen_mappings());
+            (comparison, mappings)
         }
         false => divided(&inputs).join(policies)?,
     };
     let n_failed = report_infeasible(&comparison)?;
     let results = Results::new(&comparison, measure);
     if let Some(set) = set {
-        let record = record(args, measure, tuned, &prepared, inputs);
+        let mut record = record(args, measure, tuned, &prepared, inputs);
+        mappings.add_to(&mut record);
         results.write(set, &args.pictures, &comparison, record)?;
     }
     results.print(args, &comparison, &prepared)?;

@@ -11,6 +11,7 @@ use xrsim_sim::sweep::comparison::{Comparison, Outcome, Triggers};
 
 use super::super::cluster::{Estimate, Shares};
 use super::super::journal::each_result;
+use super::super::mappings::Mappings;
 use super::super::message::Failure;
 use super::super::parts::Division;
 use super::super::progress::Progress;
@@ -103,25 +104,26 @@ impl<'a> Divided<'a> {
     /// Returns a failure for a folder of other runs, output that cannot be written, or replications that failed
     /// because of the machine. Rows that were written stay.
     pub(super) fn make(&self, policies: Vec<Policy>) -> Result<(), Failure> {
-        let part = self.division.part(Progress::resumed)?;
+        let mut part = self.division.part(Progress::resumed)?;
         let replications = self.args.replications;
         let is_run = |at: usize| {
             let first = at as u64 * replications;
             part.lacks(&(first..first + replications))
         };
         let comparison = self.prepared.compare_some(policies, self.triggers, is_run)?;
+        part.record_mappings(&comparison.chosen_mappings())?;
         part.make(BLOCK, |points, deliver| {
             let items: Vec<_> = points.iter().map(|point| self.item(*point)).collect();
             comparison.make_each(&items, |at, outcome| deliver(at, row(outcome)));
         })
     }
 
-    /// Makes the comparison of the parts in the folders of `--join`.
+    /// Makes the comparison of the parts in the folders of `--join`, with their mappings.
     ///
     /// # Errors
     ///
     /// Returns a failure for parts of other runs, and for replications that are in no part or in two.
-    pub(super) fn join(&self, policies: Vec<Policy>) -> Result<Comparison, Failure> {
+    pub(super) fn join(&self, policies: Vec<Policy>) -> Result<(Comparison, Mappings), Failure> {
         let parts = self.division.joined()?;
         let mut is_run = vec![self.args.window.is_some(); self.prepared.n_runs()];
         each_result(&parts, |point, result| {
@@ -130,6 +132,7 @@ impl<'a> Divided<'a> {
         })?;
         let mut comparison =
             self.prepared.compare_some(policies, self.triggers, |at| is_run[at])?;
+        let mappings = self.division.with_mappings(&parts, &comparison.chosen_mappings())?;
         each_result(&parts, |point, result| {
             let (configuration, replication) = self.item(point);
             if comparison.configurations()[configuration].replications.is_err() {
@@ -147,7 +150,7 @@ impl<'a> Divided<'a> {
             comparison.add(configuration, outcome);
             Ok(())
         })?;
-        Ok(comparison)
+        Ok((comparison, mappings))
     }
 }
 

@@ -15,6 +15,7 @@ use xrsim_model::digest::Digest;
 use xrsim_results::csv;
 use xrsim_sim::sweep::grid::{Grid, Shard};
 
+use super::super::mappings::Mappings;
 use super::super::message::Failure;
 use super::super::output::{self, Complete, OutputFile};
 use super::super::record;
@@ -43,6 +44,9 @@ pub(in super::super) struct Manifest {
     /// The last process that added rows to the part; absent for the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     writer: Option<Writer>,
+    /// Mappings of the rows, and perhaps of further points; absent in records of earlier builds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mappings: Option<Mappings>,
     /// Keys and values: the keys and rows of every factor of a sweep, the options of another command.
     grid: Value,
     /// Checksum of the record, which only its text has.
@@ -96,6 +100,7 @@ impl Manifest {
             points: [points.start, points.end],
             part: shard.map(Shard::fraction),
             writer: shard.map(|_| Writer::of_process()),
+            mappings: Some(Mappings::default()),
             grid: Value::Null,
             record_sha256: String::new(),
         }
@@ -215,7 +220,7 @@ impl Manifest {
             false => hashes(self) == hashes(earlier),
         };
         if is_same {
-            return None;
+            return self.difference_of_mappings(earlier);
         }
         let changed = self
             .inputs_sha256
@@ -223,6 +228,28 @@ impl Manifest {
             .find(|(name, hash)| earlier.inputs_sha256.get(*name) != Some(hash));
         let name = changed.map_or("a file that it refers to", |(name, _)| name);
         Some(format!("{name} has changed"))
+    }
+
+    fn difference_of_mappings(&self, earlier: &Self) -> Option<String> {
+        match (&self.mappings, &earlier.mappings) {
+            (Some(own), Some(other)) => own.difference(other),
+            _ => Some(WITHOUT_MAPPINGS.into()),
+        }
+    }
+
+    /// Why this program adds no rows to those of the record, in words: it chooses other mappings.
+    pub(in super::super) fn refusal(&self) -> Option<String> {
+        self.mappings.as_ref().and_then(Mappings::refusal)
+    }
+
+    /// Mappings of the rows.
+    pub(in super::super) fn mappings(&self) -> Mappings {
+        self.mappings.clone().unwrap_or_default()
+    }
+
+    /// The same record with these mappings.
+    pub(in super::super) fn with_mappings(self, mappings: Mappings) -> Self {
+        Self { mappings: Some(mappings), ..self }
     }
 
     /// Name of the command.
@@ -272,6 +299,10 @@ impl Manifest {
 
 /// Reason to refuse a record whose checksum is wrong.
 const CHANGED: &str = "it was changed after it was written";
+
+/// Reason to refuse a record without mappings.
+const WITHOUT_MAPPINGS: &str =
+    "its record has no digests of mappings: an earlier build made it, whose mappings may differ";
 
 fn refusal(place: &Path, reason: &str) -> Failure {
     Failure::Argument(format!("{}: {reason}", place.display()))

@@ -16,9 +16,11 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Seek as _, SeekFro
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use xrsim_model::cost::ChosenMappings;
 use xrsim_results::rows::{Line, Lines, RowCheck};
 
 use super::lock;
+use super::mappings::Mappings;
 use super::message::{Failure, say};
 use super::output::OutputFile;
 
@@ -198,6 +200,10 @@ pub(super) struct RowFile {
     /// The point after the largest one that has a row.
     end: u64,
     is_in_order: bool,
+    /// Mappings that the record has.
+    mappings: Mappings,
+    /// Kind of place that the command writes to.
+    output: &'static str,
     /// Sign of life in the file, as long as rows are made.
     _pulse: Pulse,
 }
@@ -220,8 +226,8 @@ impl RowFile {
     ) -> Result<(Self, BufWriter<File>), Failure> {
         let file = open(path)?;
         OutputFile::tidy(path);
-        let found = match restart {
-            true => Found::default(),
+        let (found, mappings) = match restart {
+            true => (Found::default(), Mappings::default()),
             false => known(path, &file, header, manifest, id)?,
         };
         let failure = |error: io::Error| Failure::writing(&path.display(), &error);
@@ -233,7 +239,7 @@ impl RowFile {
             begin(file, header)
         } else {
             if manifest.has_writer() && !to_make.is_empty() {
-                manifest.write_beside(path)?;
+                manifest.clone().with_mappings(mappings.clone()).write_beside(path)?;
             }
             cut(file, found.length)
         };
@@ -247,6 +253,8 @@ impl RowFile {
             to_make,
             end: found.end(),
             is_in_order: found.is_in_order(),
+            mappings: if found.is_nothing() { Mappings::default() } else { mappings },
+            output: manifest.output(),
             _pulse: pulse,
         };
         Ok((rows, out.map_err(failure)?))
@@ -256,6 +264,27 @@ impl RowFile {
     pub(super) fn note(&mut self, point: u64) {
         self.is_in_order &= point >= self.end;
         self.end = self.end.max(point + 1);
+    }
+
+    /// Adds mappings to the record, before rows with them are written: whatever happens then, the record has those of
+    /// every row.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if rows have other mappings, or if the record cannot be written.
+    pub(super) fn record_mappings(&mut self, chosen: &ChosenMappings) -> Result<(), Failure> {
+        let (path, new) = (&self.path, Mappings::of(chosen));
+        if let Some(difference) = new.difference(&self.mappings) {
+            return Err(refusal(path, &difference, self.output));
+        }
+        if !self.mappings.merge(&new) {
+            return Ok(());
+        }
+        // It repeats all values, so that it is not kept in memory.
+        let Some(manifest) = Manifest::beside(path)? else {
+            refuse!("{} is no longer there", place(path).display());
+        };
+        manifest.with_mappings(self.mappings.clone()).write_beside(path)
     }
 
     /// The failure to write a row.
@@ -286,7 +315,7 @@ impl RowFile {
     }
 }
 
-/// Rows that `file`, at `path`, has of `manifest`.
+/// Rows that `file`, at `path`, has of `manifest`, and the mappings of the record beside it.
 ///
 /// # Errors
 ///
@@ -297,26 +326,28 @@ fn known(
     header: &str,
     manifest: &Manifest,
     id: impl Fn(u64) -> String,
-) -> Result<Found, Failure> {
-    let refuse = |reason: String| {
-        Failure::Argument(format!(
-            "{} cannot be continued: {reason}; --restart begins it again, --out names another {}",
-            path.display(),
-            manifest.output()
-        ))
-    };
+) -> Result<(Found, Mappings), Failure> {
+    let refuse = |reason: String| refusal(path, &reason, manifest.output());
     if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
-        return Ok(Found::default());
+        return Ok(Default::default());
     }
     let Some(earlier) = Manifest::beside(path)? else {
         return Err(refuse(format!("it is not the file of a {}", manifest.command())));
     };
-    if let Some(difference) = manifest.difference(&earlier) {
+    if let Some(difference) = manifest.difference(&earlier).or_else(|| earlier.refusal()) {
         // A file without rows can be overwritten.
-        return if has_no_row(file) { Ok(Found::default()) } else { Err(refuse(difference)) };
+        return if has_no_row(file) { Ok(Default::default()) } else { Err(refuse(difference)) };
     }
     let found = reader(file).and_then(|reader| find(reader, header, &manifest.points(), id));
-    found.map_err(|error| refuse(error.to_string()))
+    Ok((found.map_err(|error| refuse(error.to_string()))?, earlier.mappings()))
+}
+
+/// The failure to continue the file at `path`.
+fn refusal(path: &Path, reason: &str, output: &str) -> Failure {
+    Failure::Argument(format!(
+        "{} cannot be continued: {reason}; --restart begins it again, --out names another {output}",
+        path.display()
+    ))
 }
 
 /// Whether `file` has nothing after its first line.

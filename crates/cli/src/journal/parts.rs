@@ -36,15 +36,19 @@ impl Parts {
         let Some(first) = files.first() else {
             refuse!("there is no part to join");
         };
-        let whole = manifest(command, first)?.of_whole();
+        let mut whole = manifest(command, first)?.of_whole();
+        let mut mappings = whole.mappings();
         // A record repeats all values, so that one is in memory at a time.
-        let part = |path: &PathBuf| {
+        let mut part = |path: &PathBuf| {
             let manifest = manifest(command, path)?;
             refuse_other((first, &whole), (path, &manifest))?;
+            if mappings.merge(&manifest.mappings()) {
+                whole = whole.clone().with_mappings(mappings.clone());
+            }
             let (points, origin) = (manifest.points(), manifest.origin());
             Ok(Part { path: path.clone(), points, origin })
         };
-        let mut parts = files.iter().map(part).collect::<Result<Vec<_>, Failure>>()?;
+        let mut parts = files.iter().map(&mut part).collect::<Result<Vec<_>, Failure>>()?;
         parts.sort_by_key(|part| (part.points.start, part.points.end));
         refuse_gaps(&parts, whole.n_points())?;
         Ok(Self { parts, whole })

@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write as _};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
+use xrsim_model::cost::ChosenMappings;
 use xrsim_model::digest::Digest;
 use xrsim_results::rows::{MAX_ROW, RowCheck};
 
@@ -80,6 +81,15 @@ impl PartRows {
     pub(crate) fn lacks(&self, points: &Range<u64>) -> bool {
         let mut to_make = self.file.to_make.iter();
         to_make.any(|range| range.start < points.end && points.start < range.end)
+    }
+
+    /// Adds mappings to the record, see [`RowFile::record_mappings`].
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if rows have other mappings, or if the record cannot be written.
+    pub(crate) fn record_mappings(&mut self, chosen: &ChosenMappings) -> Result<(), Failure> {
+        self.file.record_mappings(chosen)
     }
 
     /// Lets `make` make the points that have no row yet, at most `most` at a time. Rows are written as they are made.

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use xrsim_config::Catalog;
+use xrsim_model::cost::{ChosenBy, ChosenMappings};
+use xrsim_model::digest::FastDigest;
 use xrsim_model::mapper::{Goal, NetworkMapper};
 use xrsim_model::model::Network;
 
@@ -93,7 +95,8 @@ impl<'a> Divided<'a> {
     pub(super) fn make(&self) -> Result<(), Failure> {
         let Self { mapper, networks, only, division } = self;
         let saver = Saver::new(Arc::clone(&mapper.store));
-        let part = division.part(|_, _| Progress::counting("layers"))?;
+        let mut part = division.part(|_, _| Progress::counting("layers"))?;
+        part.record_mappings(&chosen(mapper))?;
         part.make(usize::MAX, |searches, deliver| {
             mapper.first_searches(networks, *only, searches, &|index, text| {
                 saver.save();
@@ -115,4 +118,19 @@ impl<'a> Divided<'a> {
         })?;
         Ok(texts)
     }
+}
+
+/// The accelerator of `mapper` for a record. Its mappings stand in the rows themselves.
+fn chosen(mapper: &NetworkMapper) -> ChosenMappings {
+    let mut chosen = ChosenMappings::default();
+    let dataflows: Vec<_> = mapper.dataflows.iter().map(|it| it.name()).collect();
+    let label = format!("{}@{}", dataflows.join("+"), mapper.accelerator.pes);
+    let digits = FastDigest::of_text(&label).short();
+    let by = ChosenBy {
+        objective: mapper.goal.name().into(),
+        effort: mapper.effort.name().into(),
+        ..ChosenBy::default()
+    };
+    chosen.add(&format!("{label} {}", &digits[..8]), by, []);
+    chosen
 }

@@ -184,15 +184,15 @@ impl Results<'_> {
                 "between_runs_s": it.between_runs.as_ms() / 1e3,
             })
         });
-        let (flexibility, objective) = self.target.mapping();
-        record::of_results(json!({
+        let mut record = record::of_results(json!({
             "suite": self.suite.name,
             "round": self.round.name, "system": self.target.name(), "cost_model": cost_model,
-            "flexibility": flexibility, "mapping_objective": objective,
             "scheduler": scheduler, "max_batch": self.target.batching.max,
             "batch_wait_ms": self.target.batching.wait.as_ms(), "cooldown": cooldown,
             "deviations": self.suite.deviations, "inputs_sha256": self.inputs, "tests": tests,
-        }))
+        }));
+        self.target.record(self.made.iter().map(|made| &*made.test.task), &mut record);
+        record
     }
 
     /// Writes the files of `--out DIR`: a folder for each test, the table of the suite, and figures.

@@ -3,18 +3,23 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use serde_json::{Map, Value, json};
+
 use xrsim_config::{Catalog, Edition, Hardware, ServiceTables, service_csv};
 use xrsim_experiment::{self as experiment, NamedCostModel};
 use xrsim_mlperf::benchmark::{AcceleratorBed, ServerBed, TestBed};
 use xrsim_mlperf::rules::{Task, Test};
 use xrsim_mlperf::sut::{Background, Batching, ServiceTime, Tenant};
 use xrsim_model::cost::loop_nest::Family;
+use xrsim_model::cost::{ChosenMappings, NetworkCost};
 use xrsim_model::hardware::System;
+use xrsim_model::model::Network;
 use xrsim_model::units::SimSpan;
 use xrsim_sim::schedule::Policy;
 
 use super::super::assumed;
 use super::super::costs::{warn, warn_of_fixed_mappings};
+use super::super::mappings::Mappings;
 use super::super::message::{Failure, hint};
 use super::options::{MlperfArgs, parameters};
 
@@ -133,9 +138,20 @@ impl Target {
         self.accelerators().map_or(String::new(), |it| it.assumed(tasks))
     }
 
-    /// Flexibility and objective of the accelerators in results.
-    pub(super) fn mapping(&self) -> (Option<String>, Option<String>) {
-        self.accelerators().map_or((None, None), Accelerators::mapping)
+    /// Adds flexibility, objective and effort of the accelerators to a record, and the mappings of `tasks`.
+    pub(super) fn record<'a>(
+        &self,
+        tasks: impl Iterator<Item = &'a Task>,
+        record: &mut Map<String, Value>,
+    ) {
+        let networks = tasks.map(|task| (&*task.network, self.batching.max));
+        match self.accelerators() {
+            Some(it) => it.record(networks, record),
+            None => {
+                let keys = ["flexibility", "mapping_objective"];
+                record.extend(keys.map(|key| (key.into(), Value::Null)));
+            }
+        }
     }
 
     /// Name of the usage scenario in the background.
@@ -145,10 +161,40 @@ impl Target {
 }
 
 impl Accelerators {
-    /// Flexibility in results, and the objective if there is a choice of mappings.
-    pub(super) fn mapping(&self) -> (Option<String>, Option<String>) {
-        let flexibility = experiment::flexibility_of(&self.system, &self.costs);
-        (Some(flexibility), experiment::objective_of(&self.system, &self.costs))
+    /// Adds flexibility, objective and effort to a record, and the mappings of `networks`, each with its largest batch.
+    pub(super) fn record<'a>(
+        &self,
+        networks: impl Iterator<Item = (&'a Network, u32)>,
+        record: &mut Map<String, Value>,
+    ) {
+        let Self { system, costs, .. } = self;
+        let flexibility = experiment::flexibility_of(system, costs);
+        record.insert("flexibility".into(), json!(flexibility));
+        record.insert("mapping_objective".into(), json!(experiment::objective_of(system, costs)));
+        let effort = experiment::effort_of(system, costs);
+        record.extend(effort.map(|effort| ("mapping_effort".into(), json!(effort))));
+        Mappings::of(&self.chosen(networks)).add_to(record);
+    }
+
+    /// Mappings of `networks` with batches of one sample and of the most, and those of the usage scenario.
+    fn chosen<'a>(&self, networks: impl Iterator<Item = (&'a Network, u32)>) -> ChosenMappings {
+        let mut chosen = ChosenMappings::default();
+        let models = self.background.iter().flat_map(|it| it.scenario.models());
+        let alone = models.map(|model| (*model.unit.network).clone());
+        let batched = networks.flat_map(|(network, most)| {
+            let sizes = if most > 1 { vec![1, most] } else { vec![1] };
+            sizes.into_iter().filter_map(|size| network.batched(size).ok())
+        });
+        for network in alone.chain(batched) {
+            for accelerator in self.system.accelerators() {
+                // They were found before, and are known.
+                let cost = self.costs.model.network(&network, accelerator).ok();
+                if let Some(choices) = cost.as_ref().and_then(NetworkCost::choices) {
+                    chosen.note(accelerator, &network, choices);
+                }
+            }
+        }
+        chosen
     }
 
     /// Lines that say what the costs of `tasks` assume.

@@ -9,6 +9,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Map, Value, json};
 
 use xrsim_config::export;
+use xrsim_experiment::KEYS;
 use xrsim_experiment::search::PreparedSearch;
 use xrsim_figures::{self as figures, Format};
 use xrsim_model::hardware::Accelerator;
@@ -16,8 +17,10 @@ use xrsim_model::text::cell;
 use xrsim_report::search::AnswerReport;
 use xrsim_search::Search;
 
+use super::super::again;
 use super::super::argument;
 use super::super::interrupt;
+use super::super::mappings::Mappings;
 use super::super::message::Failure;
 use super::super::output::OutputSet;
 use super::super::record;
@@ -92,7 +95,7 @@ pub(super) fn write(
                 }
             }
         }
-        if let Some(text) = best_system(prepared, report) {
+        if let Some(text) = best_system(prepared, report, &best) {
             set.bytes(&best, text.as_bytes())?;
         }
     }
@@ -100,6 +103,7 @@ pub(super) fn write(
         set.bytes("excluded.csv.gz", &excluded(prepared, search, reports)?)?;
     }
     let mut record = record(prepared, reports, identity);
+    Mappings::of(search.chosen_mappings()).add_to(&mut record);
     if interrupt::is_asked() {
         record.insert(INTERRUPTED.into(), true.into());
     }
@@ -125,31 +129,53 @@ pub(super) fn remove_record(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The best system as a file that other commands take.
-fn best_system(prepared: &PreparedSearch, report: &AnswerReport) -> Option<String> {
+/// The best system as a file `name` that other commands take.
+fn best_system(prepared: &PreparedSearch, report: &AnswerReport, file: &str) -> Option<String> {
     let best = report.found.first()?;
     let system = prepared.space.system(&best.members).ok()?;
-    let comments = [
-        format!("{} of the search {}.", best.system, prepared.name),
-        format!(
-            "xrsim run --system FILE --scheduler '{}'{}",
-            best.scheduler,
-            scenarios(report, prepared)
-        ),
-    ];
+    let run = run_words(report, prepared, file, &best.scheduler);
+    let run = again::line(&run).map(|run| format!("In the folder of this file: {run}"));
+    let first = format!("{} of the search {}.", best.system, prepared.name);
+    let comments = std::iter::once(first).chain(run);
     let proof = report.text();
-    let lines = comments.into_iter().chain(proof.lines().map(String::from));
+    let lines = comments.chain(proof.lines().map(String::from));
     let lines: Vec<String> = lines.collect();
     let reference = |it: &Accelerator| prepared.reference(it);
     let name = format!("{}_best", prepared.name);
     Some(export::system(&name, &system, &lines, reference))
 }
 
-/// The scenarios of a question as options of `xrsim run`.
-fn scenarios(report: &AnswerReport, prepared: &PreparedSearch) -> String {
-    let weights = report.answer.question.weights.iter().zip(&prepared.plans);
-    let counted = weights.filter(|(weight, _)| **weight > 0.0);
-    counted.map(|(_, plan)| format!(" --scenario {}", plan.scenario.name())).collect()
+/// Keys that the file of the system says, or that other words say.
+const IN_FILE: [&str; 7] =
+    ["system", "pes", "platform", "scenario", "scheduler", "flexibility", "mapping_objective"];
+
+/// Words that run the system of `file` in the scenarios of a question, under the settings of the search.
+fn run_words(
+    report: &AnswerReport,
+    prepared: &PreparedSearch,
+    file: &str,
+    scheduler: &str,
+) -> Vec<String> {
+    let words = ["xrsim", "run", "--system", file, "--scheduler", scheduler];
+    let mut words: Vec<String> = words.map(String::from).to_vec();
+    let weights = report.answer.question.weights.iter().zip(prepared.scenario_references());
+    for (_, scenario) in weights.filter(|(weight, _)| **weight > 0.0) {
+        words.extend(["--scenario".into(), scenario.clone()]);
+    }
+    let settings = &prepared.settings;
+    for (name, value) in settings.effective() {
+        let is_given = settings.has(&name) || name.starts_with("parameters.");
+        if !is_given || IN_FILE.contains(&&*name) || name.starts_with("hardware.") {
+            continue;
+        }
+        let value = value.as_str().map_or_else(|| value.to_string(), String::from);
+        let option = KEYS.iter().find(|key| key.name == name).and_then(|key| key.option);
+        words.extend(match option {
+            Some(option) => [format!("--{}", option.long), value],
+            None => ["--set".into(), format!("{name}={value}")],
+        });
+    }
+    words
 }
 
 /// Bounds of all systems, and what each question needed, as compressed CSV: a proof that a script can check.

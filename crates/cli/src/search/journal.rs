@@ -10,6 +10,7 @@ use xrsim_search::FreshRuns;
 
 use super::super::journal::Pulse;
 use super::super::lock;
+use super::super::mappings::Mappings;
 use super::super::message::{Failure, say};
 
 /// Name of the journal in a folder.
@@ -20,6 +21,7 @@ pub(super) struct Journal {
     path: PathBuf,
     out: BufWriter<File>,
     check: RowCheck,
+    known: Known,
     /// Lives as long as runs are made.
     _pulse: Pulse,
 }
@@ -47,8 +49,8 @@ impl Journal {
         }
         let header = header(identity);
         let check = RowCheck::below(header.as_bytes());
-        let (runs, length) = match restart {
-            true => (Vec::new(), 0),
+        let (runs, known, length) = match restart {
+            true => (Vec::new(), Known::new(&path), 0),
             false => read(&file, &path, &header, &check)?,
         };
         file.set_len(length).map_err(failure)?;
@@ -59,7 +61,24 @@ impl Journal {
         if length == 0 {
             out.write_all(header.as_bytes()).and_then(|()| out.flush()).map_err(failure)?;
         }
-        Ok((Self { path, out, check, _pulse: pulse }, runs))
+        Ok((Self { path, out, check, known, _pulse: pulse }, runs))
+    }
+
+    /// Adds the mappings of the accelerator types, before runs with them.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if runs have other mappings, or if they cannot be written.
+    pub(super) fn record_mappings(&mut self, mappings: &Mappings) -> Result<(), Failure> {
+        if let Some(reason) = self.known.difference(mappings) {
+            refuse!("{} cannot be continued: {reason}; {AGAIN}", self.path.display());
+        }
+        if self.known.add(mappings) {
+            let lines: String = mappings.each().map(|it| mapping_line(&it, &self.check)).collect();
+            let written = self.out.write_all(lines.as_bytes()).and_then(|()| self.out.flush());
+            written.map_err(|error| Failure::writing(&self.path.display(), &error))?;
+        }
+        Ok(())
     }
 
     /// Adds runs.
@@ -74,28 +93,77 @@ impl Journal {
     }
 }
 
-/// Runs in the journals of other folders, which must be those of the same search.
+/// Mappings of the runs of a journal.
+pub(super) struct Known {
+    path: PathBuf,
+    mappings: Mappings,
+    has_runs: bool,
+}
+
+impl Known {
+    fn new(path: &Path) -> Self {
+        Self { path: path.into(), mappings: Mappings::default(), has_runs: false }
+    }
+
+    /// Refuses a part with runs that have other mappings than these.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure that names an accelerator.
+    pub(super) fn check(&self, mappings: &Mappings) -> Result<(), Failure> {
+        let refuse =
+            |reason: String| Failure::Argument(format!("{}: {reason}", self.path.display()));
+        self.difference(mappings).map_or(Ok(()), |reason| Err(refuse(reason)))
+    }
+
+    /// How the mappings of the runs differ from these, in words.
+    fn difference(&self, mappings: &Mappings) -> Option<String> {
+        if !self.has_runs {
+            return None;
+        }
+        let is_old = self.mappings.is_empty() && !mappings.is_empty();
+        let old = || "it has no digests of mappings: an earlier build made it".to_string();
+        is_old.then(old).or_else(|| mappings.difference(&self.mappings))
+    }
+
+    /// Adds mappings. Those of another version had no runs.
+    fn add(&mut self, mappings: &Mappings) -> bool {
+        if !mappings.is_of_version_of(&self.mappings) {
+            self.mappings = Mappings::default();
+        }
+        self.mappings.merge(mappings)
+    }
+}
+
+/// Advice where a search cannot go on in its folder.
+const AGAIN: &str = "--restart begins it again, --out names another folder";
+
+/// Runs in the journals of other folders, which must be those of the same search, and their mappings.
 ///
 /// # Errors
 ///
 /// Returns a failure if one cannot be read or is that of another search.
-pub(super) fn joined(folders: &[PathBuf], identity: &str) -> Result<Vec<FreshRuns>, Failure> {
+pub(super) fn joined(
+    folders: &[PathBuf],
+    identity: &str,
+) -> Result<(Vec<FreshRuns>, Vec<Known>), Failure> {
     let header = header(identity);
     let check = RowCheck::below(header.as_bytes());
-    let mut all = Vec::new();
+    let (mut all, mut all_known) = (Vec::new(), Vec::new());
     for folder in folders {
         let path = folder.join(NAME);
         let unreadable = |error: io::Error| {
             Failure::Argument(format!("cannot read {}: {error}", path.display()))
         };
         let file = File::open(&path).map_err(unreadable)?;
-        let (runs, length) = read(&file, &path, &header, &check)?;
+        let (runs, known, length) = read(&file, &path, &header, &check)?;
         if length == 0 {
             refuse!("{}: no journal of a search", path.display());
         }
         all.extend(runs);
+        all_known.push(known);
     }
-    Ok(all)
+    Ok((all, all_known))
 }
 
 /// First words of a journal; version and identity of the search follow.
@@ -105,13 +173,13 @@ fn header(identity: &str) -> String {
     format!("{FIRST_WORDS}{} {identity}\n", env!("CARGO_PKG_VERSION"))
 }
 
-/// The runs of a journal, and the length of its whole lines; 0 for an empty file.
+/// The runs of a journal, their mappings, and the length of its whole lines; 0 for an empty file.
 fn read(
     file: &File,
     path: &Path,
     header: &str,
     check: &RowCheck,
-) -> Result<(Vec<FreshRuns>, u64), Failure> {
+) -> Result<(Vec<FreshRuns>, Known, u64), Failure> {
     let failure = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
     let mut input = BufReader::with_capacity(1 << 16, file);
     let mut text = Vec::new();
@@ -122,31 +190,64 @@ fn read(
     };
     next(&mut text)?;
     if header.as_bytes().starts_with(&text) && text != header.as_bytes() {
-        return Ok((Vec::new(), 0));
+        return Ok((Vec::new(), Known::new(path), 0));
     }
     if text != header.as_bytes() {
         refuse!(
             "{} cannot be continued: it is the journal of another search, of other inputs or of another \
-             version; --restart begins it again, --out names another folder",
+             version; {AGAIN}",
             path.display()
         );
     }
-    let (mut runs, mut length, mut n_damaged) = (Vec::new(), text.len() as u64, 0u64);
+    let (mut runs, mut known) = (Vec::new(), Known::new(path));
+    let (mut length, mut n_damaged) = (text.len() as u64, 0u64);
     loop {
         let n = next(&mut text)?;
         if n == 0 || text.last() != Some(&b'\n') {
             break;
         }
         length += n as u64;
-        match check.holds(&text).then(|| parse(&text)).flatten() {
-            Some(found) => runs.push(found),
+        match check.holds(&text).then(|| Line::parse(&text)).flatten() {
+            Some(Line::Runs(found)) => runs.push(found),
+            Some(Line::Mappings(found)) => {
+                known.add(&found);
+            }
             None => n_damaged += 1,
         }
     }
+    known.has_runs = !runs.is_empty();
     if n_damaged > 0 {
         say(format_args!("note: {}: {n_damaged} damaged rows are made again", path.display()));
     }
-    Ok((runs, length))
+    Ok((runs, known, length))
+}
+
+/// A whole line below the first one.
+enum Line {
+    Runs(FreshRuns),
+    /// Mappings of an accelerator.
+    Mappings(Mappings),
+}
+
+/// First word of a line with mappings.
+const MAPPINGS: &str = "mappings ";
+
+impl Line {
+    fn parse(line: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(line).ok()?;
+        let Some(mappings) = text.strip_prefix(MAPPINGS) else {
+            return parse(line).map(Self::Runs);
+        };
+        let (mappings, _) = mappings.rsplit_once(',')?;
+        serde_json::from_str(mappings).ok().map(Self::Mappings)
+    }
+}
+
+fn mapping_line(mappings: &Mappings, check: &RowCheck) -> String {
+    let text = serde_json::to_string(mappings).expect("strings serialise");
+    let cells = format!("{MAPPINGS}{text},");
+    let digits = check.digits(cells.as_bytes());
+    format!("{cells}{digits}\n")
 }
 
 /// Longest line \[byte\].
@@ -230,7 +331,7 @@ mod tests {
             let mut bytes = good.clone();
             bytes[at] ^= 1;
             std::fs::write(&path, &bytes).expect("it can be written");
-            let found = joined(&[folder.path().into()], "a").expect("it is a journal");
+            let (found, _) = joined(&[folder.path().into()], "a").expect("it is a journal");
             assert!(found.iter().all(|it| *it == runs(1) || *it == runs(2)), "{at}");
             assert!(found.len() < 2, "{at}");
         }

@@ -15,7 +15,7 @@ use xrsim_config::SearchDraft;
 use xrsim_experiment::search::PreparedSearch;
 use xrsim_model::cancel;
 use xrsim_model::digest::Digest;
-use xrsim_model::hardware::{Accelerator, Flexibility, System};
+use xrsim_model::hardware::{Accelerator, Flexibility, MappingObjective, System};
 use xrsim_model::mapper::Store;
 use xrsim_report::area_terms::{LargeTerms, Sizes};
 use xrsim_report::search::{AnswerReport, Names, answers_table, front_text};
@@ -27,6 +27,7 @@ use xrsim_sim::sweep::grid::Shard;
 
 use super::cluster::{self, Estimate, Form, Job};
 use super::map::Saver;
+use super::mappings::Mappings;
 use super::message::{Failure, say, warn, with_hints};
 use super::places::Places;
 use super::progress::Progress;
@@ -63,7 +64,7 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
         .check()?;
     let identity = identity(draft.source.text(), &prepared);
     args.cluster.refuse_changed(|| identity.clone())?;
-    let (journal, known) = open_journal(args, &identity)?;
+    let Opened { mut journal, runs, known } = open_journal(args, &identity)?;
     let started = Instant::now();
     let settings = SearchSettings {
         schedulers: prepared.schedulers.clone(),
@@ -74,8 +75,11 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
         stop: prepared.stop,
     };
     let loads = Loads::new(&prepared.plans, prepared.draws).map_err(failure)?;
-    let n_known = known.len();
-    let mut search = costed(&prepared, &loads, &settings, known)?;
+    let n_known = runs.len();
+    let mut search = costed(&prepared, &loads, &settings, runs)?;
+    let mappings = Mappings::of(search.chosen_mappings());
+    known.iter().try_for_each(|it| it.check(&mappings))?;
+    journal.iter_mut().try_for_each(|it| it.record_mappings(&mappings))?;
     // Until here an interruption ends the work at once; mappings that were found are kept.
     cancel::end_in_order();
     let mut session = Session { prepared: &prepared, journal, started, broken: None };
@@ -92,25 +96,32 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.out {
         files::write(folder, &prepared, &search, &reports, &identity, args)?;
     }
-    print(&reports, &large_terms(&prepared, &reports))?;
+    print(&reports, &(large_terms(&prepared, &reports) + &objective_note(&prepared)))?;
     say(format_args!("{:.1} s", started.elapsed().as_secs_f64()));
     verdict(args, &reports)
 }
 
-/// The journal in the folder of `args`, and the runs that are known from it and from the parts of `--join`.
-fn open_journal(
-    args: &SearchArgs,
-    identity: &str,
-) -> Result<(Option<Journal>, Vec<FreshRuns>), Failure> {
-    let mut known = journal::joined(&args.join, identity)?;
-    let Some(folder) = &args.out else { return Ok((None, known)) };
+/// What a search finds at its start.
+struct Opened {
+    /// The journal in the folder of the search.
+    journal: Option<Journal>,
+    /// Runs that are known from it and from the parts of `--join`.
+    runs: Vec<FreshRuns>,
+    /// Mappings of the parts.
+    known: Vec<journal::Known>,
+}
+
+/// Opens the journal in the folder of `args`, and reads those of the parts of `--join`.
+fn open_journal(args: &SearchArgs, identity: &str) -> Result<Opened, Failure> {
+    let (mut runs, known) = journal::joined(&args.join, identity)?;
+    let Some(folder) = &args.out else { return Ok(Opened { journal: None, runs, known }) };
     output::create_folder(folder)?;
-    let (journal, runs) = Journal::open(folder, identity, args.restart)?;
+    let (journal, own) = Journal::open(folder, identity, args.restart)?;
     if args.restart && args.shard.is_some() {
         files::remove_record(folder)?;
     }
-    known.extend(runs);
-    Ok((Some(journal), known))
+    runs.extend(own);
+    Ok(Opened { journal: Some(journal), runs, known })
 }
 
 /// Prints the answers. `note` is a line on areas, which stands below the first table that has some.
@@ -128,6 +139,22 @@ fn print(reports: &[AnswerReport], note: &str) -> Result<(), Failure> {
         text.push_str(&report.text());
     }
     output::print_text(&text)
+}
+
+/// A line for searches for the least energy or power in which accelerators choose mappings by latency, of a space that
+/// has some; otherwise empty.
+fn objective_note(prepared: &PreparedSearch) -> String {
+    let of_energy =
+        |question: &Question| question.objectives.iter().any(|it| it.needs_miss_limit());
+    let fast = |it: &Accelerator| {
+        it.flexibility != Flexibility::None && it.mapping_objective == MappingObjective::Cycles
+    };
+    let is_asked = prepared.cost_model.model.chooses_mappings()
+        && prepared.questions.iter().any(of_energy)
+        && prepared.space.samples().any(|it| fast(&it));
+    let text = "note: accelerators chose mappings by latency (mapping objective cycles), at any energy; the least \
+                energy takes --set mapping_objective=edp, energy or deadline\n";
+    if is_asked { text.into() } else { String::new() }
 }
 
 /// Lines on terms that take more than half of the areas that are printed: those of the best systems, or of fronts
@@ -438,6 +465,8 @@ fn estimate(prepared: &PreparedSearch, n_systems: u64) -> Result<(String, [f64; 
     let accelerator = prepared.space.accelerator(types / 2);
     let cost_model = prepared.cost_model.alone().model;
     for active in prepared.plans.iter().flat_map(|plan| plan.scenario.models()) {
+        let cycles = accelerator.clock.whole_cycles_in(active.rate.period()).get();
+        let accelerator = accelerator.within(Some(cycles));
         let _ = cost_model.network(&active.unit.network, &accelerator);
     }
     let costing =

@@ -14,6 +14,7 @@ use xrsim_config::sweep::SweepOptions;
 use xrsim_config::{Catalog, SweepDraft};
 use xrsim_experiment::sweep::{Candidate, Inputs, PointResult, Sweep, relate, score_each};
 use xrsim_model::column;
+use xrsim_model::cost::ChosenLog;
 use xrsim_model::digest::Digest;
 use xrsim_results::csv::{self, Table};
 use xrsim_results::rows::{Line, Lines};
@@ -52,8 +53,9 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
     if let Some(note) = relate(&grid, &mut inputs)? {
         say(format_args!("{note}"));
     }
-    let cost_models = inputs.cost_models();
-    let mut scorers: Vec<_> = cost_models.iter().map(|it| Scorer::new(&*it.model)).collect();
+    let (cost_models, chosen) = (inputs.cost_models(), ChosenLog::default());
+    let scorers = cost_models.iter().map(|it| Scorer::new(&*it.model).noting(&chosen));
+    let mut scorers: Vec<_> = scorers.collect();
     let mut pace = Pace::new();
     let progress = Progress::resumed(rows.file.n_points, rows.file.n_held);
     for mut range in rows.file.to_make.clone() {
@@ -64,9 +66,9 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
                 .map(|index| Candidate::from_point(grid.point(index), &mut inputs))
                 .collect::<Result<_, _>>()?;
             pace.time(|| {
-                let mut block =
-                    Block { rows: &mut rows, candidates: &candidates, progress: &progress };
-                as_made(&mut block, |deliver| score_each(&candidates, &mut scorers, deliver))
+                let (rows, candidates, progress) = (&mut rows, &candidates[..], &progress);
+                let mut block = Block { rows, candidates, chosen: &chosen, progress };
+                as_made(&mut block, |deliver| score_each(candidates, &mut scorers, deliver))
             })?;
         }
     }
@@ -282,12 +284,17 @@ impl<'g> Rows<'g> {
 struct Block<'b, 'g> {
     rows: &'b mut Rows<'g>,
     candidates: &'b [Candidate<'g>],
+    /// Mappings of the points under way, and of earlier ones.
+    chosen: &'b ChosenLog,
     progress: &'b Progress,
 }
 
 impl Sink<PointResult> for Block<'_, '_> {
     fn take(&mut self, index: usize, result: PointResult) -> Result<(), Failure> {
         let (rows, candidate) = (&mut *self.rows, &self.candidates[index]);
+        if let Some(chosen) = self.chosen.changes() {
+            rows.file.record_mappings(&chosen)?;
+        }
         match result {
             PointResult::Row(result) => {
                 rows.write_row(candidate, &result).map_err(|error| rows.file.failure(&error))?;

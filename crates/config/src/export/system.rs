@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use xrsim_model::hardware::{Accelerator, Fill, MemoryEnergy, Noc, NocLevel, System, Width};
+use xrsim_model::hardware::{
+    Accelerator, Fill, MappingObjective, MemoryEnergy, Noc, NocLevel, System, Width,
+};
 
 /// The `system:` file of `system`, called `name`, below lines of comments. `reference` gives the name or
 /// path of the dataflow of an accelerator.
@@ -32,6 +34,9 @@ fn accelerator(it: &Accelerator, dataflow: &str) -> Map<String, Value> {
     add("dataflow", json!(dataflow));
     add("flexibility", json!(it.flexibility.name()));
     add("mapping_objective", json!(it.mapping_objective.name()));
+    if it.mapping_objective == MappingObjective::Deadline {
+        add("mapping_deadline_share", json!(it.mapping_deadline.share.get()));
+    }
     add("pes", json!(it.pes));
     add("clock_mhz", json!(it.clock.as_mhz()));
     add("datapath", datapath(it));

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use xrsim_model::hardware::{Change, Width};
+use xrsim_model::hardware::{Change, DeadlineShare, Width};
 
 use super::values::{
-    BANDWIDTH, BITS, CLOCK, COPIES, ENERGY, LANES, LATENCY, MACS, MEMORY, SWITCH, bandwidth, bits,
-    boolean, change, clock, copies, energy, in_change, in_kib, kib, lanes, latency, macs, or_word,
-    word_or,
+    BANDWIDTH, BITS, CLOCK, COPIES, ENERGY, LANES, LATENCY, MACS, MEMORY, SHARE, SWITCH, bandwidth,
+    bits, boolean, change, clock, copies, energy, in_change, in_kib, kib, lanes, latency, macs,
+    or_word, share, word_or,
 };
 use super::{KEY, Key, field};
 
@@ -75,6 +75,19 @@ macro_rules! energy_key {
 }
 
 pub(super) const KEYS: &[Key] = &[
+    Key {
+        name: "hardware.mapping_deadline_share",
+        help: "part of the time of a system that the models of a scenario may fill, for the mapping objective \
+               `deadline`",
+        allowed: SHARE,
+        default: Some("that of the accelerator, system or style"),
+        or_else: Some("0.5"),
+        ..field!(mapping.deadline_share, |text: &str| share(text).map(Some), |it: Option<
+            DeadlineShare,
+        >| json!(
+            it.map(DeadlineShare::get)
+        ))
+    },
     Key {
         name: "hardware.clock_mhz",
         help: "clock of every accelerator (the artifact's runtime has 1 GHz built in)",

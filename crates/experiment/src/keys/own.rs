@@ -141,7 +141,8 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "mapping_objective",
         help: "objective of these choices: least latency and then energy among mappings within 1 %, \
-               least energy, or least product of both",
+               least energy, least product of both, or least energy of networks that keep the rates of their \
+               models (`hardware.mapping_deadline_share`)",
         allowed: Allowed::Word(const { &names(&MappingObjective::ALL) }),
         option: Some(KeyOption::new("mapping-objective", "O")),
         default: Some("that of the accelerator, system or style"),

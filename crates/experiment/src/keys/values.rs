@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use xrsim_model::hardware::{Accelerator, Change, Width};
+use xrsim_model::hardware::{Accelerator, Change, DeadlineShare, Width};
 use xrsim_model::units::{Bytes, ClockRate, SimSpan};
 
 use super::Allowed;
@@ -52,6 +52,8 @@ pub(super) const BITS: Allowed = Allowed::Text("a whole number from 1 to 512, or
 
 pub(super) const SWITCH: Allowed = Allowed::Text("`true`, `false` or `platform`");
 
+pub(super) const SHARE: Allowed = Allowed::Number("a number from 0.000001 to 1");
+
 /// Factors within which times and sizes stay useful.
 pub(super) const FACTOR: Allowed = Allowed::Number("a number from 0.001 to 1000");
 
@@ -96,6 +98,11 @@ pub(super) fn positive(text: &str) -> Option<f64> {
 /// A number in the range of [`FRACTION`].
 pub(super) fn fraction(text: &str) -> Option<f64> {
     number(text, 0.0..=1.0)
+}
+
+/// A share in the range of [`SHARE`].
+pub(super) fn share(text: &str) -> Option<DeadlineShare> {
+    DeadlineShare::new(text.parse().ok()?)
 }
 
 /// `Some(None)` for `word`, else the value that `read` makes of the text.

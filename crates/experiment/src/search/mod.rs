@@ -93,9 +93,16 @@ pub struct PreparedSearch {
     programs: Vec<InputFile>,
     /// Names or paths by which files refer to dataflows, by the names of these.
     references: Vec<(Box<str>, String)>,
+    /// Names or paths of the scenarios, in the order of the plans.
+    scenario_references: Vec<String>,
 }
 
 impl PreparedSearch {
+    /// The names of the scenarios, or the absolute paths of their files, in the order of the plans.
+    pub fn scenario_references(&self) -> &[String] {
+        &self.scenario_references
+    }
+
     /// The name or path by which a file refers to the dataflow of an accelerator.
     pub fn reference(&self, accelerator: &Accelerator) -> String {
         let name = accelerator.dataflow.name();
@@ -280,6 +287,7 @@ impl Reader<'_> {
             settings: self.settings,
             catalog: self.catalog,
             programs,
+            scenario_references: references_of(self.draft, &scenarios),
             references: self.references,
         })
     }
@@ -456,6 +464,23 @@ fn stop_rules(draft: StopDraft) -> StopRules {
     rules.runs = draft.runs.unwrap_or(rules.runs);
     rules.evaluations = draft.evaluations.unwrap_or(rules.evaluations);
     rules
+}
+
+/// Names of scenarios, or the absolute paths of their files.
+fn references_of(draft: &SearchDraft, scenarios: &[Arc<Scenario>]) -> Vec<String> {
+    match draft.body.scenarios.is_empty() {
+        true => scenarios.iter().map(|it| it.name().to_string()).collect(),
+        false => {
+            draft.body.scenarios.iter().map(|(text, _)| reference(draft, &text.value)).collect()
+        }
+    }
+}
+
+/// The absolute path of the file that `text` names in a draft, or else the name.
+fn reference(draft: &SearchDraft, text: &str) -> String {
+    let path = draft.folder.clone().unwrap_or_default().join(text);
+    let path = path.is_file().then(|| std::path::absolute(&path).ok()).flatten();
+    path.map_or(text.into(), |it| it.display().to_string())
 }
 
 /// The networks of scenarios, each once.

@@ -25,9 +25,7 @@ impl Reader<'_> {
         let lookup = |name: &str| self.catalog.dataflows(name);
         let dataflows = resolve(draft.body.dataflows.iter(), lookup, &mut self.problems)?;
         for (name, found) in draft.body.dataflows.iter().zip(dataflows.iter().flatten()) {
-            let path = draft.folder.clone().unwrap_or_default().join(&*name.value);
-            let path = path.is_file().then(|| std::path::absolute(&path).ok()).flatten();
-            let reference = path.map_or(name.value.to_string(), |it| it.display().to_string());
+            let reference = super::reference(draft, &name.value);
             self.references.extend(found.iter().map(|it| (it.name().into(), reference.clone())));
         }
         self.refuse_repeated(draft.body.dataflows.iter());

@@ -2,65 +2,47 @@
 
 use std::fmt;
 
+use crate::digest::FastDigest;
+
+use super::selection::Selected;
+
 /// Choices of mappings for the layers of a network.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Choices {
+    /// Who chooses.
+    pub chooser: ChooserId,
     /// Digest of the forms and mappings of all layers, in execution order.
-    pub digest: ChoiceDigest,
+    pub digest: FastDigest,
     /// Certainty about every layer, in execution order: `None` for a layer that nothing was chosen for. Empty if
     /// the costs of layers are not kept.
     pub layers: Box<[Option<Certainty>]>,
+    /// Energy of the network and its limit of time, if the objective is `deadline`.
+    pub selected: Option<Selected>,
 }
 
 impl Choices {
-    /// The choices of layers, each with its digest and the certainty about it, in execution order.
-    pub fn of_layers(layers: impl IntoIterator<Item = (ChoiceDigest, Option<Certainty>)>) -> Self {
-        let mut digest = ChoiceDigest::default();
-        let of_layer = |(of_layer, certainty): (ChoiceDigest, _)| {
+    /// The choices of `chooser` for layers, each with its digest and the certainty about it, in execution order.
+    pub fn of_layers(
+        chooser: ChooserId,
+        layers: impl IntoIterator<Item = (FastDigest, Option<Certainty>)>,
+    ) -> Self {
+        let mut digest = FastDigest::default();
+        let of_layer = |(of_layer, certainty): (FastDigest, _)| {
             digest.add_digest(of_layer);
             certainty
         };
         let layers = layers.into_iter().map(of_layer).collect();
-        Self { digest, layers }
+        Self { chooser, digest, layers, selected: None }
     }
 }
 
-/// Digest of forms and mappings (FNV-1a, 128 bits): equal on every machine and in every version of the
-/// compiler.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ChoiceDigest(u128);
-
-impl Default for ChoiceDigest {
-    /// The digest of nothing.
-    fn default() -> Self {
-        Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
-    }
-}
-
-impl ChoiceDigest {
-    /// Adds a number.
-    pub(super) fn add(&mut self, number: u32) {
-        self.add_bytes(&number.to_le_bytes());
-    }
-
-    /// Adds another digest.
-    pub fn add_digest(&mut self, other: Self) {
-        self.add_bytes(&other.0.to_le_bytes());
-    }
-
-    fn add_bytes(&mut self, bytes: &[u8]) {
-        const PRIME: u128 = (1 << 88) + 0x13b;
-        for &byte in bytes {
-            self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(PRIME);
-        }
-    }
-}
-
-impl fmt::Display for ChoiceDigest {
-    /// 32 hexadecimal digits.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
-    }
+/// An accelerator and the effort with which it searches, for choices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ChooserId {
+    /// Digest of everything of the accelerator and the effort that choices depend on.
+    pub digest: FastDigest,
+    /// Name of the effort; empty without a search.
+    pub effort: &'static str,
 }
 
 /// Certainty about the latency of a choice.
@@ -113,19 +95,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_digest_is_that_of_the_bytes_of_its_numbers_and_of_their_order() {
-        // FNV-1a of "foobar": published test vector.
-        let mut digest = ChoiceDigest::default();
-        digest.add_bytes(b"foobar");
-        assert_eq!(digest.to_string(), "343e1662793c64bf6f0d3597ba446f18");
+    fn the_digest_of_choices_is_that_of_their_order() {
         let of = |numbers: &[u32]| {
-            let mut digest = ChoiceDigest::default();
+            let mut digest = FastDigest::default();
             numbers.iter().for_each(|number| digest.add(*number));
             digest
         };
         assert_ne!(of(&[1, 2]), of(&[2, 1]));
         let layers = |numbers: &[u32]| {
-            Choices::of_layers(numbers.iter().map(|number| (of(&[*number]), None)))
+            let layers = numbers.iter().map(|number| (of(&[*number]), None));
+            Choices::of_layers(ChooserId::default(), layers)
         };
         assert_ne!(layers(&[1, 2]).digest, layers(&[2, 1]).digest);
         assert_eq!(layers(&[1, 2]), layers(&[1, 2]));

@@ -89,6 +89,8 @@ pub enum Infeasible {
     },
     /// A table of measurements was asked for a layer by its shape.
     UnnamedLayer,
+    /// The accelerator chooses mappings by the rates of models, and the network has none.
+    NoPeriod,
 }
 
 impl Infeasible {
@@ -249,6 +251,11 @@ impl fmt::Display for Message<'_> {
             Infeasible::NotMeasured => write!(
                 f,
                 "the cost table has no row for {network} on {the_accelerator}{alternative}"
+            ),
+            Infeasible::NoPeriod => write!(
+                f,
+                "{accelerator} chooses mappings by the rates of models (objective `deadline`), and {network} has one in \
+                 a scenario only; choose them by `edp`, `energy` or `cycles`"
             ),
             Infeasible::LayerNotMeasured { layer } => write!(
                 f,

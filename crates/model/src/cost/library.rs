@@ -1,16 +1,18 @@
 //! Costs of many networks on many accelerators. Each pair is evaluated once, however many runs share it.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use crate::hardware::{Accelerator, System};
 use crate::model::Network;
 use crate::parallel;
-use crate::scenario::Scenario;
+use crate::scenario::{ActiveModel, Scenario};
 
+use super::limits;
 use super::timetable::Timetable;
-use super::{CostError, CostModel, CostTable, Infeasible};
+use super::{ChosenMappings, CostError, CostModel, CostTable, Infeasible};
 
 /// Cost of every pair of network and accelerator that some run needs. Accelerators that cost the same
 /// share one entry.
@@ -80,7 +82,19 @@ impl CostLibrary {
         if self.n_entries > MAX_ENTRIES {
             *self = Self::new(model, self.with_layers);
         }
-        let pairs = self.unknown_pairs(runs);
+        let runs: Vec<_> = runs.into_iter().collect();
+        let pairs = self.plain_pairs(&runs);
+        self.evaluate_pairs(model, pairs);
+        // Limits of time depend on costs.
+        let pairs = self.limited_pairs(&runs);
+        self.evaluate_pairs(model, pairs);
+    }
+
+    /// Evaluates those of some pairs (accelerator, network) that it does not hold yet.
+    fn evaluate_pairs(&mut self, model: &dyn CostModel, mut pairs: Vec<(usize, usize)>) {
+        pairs.retain(|&(column, row)| !matches!(self.costs[column].get(row), Some(Some(_))));
+        pairs.sort_unstable();
+        pairs.dedup();
         let results = parallel::map(&pairs, |&(accelerator, network)| {
             self.evaluate_pair(model, accelerator, network)
         });
@@ -121,6 +135,35 @@ impl CostLibrary {
         CostTable::of_offers(cells, system.accelerators().len())
     }
 
+    /// Adds the mappings that accelerators chose for the networks of `runs` to `chosen`. Returns whether anything
+    /// changed.
+    ///
+    /// # Panics
+    ///
+    /// If a pair was not among the runs that were evaluated last.
+    pub fn note<'a>(
+        &self,
+        runs: impl IntoIterator<Item = (&'a Scenario, &'a System)>,
+        chosen: &mut ChosenMappings,
+    ) -> bool {
+        let (mut noted, mut is_changed) = (HashSet::new(), false);
+        for (scenario, system) in runs {
+            for accelerator in system.accelerators() {
+                let column = self.find_accelerator(accelerator);
+                for active in scenario.models() {
+                    let network = &*active.unit.network;
+                    let row = self.find_network(&active.unit.network);
+                    let Some(Some(Ok(cell))) = self.costs[column].get(row) else { continue };
+                    let Some(choices) = cell.network.choices() else { continue };
+                    if noted.insert((column, row, &*accelerator.name, network.name())) {
+                        is_changed |= chosen.note(accelerator, network, choices);
+                    }
+                }
+            }
+        }
+        is_changed
+    }
+
     /// Costs of every pair, row-major `[model][accelerator]`.
     fn cells<'a>(
         &'a self,
@@ -128,11 +171,12 @@ impl CostLibrary {
         system: &'a System,
     ) -> impl Iterator<Item = Result<Timetable, CostError>> {
         let columns: Vec<_> =
-            system.accelerators().iter().map(|a| self.find_accelerator(a)).collect();
-        let pairs = scenario.models().iter().flat_map(move |active| {
+            system.accelerators().iter().map(|it| self.columns(it, scenario, system)).collect();
+        let pairs = scenario.models().iter().enumerate().flat_map(move |(at, active)| {
             let network = &active.unit.network;
             let row = self.find_network(network);
-            let columns = columns.clone().into_iter().zip(system.accelerators());
+            let columns: Vec<_> = columns.iter().map(|of_model| of_model[at]).collect();
+            let columns = columns.into_iter().zip(system.accelerators());
             columns.map(move |(column, accelerator)| (network, row, column, accelerator))
         });
         pairs.map(|(network, row, column, accelerator)| {
@@ -142,24 +186,63 @@ impl CostLibrary {
         })
     }
 
-    /// Pairs (accelerator, network) of `runs` that the library does not hold yet.
-    fn unknown_pairs<'a>(
-        &mut self,
-        runs: impl IntoIterator<Item = (&'a Scenario, &'a System)>,
-    ) -> Vec<(usize, usize)> {
+    /// Pairs (accelerator, network) of `runs`, with mappings by `edp` where the period chooses them.
+    fn plain_pairs(&mut self, runs: &[(&Scenario, &System)]) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         for (scenario, system) in runs {
-            let columns: Vec<_> =
-                system.accelerators().iter().map(|a| self.intern_accelerator(a)).collect();
+            let columns: Vec<_> = system
+                .accelerators()
+                .iter()
+                .map(|it| self.intern_accelerator(&plain(it)))
+                .collect();
             for active in scenario.models() {
                 let row = self.intern_network(&active.unit.network);
                 pairs.extend(columns.iter().map(|&column| (column, row)));
             }
         }
-        pairs.retain(|&(column, row)| !matches!(self.costs[column].get(row), Some(Some(_))));
-        pairs.sort_unstable();
-        pairs.dedup();
         pairs
+    }
+
+    /// Pairs of `runs` whose mappings the period chooses, with the limit of each.
+    fn limited_pairs(&mut self, runs: &[(&Scenario, &System)]) -> Vec<(usize, usize)> {
+        let mut pairs = Vec::new();
+        for (scenario, system) in runs {
+            let by_period = system.accelerators().iter().filter(|it| it.chooses_by_period());
+            for accelerator in by_period {
+                let limits = self.limits(accelerator, scenario, system);
+                for (active, limit) in scenario.models().iter().zip(limits) {
+                    let column = self.intern_accelerator(&accelerator.within(Some(limit)));
+                    pairs.push((column, self.find_network(&active.unit.network)));
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Limits of the models of a scenario on an accelerator that chooses by the period \[cycle\].
+    fn limits(&self, accelerator: &Accelerator, scenario: &Scenario, system: &System) -> Vec<u64> {
+        let column = self.find_accelerator(&plain(accelerator));
+        let of_model = |active: &ActiveModel| {
+            let cell = self.costs[column].get(self.find_network(&active.unit.network));
+            let cost = cell.and_then(|it| it.as_ref()?.as_ref().ok());
+            (active.rate, cost.map(|it| it.network.cycles.get()))
+        };
+        let models: Vec<_> = scenario.models().iter().map(of_model).collect();
+        limits::limits(accelerator, system.pes(), &models)
+    }
+
+    /// Column of an accelerator for each model of a scenario.
+    fn columns(
+        &self,
+        accelerator: &Accelerator,
+        scenario: &Scenario,
+        system: &System,
+    ) -> Vec<usize> {
+        if !accelerator.chooses_by_period() {
+            return vec![self.find_accelerator(accelerator); scenario.models().len()];
+        }
+        let limits = self.limits(accelerator, scenario, system).into_iter();
+        limits.map(|limit| self.find_accelerator(&accelerator.within(Some(limit)))).collect()
     }
 
     fn evaluate_pair(&self, model: &dyn CostModel, accelerator: usize, network: usize) -> PairCost {
@@ -209,11 +292,20 @@ impl CostLibrary {
     }
 }
 
+/// The accelerator, with mappings by `edp` if the period chooses them.
+fn plain(accelerator: &Accelerator) -> Cow<'_, Accelerator> {
+    match accelerator.chooses_by_period() {
+        true => Cow::Owned(limits::by_edp(accelerator)),
+        false => Cow::Borrowed(accelerator),
+    }
+}
+
 /// Hash that is equal for accelerators that cost the same, and rarely equal for others.
 fn digest(accelerator: &Accelerator) -> u64 {
     let Accelerator { pes, clock, noc, memory, datapath, .. } = accelerator;
+    let limit = accelerator.chooses_by_period().then_some(accelerator.mapping_deadline.cycles);
     let mut hasher = DefaultHasher::new();
-    (pes, clock, noc, memory, datapath).hash(&mut hasher);
+    (pes, clock, noc, memory, datapath, limit).hash(&mut hasher);
     hasher.finish()
 }
 

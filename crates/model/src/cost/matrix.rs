@@ -230,6 +230,11 @@ impl CostTable {
         Execution { costs: self, work: work.into(), accelerator }
     }
 
+    /// Limit of the latency of `work` by which mappings on `accelerator` were chosen \[cycle\]; `None` if there was none.
+    pub fn limit_cycles(&self, work: impl Into<WorkId>, accelerator: AccelId) -> Option<u64> {
+        Some(self.on(work, accelerator).network().choices()?.selected?.limit_cycles)
+    }
+
     /// Costs of every row, row-major `[work][accelerator]`.
     pub fn into_networks(self) -> impl Iterator<Item = Arc<NetworkCost>> {
         self.cells.into_iter().map(|cell| cell.network)

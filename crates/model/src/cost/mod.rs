@@ -6,12 +6,15 @@
 
 pub mod batch;
 pub mod library;
+pub mod limits;
 pub mod loop_nest;
 pub mod maestro;
 pub mod roofline;
+pub mod selection;
 pub mod table;
 
 mod choices;
+mod chosen;
 mod dominant;
 mod given;
 mod infeasible;
@@ -25,7 +28,8 @@ use crate::model::{Bits, Layer, Network, Operator, TensorRole};
 use crate::renamed::Renamed;
 use crate::units::{Cycles, Millijoules, SimSpan};
 
-pub use choices::{Certainty, ChoiceDigest, Choices};
+pub use choices::{Certainty, Choices, ChooserId};
+pub use chosen::{ChosenBy, ChosenLog, ChosenMappings};
 pub use dominant::{Dominant, MANY_PASSES, passes};
 pub use given::GivenCostModel;
 pub use infeasible::{CostError, Infeasible, PairNames};

@@ -1,6 +1,8 @@
 //! Settings of the choice of mappings (docs/explanation/mapper.md, section 6).
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::RangeInclusive;
 
 use crate::dataflow::Flexibility;
 
@@ -14,6 +16,8 @@ pub enum MappingObjective {
     Energy,
     /// Product of latency and energy.
     Edp,
+    /// Energy of whole networks that keep the periods of the models of a scenario.
+    Deadline,
 }
 
 impl MappingObjective {
@@ -21,8 +25,15 @@ impl MappingObjective {
     pub const DEFAULT: Self = Self::Edp;
 
     /// Every value with its name.
-    pub const ALL: [(&'static str, Self); 3] =
-        [("cycles", Self::Cycles), ("energy", Self::Energy), ("edp", Self::Edp)];
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("cycles", Self::Cycles),
+        ("energy", Self::Energy),
+        ("edp", Self::Edp),
+        ("deadline", Self::Deadline),
+    ];
+
+    /// Objectives by which every layer is chosen by itself.
+    pub const OF_LAYERS: [Self; 3] = [Self::Cycles, Self::Energy, Self::Edp];
 
     /// Name.
     pub const fn name(self) -> &'static str {
@@ -42,6 +53,52 @@ impl fmt::Display for MappingObjective {
     }
 }
 
+/// Largest part of the time that the networks of a scenario may fill under [`MappingObjective::Deadline`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DeadlineShare(f64);
+
+impl Eq for DeadlineShare {}
+
+impl Hash for DeadlineShare {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
+}
+
+impl Default for DeadlineShare {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl DeadlineShare {
+    /// Share where neither a command nor a file says one, by which runs of the suite miss hardly more deadlines than
+    /// with mappings by `edp` (docs/explanation/mapper.md, section 6.1).
+    pub const DEFAULT: Self = Self(0.5);
+
+    /// Shares that are allowed.
+    pub const RANGE: RangeInclusive<f64> = 1e-6..=1.0;
+
+    /// A share; `None` outside of [`DeadlineShare::RANGE`].
+    pub fn new(share: f64) -> Option<Self> {
+        Self::RANGE.contains(&share).then_some(Self(share))
+    }
+
+    /// The share as a number.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+/// Time that a network may take under [`MappingObjective::Deadline`]. No other objective depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct MappingDeadline {
+    /// Part of the time that the models of a scenario may fill.
+    pub share: DeadlineShare,
+    /// Most cycles of the network of one model; `None` as long as no scenario is known.
+    pub cycles: Option<u64>,
+}
+
 /// Flexibility and objective as a command, a system, a style or an accelerator gives them; `None` where
 /// it does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -50,6 +107,8 @@ pub struct MappingSettings {
     pub flexibility: Option<Flexibility>,
     /// Objective of the choices.
     pub objective: Option<MappingObjective>,
+    /// Part of the time that networks may fill under the objective `deadline`.
+    pub deadline_share: Option<DeadlineShare>,
 }
 
 impl MappingSettings {
@@ -59,6 +118,21 @@ impl MappingSettings {
         Self {
             flexibility: self.flexibility.or(other.flexibility),
             objective: self.objective.or(other.objective),
+            deadline_share: self.deadline_share.or(other.deadline_share),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_from_a_millionth_to_1() {
+        for wrong in [0.0, -0.5, 9e-7, 1.000_001, 2.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(DeadlineShare::new(wrong), None, "{wrong}");
+        }
+        assert_eq!(DeadlineShare::new(1.0).map(DeadlineShare::get), Some(1.0));
+        assert_eq!(DeadlineShare::new(1e-6).map(DeadlineShare::get), Some(1e-6));
     }
 }

@@ -47,11 +47,12 @@ pub use buffers::LocalBuffers;
 pub use change::{AcceleratorChange, Change, EnergyChange, NocChange};
 pub use energy::{ByteEnergy, EnergyTable, MemoryEnergy};
 pub use energy::{sram_pj_per_byte, usual_cluster_pj, usual_scratchpad_pj};
-pub use mapping::{MappingObjective, MappingSettings};
+pub use mapping::{DeadlineShare, MappingDeadline, MappingObjective, MappingSettings};
 pub use style::{Share, Style};
 pub use technology::Technology;
 pub use widths::{Compression, Width, Widths};
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -247,6 +248,8 @@ pub struct Accelerator {
     pub flexibility: Flexibility,
     /// Objective of these choices.
     pub mapping_objective: MappingObjective,
+    /// Time that a network may take under the objective `deadline`.
+    pub mapping_deadline: MappingDeadline,
     /// Number of processing elements.
     pub pes: u32,
     /// Clock.
@@ -301,6 +304,7 @@ impl Accelerator {
             name: name.into(),
             flexibility: dataflow.flexibility().unwrap_or_default(),
             mapping_objective: MappingObjective::default(),
+            mapping_deadline: MappingDeadline::default(),
             dataflow,
             pes,
             clock: ClockRate::GHZ,
@@ -318,8 +322,28 @@ impl Accelerator {
         Self {
             flexibility: settings.flexibility.unwrap_or(self.flexibility),
             mapping_objective: settings.objective.unwrap_or(self.mapping_objective),
+            mapping_deadline: MappingDeadline {
+                share: settings.deadline_share.unwrap_or(self.mapping_deadline.share),
+                ..self.mapping_deadline
+            },
             ..self
         }
+    }
+
+    /// The accelerator as a network finds it that may take `limit` \[cycle\]; without a limit, as it is.
+    pub fn within(&self, limit: Option<u64>) -> Cow<'_, Self> {
+        if limit.is_none() {
+            return Cow::Borrowed(self);
+        }
+        // The share has no effect beside the limit.
+        let mapping_deadline = MappingDeadline { cycles: limit, ..MappingDeadline::default() };
+        Cow::Owned(Self { mapping_deadline, ..self.clone() })
+    }
+
+    /// Whether the choice of mappings for a network depends on the period of its model.
+    pub fn chooses_by_period(&self) -> bool {
+        self.flexibility != Flexibility::None
+            && self.mapping_objective == MappingObjective::Deadline
     }
 
     /// Whether every layer costs the same on `other`: they are equal in all but their names.
@@ -327,6 +351,8 @@ impl Accelerator {
         self.pes == other.pes
             && self.flexibility == other.flexibility
             && self.mapping_objective == other.mapping_objective
+            && (self.mapping_objective != MappingObjective::Deadline
+                || self.mapping_deadline == other.mapping_deadline)
             && (Arc::ptr_eq(&self.dataflow, &other.dataflow)
                 || self.dataflow.maps_as(&other.dataflow))
             && self.clock == other.clock

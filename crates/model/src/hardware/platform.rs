@@ -10,8 +10,8 @@ use crate::dataflow::Dataflow;
 use crate::units::{Bytes, ClockRate};
 
 use super::{
-    Accelerator, ByteEnergy, Change, Datapath, EnergyTable, HardwareError, MappingObjective,
-    Memory, Noc, Share, Style, System, Technology,
+    Accelerator, ByteEnergy, Change, Datapath, EnergyTable, HardwareError, MappingDeadline,
+    MappingObjective, Memory, Noc, Share, Style, System, Technology,
 };
 
 /// Properties of the hardware that do not depend on dataflows and PE counts.
@@ -191,6 +191,7 @@ impl Instance {
             dataflow: Arc::clone(dataflow),
             flexibility: dataflow.flexibility().unwrap_or_default(),
             mapping_objective: MappingObjective::default(),
+            mapping_deadline: MappingDeadline::default(),
             pes: self.pes,
             clock: platform.clock,
             noc: self.noc.clone(),

@@ -86,7 +86,10 @@ impl Chooser {
         let found = match objective {
             MappingObjective::Cycles => task.economical(&space, &seeds, less.as_ref()),
             MappingObjective::Energy => task.least(Objective::Energy, 0.0, &space, &seeds),
-            MappingObjective::Edp => task.least(Objective::Edp, 0.0, &space, &seeds),
+            // The objective of a layer by itself, which has no period.
+            MappingObjective::Edp | MappingObjective::Deadline => {
+                task.least(Objective::Edp, 0.0, &space, &seeds)
+            }
         };
         found.or(less)
     }
@@ -155,7 +158,8 @@ impl Task<'_> {
         let all = found.into_iter().chain(less.cloned()).chain([fastest.clone()]);
         let best = all.min_by(|a, b| order(a, b, objective))?;
         let status = if best.value.cycles == cycles { fastest.status } else { Status::Gap };
-        Some(Kept { bound: fastest.bound, status, ..best })
+        let Kept { bound, bound_edp, .. } = fastest;
+        Some(Kept { bound, bound_edp, status, ..best })
     }
 
     /// A mapping of the form of `fastest` that a short search finds from it.
@@ -167,7 +171,7 @@ impl Task<'_> {
     ) -> Option<Kept> {
         let Choice { nest, mapping, .. } = &fastest.choice;
         let space = space(nest)?;
-        let evaluations = self.effort.last_evaluations() / ECONOMICAL_PART;
+        let evaluations = self.effort.last_evaluations(fastest.bound.cycles) / ECONOMICAL_PART;
         let effort = Effort::new(evaluations, self.effort.exact / ECONOMICAL_EXACT, 0);
         let search = Search::new(nest, self.machine, self.limits, &space).objective(objective);
         let found = search.effort(effort).seed(mapping).run()?;
@@ -194,7 +198,7 @@ fn best_of(choices: Vec<Kept>, objective: MappingObjective, ceiling: Option<u64>
             least.map_or(Objective::Cycles, |least| within(least, ceiling))
         }
         MappingObjective::Energy => Objective::Energy,
-        MappingObjective::Edp => Objective::Edp,
+        MappingObjective::Edp | MappingObjective::Deadline => Objective::Edp,
     };
     choices.into_iter().min_by(|a, b| order(a, b, objective))
 }
@@ -208,7 +212,7 @@ mod tests {
     fn choices(values: &[(u64, f64)]) -> Vec<Kept> {
         let of = |(cycles, energy): &(u64, f64)| {
             let line = format!(
-                "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - gap {cycles} {energy} 90 2 inside - = 4:K2"
+                "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - gap {cycles} {energy} 90 2 180 inside - = 4:K2"
             );
             row::read(&line, &Machine::new(4)).expect("a choice").1
         };
@@ -242,7 +246,7 @@ mod tests {
     fn a_choice_that_exceeds_capacities_counts_last() {
         let mut values = choices(&[(10, 1.0), (1000, 9.0)]);
         values[0].status = Status::NoLegalMapping;
-        for (_, objective) in MappingObjective::ALL {
+        for objective in MappingObjective::OF_LAYERS {
             let best = best_of(values.clone(), objective, None).expect("a choice");
             assert_eq!(best.value.cycles, 1000, "{objective}");
         }

@@ -139,7 +139,7 @@ impl MappingObjective {
         match self {
             Self::Cycles => None,
             Self::Energy => Some(Objective::Energy),
-            Self::Edp => Some(Objective::Edp),
+            Self::Edp | Self::Deadline => Some(Objective::Edp),
         }
     }
 }

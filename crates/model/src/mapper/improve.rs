@@ -7,6 +7,7 @@ use crate::cancel::Steps;
 use crate::cost::loop_nest::Axis;
 
 use super::candidate::{Candidate, LevelChoice, N_AXES};
+use super::estimate::Estimator;
 use super::exact::Incumbent;
 use super::objective::{Objective, Value};
 use super::problem::{Problem, Score};
@@ -18,9 +19,19 @@ pub(super) struct Improve<'a> {
     /// Latency and energy that no mapping is below, at least 1.
     least: (f64, f64),
     pub incumbent: Incumbent,
-    /// Number of evaluated mappings.
+    /// Number of mappings that the cost model evaluated.
     pub evaluated: u64,
+    estimator: Estimator<'a>,
     steps: Steps,
+}
+
+/// What gives mappings their heights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Judge {
+    /// The cost model. Its mappings are offered.
+    Model,
+    /// The estimate, in a tenth of the time.
+    Estimate,
 }
 
 /// The mapping at which a climb stands.
@@ -72,7 +83,8 @@ impl<'a> Improve<'a> {
         let (incumbent, steps) = (Incumbent::default(), Steps::default());
         let Value { cycles, energy_pj } = problem.machine_bound();
         let least = (cycles.max(1) as f64, energy_pj.max(1.0));
-        Self { problem, random, least, incumbent, evaluated: 0, steps }
+        let estimator = Estimator::new(problem);
+        Self { problem, random, least, incumbent, evaluated: 0, estimator, steps }
     }
 
     /// Evaluates a mapping that counts even if the mapspace does not have it.
@@ -83,37 +95,52 @@ impl<'a> Improve<'a> {
         }
     }
 
-    /// Evaluates a mapping of the mapspace and offers it. `None` if it cannot be counted.
-    pub(super) fn place(&mut self, candidate: Candidate) -> Option<Place> {
-        let (height, by_memory) = self.offer(&candidate)?;
+    /// A mapping of the mapspace with its height by `judge`. `None` if it cannot be counted.
+    pub(super) fn place(&mut self, candidate: Candidate, judge: Judge) -> Option<Place> {
+        let (height, by_memory) = self.judge(&candidate, judge)?;
         Some(Place { at: candidate, height, by_memory })
     }
 
     /// Height of a mapping, and whether memory limits it. A mapping that loses the stationary tensor is on
     /// the way to others, and is not offered.
-    fn offer(&mut self, candidate: &Candidate) -> Option<(Height, bool)> {
+    fn judge(&mut self, candidate: &Candidate, judge: Judge) -> Option<(Height, bool)> {
         self.steps.step();
-        self.evaluated += 1;
-        let score = self.problem.score(candidate)?;
+        let score = match judge {
+            Judge::Estimate => self.estimator.score(candidate),
+            Judge::Model => {
+                self.evaluated += 1;
+                self.problem.score(candidate)?
+            }
+        };
         let height = self.height(&score);
         if !self.problem.is_stationary(candidate) {
             let value = height.value * LOST;
             return Some((Height { value, ..height }, score.by_memory));
         }
-        self.incumbent.offer(self.problem, score, candidate);
+        if judge == Judge::Model {
+            self.incumbent.offer(self.problem, score, candidate);
+        }
         Some((height, score.by_memory))
     }
 
-    /// Changes `place` step by step, at most `budget` times evaluated, until the best mapping has at most
+    /// Changes `place` step by step, with at most `budget` heights by `judge`, until the best mapping has at most
     /// `target` of the objective. A change to the worse is accepted with a probability that falls with its
-    /// size and with the number of steps; with `heat` 0 none is.
-    pub(super) fn climb(&mut self, place: &mut Place, heat: f64, budget: u64, target: f64) {
-        let end = self.evaluated + budget;
+    /// size and with the number of steps; with `heat` 0 none is. The lowest place of the climb is its end.
+    pub(super) fn climb(
+        &mut self,
+        place: &mut Place,
+        heat: f64,
+        budget: u64,
+        target: f64,
+        judge: Judge,
+    ) {
+        let mut judged = 0;
         let mut next = place.at.clone();
-        // Changes that do not evaluate anything are limited too.
+        let mut lowest = place.clone();
+        // Changes that give no height are limited too.
         for _ in 0..4 * budget {
-            if self.evaluated >= end || self.incumbent.attains(self.problem, target) {
-                return;
+            if judged >= budget || self.incumbent.attains(self.problem, target) {
+                break;
             }
             next.clone_from(&place.at);
             let changes = [1, 1, 1, 1, 2, 2, 2, 3][self.below(8)];
@@ -126,8 +153,9 @@ impl<'a> Improve<'a> {
             if !changed || too_large() {
                 continue;
             }
-            let left = (end - self.evaluated) as f64 / budget as f64;
-            let Some((height, by_memory)) = self.offer(&next) else { continue };
+            let left = (budget - judged) as f64 / budget as f64;
+            judged += 1;
+            let Some((height, by_memory)) = self.judge(&next, judge) else { continue };
             let rise = place.height.rise(height);
             let accepted = rise <= 0.0
                 || (heat > 0.0
@@ -135,8 +163,116 @@ impl<'a> Improve<'a> {
             if accepted {
                 (place.height, place.by_memory) = (height, by_memory);
                 std::mem::swap(&mut place.at, &mut next);
+                if place.height.compare(&lowest.height).is_lt() {
+                    lowest.clone_from(place);
+                }
             }
         }
+        *place = lowest;
+    }
+
+    /// Changes `place` by every size of one axis on a level and every place of one loop in turn, each time
+    /// by the first that lowers it, until none does or `budget` estimates are made.
+    pub(super) fn polish(&mut self, place: &mut Place, budget: u64) {
+        let mut next = place.at.clone();
+        let mut left = budget;
+        let mut lowered = true;
+        while lowered && left > 0 {
+            lowered = false;
+            for level in 0..place.at.levels.len() {
+                for axis in Axis::ALL {
+                    lowered |= self.polish_size(place, &mut next, (level, axis), &mut left);
+                }
+                lowered |= self.polish_order(place, &mut next, level, &mut left);
+            }
+        }
+    }
+
+    /// Tries sizes of one axis on a level, each with and without those of deeper levels that were equal.
+    fn polish_size(
+        &mut self,
+        place: &mut Place,
+        next: &mut Candidate,
+        (level, axis): (usize, Axis),
+        left: &mut u64,
+    ) -> bool {
+        let at = axis as usize;
+        if !self.may_resize(&place.at, level, axis) {
+            return false;
+        }
+        let extent = place.at.entering(self.problem.nest, level)[at];
+        let mut lowered = false;
+        for size in sizes_near(extent, place.at.levels[level].sizes[at]) {
+            let size = self.problem.space.sizes.nearest(size, extent);
+            for follows in [false, true] {
+                let sizes = place.at.levels[level..].iter().map(|it| it.sizes[at]);
+                let n_equal = sizes.clone().take_while(|&it| Some(it) == sizes.clone().next());
+                let n_equal = n_equal.count();
+                if size == place.at.levels[level].sizes[at] || follows && n_equal == 1 {
+                    continue;
+                }
+                next.clone_from(&place.at);
+                let n_levels = if follows { n_equal } else { 1 };
+                for choice in &mut next.levels[level..level + n_levels] {
+                    choice.sizes[at] = size;
+                }
+                next.clip(self.problem.nest);
+                lowered |= self.lowers(place, next, left);
+            }
+        }
+        lowered
+    }
+
+    /// Tries every place of every loop of a level.
+    fn polish_order(
+        &mut self,
+        place: &mut Place,
+        next: &mut Candidate,
+        level: usize,
+        left: &mut u64,
+    ) -> bool {
+        if self.problem.space.level_of(place.at.place_on_chip(level)).order.is_some() {
+            return false;
+        }
+        let entering = *place.at.entering(self.problem.nest, level);
+        let mut lowered = false;
+        for (from, to) in (0..N_AXES).flat_map(|from| (0..N_AXES).map(move |to| (from, to))) {
+            let choice = &place.at.levels[level];
+            let splits = |at: usize| {
+                let axis = choice.order[at] as usize;
+                choice.sizes[axis] < entering[axis]
+            };
+            if from == to || !splits(from) || !splits(to) {
+                continue;
+            }
+            next.clone_from(&place.at);
+            move_loop(&mut next.levels[level].order, from, to);
+            lowered |= self.lowers(place, next, left);
+        }
+        lowered
+    }
+
+    /// Moves `place` to a mapping if the estimate of that is lower; returns whether it is.
+    fn lowers(&mut self, place: &mut Place, next: &mut Candidate, left: &mut u64) -> bool {
+        if *left == 0 {
+            return false;
+        }
+        *left -= 1;
+        let Some((height, by_memory)) = self.judge(next, Judge::Estimate) else { return false };
+        let is_lower = height.compare(&place.height).is_lt();
+        if is_lower {
+            (place.height, place.by_memory) = (height, by_memory);
+            std::mem::swap(&mut place.at, next);
+        }
+        is_lower
+    }
+
+    /// Whether the mapspace lets the size of an axis of more than one position change on a level.
+    fn may_resize(&self, candidate: &Candidate, level: usize, axis: Axis) -> bool {
+        let space = self.problem.space.level_of(candidate.place_on_chip(level));
+        let may = space.temporal.contains(axis) || candidate.levels[level].spatial == Some(axis);
+        let is_fixed = space.fixed.iter().any(|(fixed, _)| *fixed == axis);
+        candidate.entering(self.problem.nest, level)[axis as usize] > 1 && may && !is_fixed
     }
 
     /// The objective, with a small part of the other quantity, so that it falls where the objective is
@@ -193,17 +329,12 @@ impl<'a> Improve<'a> {
     /// Changes the size of an axis on a level. Deeper sizes follow if they were equal, or stay.
     fn resize(&mut self, candidate: &mut Candidate, level: usize) -> bool {
         let nest = self.problem.nest;
-        let space = self.problem.space.level_of(candidate.place_on_chip(level));
-        let splits = |&axis: &Axis| {
-            let may =
-                space.temporal.contains(axis) || candidate.levels[level].spatial == Some(axis);
-            let is_fixed = space.fixed.iter().any(|(fixed, _)| *fixed == axis);
-            candidate.entering(nest, level)[axis as usize] > 1 && may && !is_fixed
-        };
         let (mut axes, mut n_axes) = ([Axis::N; N_AXES], 0);
-        for axis in Axis::ALL.into_iter().filter(splits) {
-            axes[n_axes] = axis;
-            n_axes += 1;
+        for axis in Axis::ALL {
+            if self.may_resize(candidate, level, axis) {
+                axes[n_axes] = axis;
+                n_axes += 1;
+            }
         }
         if n_axes == 0 {
             return false;
@@ -267,11 +398,7 @@ impl<'a> Improve<'a> {
         let rest = choice.order.into_iter().filter(|&axis| !split(axis));
         order[n_loops..].iter_mut().zip(rest).for_each(|(place, axis)| *place = axis);
         let (from, to) = (self.below(n_loops), self.below(n_loops));
-        if from < to {
-            order[from..=to].rotate_left(1);
-        } else {
-            order[to..=from].rotate_right(1);
-        }
+        move_loop(&mut order, from, to);
         candidate.levels[level].order = order;
         from != to
     }
@@ -298,6 +425,26 @@ impl<'a> Improve<'a> {
         candidate.clip(nest);
         true
     }
+}
+
+/// Moves one loop of an order to another place.
+fn move_loop(order: &mut [Axis; N_AXES], from: usize, to: usize) {
+    match from < to {
+        true => order[from..=to].rotate_left(1),
+        false => order[to..=from].rotate_right(1),
+    }
+}
+
+/// Sizes of chunks of an axis of this extent that are tried: near the present one, and those of few or of small
+/// chunks.
+fn sizes_near(extent: u32, size: u32) -> impl Iterator<Item = u32> {
+    let chunks = extent.div_ceil(size);
+    let few = [1, 2, 3, 4, 6, 8, 12, 16, 32, 64].into_iter();
+    let near = [chunks.saturating_sub(1).max(1), chunks + 1, 2 * chunks, chunks.div_ceil(2)];
+    let of_chunks = few.chain(near).map(move |chunks| extent.div_ceil(chunks));
+    let small = [1, 2, 4, 8, 16, 32].into_iter();
+    let own = [size.saturating_sub(1).max(1), size + 1, size.saturating_mul(2), size.div_ceil(2)];
+    of_chunks.chain(small).chain(own).filter(move |&it| it <= extent)
 }
 
 /// Chance of a step upwards by `x` times the heat: a rational function near exp(-x), of which every machine

@@ -18,6 +18,8 @@ pub struct Kept {
     pub value: Value,
     /// Latency and energy that no mapping is below.
     pub bound: Value,
+    /// Product of latency and energy that no mapping is below; at least that of `bound`.
+    pub bound_edp: f64,
     /// Form and mapping; those that exceed capacities least if no mapping runs.
     pub choice: Choice,
     /// Whether the mapping lies in the mapspace that was asked for. Seeds may lie outside.
@@ -31,8 +33,9 @@ impl Kept {
     pub(super) fn from_found(found: FoundForm) -> Self {
         let FoundForm { nest, found } = found;
         let (status, value, bound) = (found.status, found.value(), found.bound);
+        let bound_edp = found.bound_edp;
         let choice = Choice { nest, mapping: found.mapping, certainty: None };
-        Self { status, value, bound, choice, is_inside: true, counts: found.counts }
+        Self { status, value, bound, bound_edp, choice, is_inside: true, counts: found.counts }
     }
 
     /// Latency of the choice \[cycle\]; `None` if no mapping runs.

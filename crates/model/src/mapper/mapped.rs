@@ -31,6 +31,8 @@ pub struct MappedLayer {
     pub value: Value,
     /// Latency and energy that no mapping is below.
     pub bound: Value,
+    /// Product of latency and energy that no mapping is below; at least that of `bound`.
+    pub bound_edp: f64,
     /// Certainty about the mapping.
     pub status: Status,
     /// Numbers of decided mappings; all 0 if the mapping was found for other places of its tensors.
@@ -53,6 +55,9 @@ pub struct MappedNetwork {
     pub dataflow: Option<Dataflow>,
 }
 
+/// Largest relative error of a product of sums.
+const ROUNDING: f64 = 1e-12;
+
 /// The loop nests of a layer, which run one after another, as one.
 pub(super) fn join(a: MappedLayer, b: MappedLayer) -> MappedLayer {
     let sum = |a: Value, b: Value| Value {
@@ -72,11 +77,16 @@ pub(super) fn join(a: MappedLayer, b: MappedLayer) -> MappedLayer {
         }
         _ => None,
     };
+    let bound = sum(a.bound, b.bound);
     MappedLayer {
         layer: a.layer,
         listed,
         value: sum(a.value, b.value),
-        bound: sum(a.bound, b.bound),
+        bound,
+        // By the inequality of Cauchy and Schwarz.
+        bound_edp: bound
+            .edp()
+            .max((a.bound_edp.sqrt() + b.bound_edp.sqrt()).powi(2) * (1.0 - ROUNDING)),
         status: if weight(a.status) >= weight(b.status) { a.status } else { b.status },
         counts: Counts {
             evaluated: a.counts.evaluated + b.counts.evaluated,

@@ -6,10 +6,12 @@
 
 mod bound;
 mod candidate;
+mod capacity;
 mod chooser;
 mod construct;
 mod contest;
 mod declared;
+mod estimate;
 mod exact;
 mod files;
 mod first_round;
@@ -22,6 +24,7 @@ mod networks;
 mod objective;
 mod on_accelerator;
 mod outer;
+mod plan;
 mod problem;
 mod question;
 pub mod row;
@@ -49,6 +52,7 @@ pub use search::{Effort, Found, Search, Status};
 pub use sizes::Sizes;
 pub use space::{AxisSet, LevelSpace, Mapspace};
 pub use store::{Section, Store};
+pub use version::current as choices_version;
 
 /// A small accelerator for tests.
 #[cfg(test)]

@@ -428,6 +428,7 @@ impl NetworkMapper {
             listed: self.listed(nest, machine),
             value: kept.value,
             bound: kept.bound,
+            bound_edp: kept.bound_edp,
             status: kept.status,
             counts: kept.counts,
             violation,
@@ -438,11 +439,13 @@ impl NetworkMapper {
     /// The part of a layer that was evaluated at other places than it was searched for.
     fn moved(&self, report: &NestReport) -> MappedLayer {
         let NestReport { written, nest, mapping, machine, evaluation, .. } = report;
+        let bound = bound::of_machine(written, machine);
         MappedLayer {
             layer: "".into(),
             listed: self.listed(written, machine),
             value: Value { cycles: evaluation.cycles, energy_pj: evaluation.energy.total() },
-            bound: bound::of_machine(written, machine),
+            bound,
+            bound_edp: bound.edp(),
             status: Status::Gap,
             counts: Counts::default(),
             violation: None,

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::cost::ChooserId;
 use crate::cost::loop_nest::{Choice, Choose, ChooseLayer, Listed, Machine, Nest, Offer};
-use crate::hardware::{Accelerator, Flexibility};
+use crate::hardware::{Accelerator, Flexibility, MappingObjective};
 
 use super::chooser::Chooser;
 use super::contest::Contest;
@@ -22,7 +23,12 @@ impl Choose for Chooser {
         if accelerator.flexibility == Flexibility::None {
             return None;
         }
-        let chooser = OnAccelerator::new(self, accelerator.clone())?;
+        let mut accelerator = accelerator.clone();
+        if accelerator.chooses_by_period() {
+            // A layer by itself has no period.
+            accelerator.mapping_objective = MappingObjective::Edp;
+        }
+        let chooser = OnAccelerator::new(self, accelerator)?;
         Some(Box::new(chooser))
     }
 }
@@ -88,6 +94,10 @@ impl ChooseLayer for OnAccelerator<'_> {
         }
         let objective = self.accelerator.mapping_objective;
         Contest { nest, machine, limits: &self.limits, objective, effort }.best(kept, others)
+    }
+
+    fn id(&self) -> ChooserId {
+        ChooserId { digest: self.section.question(), effort: self.chooser.effort.name() }
     }
 }
 

@@ -58,7 +58,7 @@ impl Group {
 }
 
 /// Most sizes of one axis.
-const MOST_SIZES: usize = 10;
+const MOST_SIZES: usize = 7;
 
 /// Most tiles of a skeleton that are looked at, without their channels.
 const MOST_TILES: f64 = 20_000.0;

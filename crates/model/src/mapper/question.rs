@@ -60,11 +60,15 @@ impl Question<'_> {
             return Err("a tile of a mapping does not fit into its memory");
         }
         let bound = kept.bound;
-        if value.cycles < bound.cycles || value.energy_pj < bound.energy_pj * (1.0 - ROUNDING) {
+        let least = 1.0 - ROUNDING;
+        if value.cycles < bound.cycles
+            || value.energy_pj < bound.energy_pj * least
+            || value.edp() < kept.bound_edp * least
+        {
             return Err("a mapping costs less than its bound");
         }
         let attains = value.cycles <= bound.cycles || value.energy_pj <= bound.energy_pj;
-        if kept.status == Status::OptimalByBound && !attains && value.edp() > bound.edp() {
+        if kept.status == Status::OptimalByBound && !attains && value.edp() > kept.bound_edp {
             return Err("a mapping does not attain its bound");
         }
         if kept.is_inside && !self.contains(&kept.choice) {

@@ -1,11 +1,11 @@
 //! Choices as lines of text, for tables of mappings.
 //!
 //! A line has the layer, the tensors that are resident, the free shared memory, what is known of the choice, its
-//! latency \[cycle\] and energy \[pJ\], the bounds of both, whether it lies in the mapspace that was asked for,
+//! latency \[cycle\] and energy \[pJ\], the bounds of both and of their product, whether it lies in the mapspace that was asked for,
 //! numbers of decided mappings, the form and the mapping, separated by spaces:
 //!
 //! ```text
-//! 1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 gap 90000 1e9 28224 9e8 inside - = 16:C16,X1s 16:K1s
+//! 1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 gap 90000 1e9 28224 9e8 2.6e13 inside - = 16:C16,X1s 16:K1s
 //! ```
 //!
 //! The first three are the key of the line.
@@ -50,7 +50,7 @@ pub(super) fn split(line: &str) -> Option<(&str, &str)> {
 pub fn write(key: &LayerKey, kept: &Kept) -> String {
     let mut line = self::key(key);
     let status = STATUS.iter().find(|(_, status)| *status == kept.status).map_or("", |it| it.0);
-    let Kept { value, bound, choice, .. } = kept;
+    let Kept { value, bound, bound_edp, choice, .. } = kept;
     let place = if kept.is_inside { INSIDE } else { OUTSIDE };
     let Counts { evaluated, infeasible, excluded, best } = kept.counts;
     let counts = match kept.counts == Counts::default() {
@@ -61,7 +61,7 @@ pub fn write(key: &LayerKey, kept: &Kept) -> String {
     // Writing to a string does not fail.
     let _ = write!(
         line,
-        " {status} {} {} {} {} {place} {counts} {form}",
+        " {status} {} {} {} {} {bound_edp} {place} {counts} {form}",
         value.cycles, value.energy_pj, bound.cycles, bound.energy_pj
     );
     line.push_str(&mapping(&choice.mapping));
@@ -114,6 +114,8 @@ pub(super) fn read(line: &str, machine: &Machine) -> Option<(LayerKey, Kept)> {
     let status = STATUS.iter().find(|(name, _)| *name == status)?.1;
     let value = read_value(&mut words)?;
     let bound = read_value(&mut words)?;
+    let bound_edp =
+        words.next()?.parse().ok().filter(|edp: &f64| edp.is_finite() && *edp >= 0.0)?;
     let is_inside = match words.next()? {
         INSIDE => true,
         OUTSIDE => false,
@@ -133,7 +135,7 @@ pub(super) fn read(line: &str, machine: &Machine) -> Option<(LayerKey, Kept)> {
     }
     let mapping = read_mapping(&form, machine, words)?;
     let choice = Choice { nest: form, mapping, certainty: None };
-    Some((key, Kept { status, value, bound, choice, is_inside, counts }))
+    Some((key, Kept { status, value, bound, bound_edp, choice, is_inside, counts }))
 }
 
 /// Lines with choices of a file.
@@ -239,10 +241,10 @@ mod tests {
     #[test]
     fn lines_are_read_as_they_are_written() {
         let lines = [
-            "1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 gap 9 1.5 8 0.1 inside - = 16:C16,Y1,X1s 16:K1s 16:C1s",
-            "1,1,8,3,1,1,7,7/1,1,7,0/1,1,7,0 io 1024 bound 8 2 8 2 outside - 1,1,8,147,1,1,1,1/1,1,1,0/1,1,1,0 4:K2s 2:",
-            "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - 1024 enumerated 9 1.5 8 0.1 inside 96,4,0,17 = dram:K4 4:K1s",
-            "1,8,1,1,9,9,3,3/1,1,9,1/1,1,9,1/d - - none 8 2 8 2 inside - = 1:Y1",
+            "1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 gap 9 1.5 8 0.1 0.9 inside - = 16:C16,Y1,X1s 16:K1s 16:C1s",
+            "1,1,8,3,1,1,7,7/1,1,7,0/1,1,7,0 io 1024 bound 8 2 8 2 16 outside - 1,1,8,147,1,1,1,1/1,1,1,0/1,1,1,0 4:K2s 2:",
+            "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - 1024 enumerated 9 1.5 8 0.1 0.8 inside 96,4,0,17 = dram:K4 4:K1s",
+            "1,8,1,1,9,9,3,3/1,1,9,1/1,1,9,1/d - - none 8 2 8 2 16 inside - = 1:Y1",
         ];
         for line in lines {
             let (key, kept) = read(line, &Machine::new(4096)).expect("a line");
@@ -255,7 +257,7 @@ mod tests {
     #[test]
     fn lines_that_compute_something_else_are_no_choices() {
         let machine = Machine::new(1024);
-        let layer = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - gap 9 1 8 1 inside - =";
+        let layer = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - gap 9 1 8 1 8 inside - =";
         for mapping in [
             "",
             " 4",
@@ -271,7 +273,7 @@ mod tests {
         ] {
             assert!(read(&format!("{layer}{mapping}"), &machine).is_none(), "{mapping}");
         }
-        let other = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - gap 9 1 8 1 inside - 1,1,8,4,5,1,1,1/1,1,5,0/1,1,1,0 4:K2";
+        let other = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - gap 9 1 8 1 8 inside - 1,1,8,4,5,1,1,1/1,1,5,0/1,1,1,0 4:K2";
         assert!(read(other, &machine).is_none());
         for counts in ["1,2,3", "1,2,3,4,5", "x", ""] {
             let line = format!("{} 4:K2", layer.replace(" - =", &format!(" {counts} =")));

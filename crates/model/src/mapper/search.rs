@@ -4,9 +4,10 @@ use crate::cost::loop_nest::{Evaluation, Machine, Mapping, Nest};
 
 use super::bound;
 use super::candidate::Candidate;
+use super::capacity::{self, Bound};
 use super::construct::construct;
 use super::exact::{Counts, Exact, Incumbent, Rules, compare};
-use super::improve::{Improve, Place};
+use super::improve::{Improve, Judge, Place};
 use super::objective::{Objective, Value};
 use super::outer::{Tile, tiles as tiles_of};
 use super::problem::{Limits, Problem, Score};
@@ -18,7 +19,7 @@ use super::space::Mapspace;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Effort {
-    /// Evaluations of the first pass that improve constructed mappings.
+    /// Evaluations of the first pass for a short layer.
     pub evaluations: u64,
     /// Choices that exact search may visit; 0 leaves it out.
     pub exact: u64,
@@ -26,8 +27,8 @@ pub struct Effort {
     pub starts: usize,
     /// Number of passes.
     pub passes: u32,
-    /// Cycles of the lower bound of a layer for which its last pass may make one more evaluation; 0 for
-    /// none. What takes most time is searched longest.
+    /// Cycles of the lower bound of a long layer for each evaluation of the first pass; 0 if the length of a
+    /// layer does not matter. What takes most time is searched longest.
     pub cycles_per_evaluation: u64,
 }
 
@@ -48,21 +49,20 @@ impl Effort {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|&(_, effort)| effort)
     }
 
-    /// Evaluations of the last pass, without those of long layers.
-    pub(super) const fn last_evaluations(self) -> u64 {
-        self.evaluations.saturating_mul(GROWTH.pow(self.passes.saturating_sub(1)))
+    /// Evaluations of the last pass for a layer that takes at least these cycles.
+    pub(super) fn last_evaluations(self, cycles: u64) -> u64 {
+        self.evaluations_of(self.passes.saturating_sub(1), cycles)
     }
 
     /// Evaluations of a pass for a layer that takes at least these cycles.
     fn evaluations_of(self, pass: u32, cycles: u64) -> u64 {
         let own = self.evaluations.saturating_mul(GROWTH.pow(pass));
-        let is_last = pass > 0 && pass + 1 == self.passes.min(DEFAULT_PASSES);
-        let more = if is_last { cycles.checked_div(self.cycles_per_evaluation) } else { None };
-        own + more.unwrap_or(0).min(MOST_MORE * own)
+        let of_length = cycles.checked_div(self.cycles_per_evaluation).unwrap_or(0);
+        of_length.saturating_mul(GROWTH.pow(pass)).clamp(own, own.saturating_mul(MOST_TIMES))
     }
 
     const fn of_passes(passes: u32, exact: u64) -> Self {
-        Self { evaluations: 150, exact, starts: 6, passes, cycles_per_evaluation: 200 }
+        Self { evaluations: 20, exact, starts: 6, passes, cycles_per_evaluation: 2000 }
     }
 
     /// Only the first pass.
@@ -89,8 +89,8 @@ impl Default for Effort {
     }
 }
 
-/// Most evaluations that the length of a layer adds, for one of the effort.
-const MOST_MORE: u64 = 20;
+/// Most evaluations of a long layer, for one of a short layer.
+const MOST_TIMES: u64 = 40;
 
 /// Certainty about the best mapping that a search found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,6 +116,8 @@ pub struct Found {
     pub evaluation: Evaluation,
     /// Latency and energy that no mapping of the mapspace is below.
     pub bound: Value,
+    /// Product of latency and energy that no mapping of the mapspace is below; at least that of `bound`.
+    pub bound_edp: f64,
     /// Certainty about the mapping.
     pub status: Status,
     /// Numbers of decided mappings.
@@ -285,7 +287,7 @@ impl<'a> Work<'a> {
             of_form.seed(seed);
             return None;
         }
-        Some(Climb { form, place: of_form.place(seed.clone())? })
+        Some(Climb { form, place: of_form.place(seed.clone(), Judge::Model)? })
     }
 
     /// Climbs from seeds and `starts` in passes of more and more work.
@@ -309,6 +311,9 @@ impl<'a> Work<'a> {
             self.start(start, None, climbs);
         }
         self.rounds(climbs, most, budget);
+        if self.is_done() {
+            return;
+        }
         let above = self.moves_too_much();
         let mut tiles = Vec::new();
         for start in starts.iter().take(1 + most / 4) {
@@ -333,27 +338,50 @@ impl<'a> Work<'a> {
         climbs.truncate(1);
     }
 
-    /// Rounds of climbs of at most `budget` evaluations, each with a fourth of the places of the one before
-    /// it.
+    /// Climbs by the estimate, and then by the cost model with at most `budget` evaluations, from the best places
+    /// of both.
     fn rounds(&mut self, climbs: &mut Vec<Climb>, most: usize, budget: u64) {
+        if self.is_done() {
+            return;
+        }
+        let estimated = |climb: &Climb, work: &mut Self| {
+            let place = work.climbs_of[climb.form].place(climb.place.at.clone(), Judge::Estimate);
+            Some(Climb { form: climb.form, place: place? })
+        };
+        let mut high: Vec<_> = climbs.iter().filter_map(|it| estimated(it, self)).collect();
+        self.rounds_by(&mut high, most, budget * ESTIMATES, Judge::Estimate);
+        for climb in high.iter_mut().take(POLISHED) {
+            self.climbs_of[climb.form].polish(&mut climb.place, 2 * budget * ESTIMATES);
+        }
+        for climb in high.into_iter().take(1 + most / 2) {
+            let place = self.climbs_of[climb.form].place(climb.place.at, Judge::Model);
+            climbs.extend(place.map(|place| Climb { form: climb.form, place }));
+        }
+        self.rounds_by(climbs, most, budget, Judge::Model);
+    }
+
+    /// Rounds of climbs, each with a fourth of the places of the one before it. The places stay, the lowest first.
+    fn rounds_by(&mut self, climbs: &mut [Climb], most: usize, budget: u64, judge: Judge) {
+        let lowest_first = |a: &Climb, b: &Climb| a.place.height.compare(&b.place.height);
         for (round, heat) in HEATS.into_iter().enumerate() {
-            climbs.sort_by(|a, b| a.place.height.compare(&b.place.height));
-            climbs.truncate((most.max(1) >> (2 * round)).max(1));
-            let share = budget / HEATS.len() as u64 / climbs.len().max(1) as u64;
-            for climb in &mut *climbs {
+            climbs.sort_by(lowest_first);
+            let places = (most.max(1) >> (2 * round)).clamp(1, climbs.len().max(1));
+            let share = budget / HEATS.len() as u64 / places as u64;
+            for climb in climbs.iter_mut().take(places) {
                 if self.is_done() {
                     return;
                 }
-                self.climbs_of[climb.form].climb(&mut climb.place, heat, share, self.target);
+                self.climbs_of[climb.form].climb(&mut climb.place, heat, share, self.target, judge);
             }
         }
+        climbs.sort_by(lowest_first);
     }
 
     /// Constructs a mapping of a skeleton, with the outermost levels if they are known.
     fn start(&mut self, start: &Start, outer: Option<&Tile>, climbs: &mut Vec<Climb>) {
         let Start { form, skeleton } = *start;
         let first = construct(&self.forms[form], skeleton.units(), skeleton.axes(), outer);
-        let place = self.climbs_of[form].place(first);
+        let place = self.climbs_of[form].place(first, Judge::Model);
         climbs.extend(place.map(|place| Climb { form, place }));
     }
 
@@ -410,19 +438,30 @@ impl<'a> Work<'a> {
         // A seed that is no mapping of the mapspace may be faster than all of those.
         let least = if score.excess == 0 { score.value.cycles } else { u64::MAX };
         let bound = Value { cycles: floor.cycles.max(self.bound.cycles.min(least)), ..self.bound };
+        let Bound { value: bound, edp: bound_edp } = match score.excess {
+            0 => capacity::bounds(self.forms, bound, &score.value),
+            _ => Bound::of(bound),
+        };
         let mapping = best.mapping(problem.nest, problem.machine)?;
         let evaluation = problem.evaluate(&mapping)?;
         let attains = problem.objective.allows(&score.value)
-            && problem.objective.of(&score.value) <= problem.objective.of(&bound);
+            && problem.objective.of(&score.value)
+                <= Bound { value: bound, edp: bound_edp }.of_objective(problem.objective);
         let status = match () {
             () if score.excess > 0 => Status::NoLegalMapping,
             () if attains => Status::OptimalByBound,
             () if enumerated => Status::OptimalByEnumeration,
             () => Status::Gap,
         };
-        Some((form, Found { mapping, evaluation, bound, status, counts }))
+        Some((form, Found { mapping, evaluation, bound, bound_edp, status, counts }))
     }
 }
+
+/// Heights by the estimate for one by the cost model.
+const ESTIMATES: u64 = 8;
+
+/// Number of climbs by the estimate that are polished.
+const POLISHED: usize = 2;
 
 /// Heats of the rounds of climbs of a pass.
 const HEATS: [f64; 3] = [0.02, 0.1, 0.1];

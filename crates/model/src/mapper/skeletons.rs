@@ -32,6 +32,11 @@ impl OwnSkeleton {
         &self.units[..self.n_levels]
     }
 
+    /// Number of levels on chip.
+    pub(super) fn n_on_chip(&self) -> usize {
+        self.n_levels - usize::from(self.has_off_chip)
+    }
+
     /// Axis that every level spreads.
     pub(super) fn axes(&self) -> &[Option<Axis>] {
         &self.axes[..self.n_levels]
@@ -45,6 +50,15 @@ impl OwnSkeleton {
         under.axes[1..].copy_from_slice(&self.axes[..Mapping::MAX_LEVELS - 1]);
         (under.units[0], under.axes[0]) = (1, None);
         Some(under)
+    }
+
+    /// The same skeleton with a level 0 of one working unit.
+    pub(super) fn unspread(&self, problem: &Problem) -> Self {
+        let mut unspread = *self;
+        (unspread.units[0], unspread.axes[0]) = (1, None);
+        let compute = unspread.as_ref();
+        let compute = compute.compute_cycles(problem.nest.extents(), problem.machine.rate);
+        Self { compute, ..unspread }
     }
 
     pub(super) fn as_ref(&self) -> Skeleton<'_> {

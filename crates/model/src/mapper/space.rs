@@ -38,6 +38,16 @@ impl AxisSet {
         Self(self.0 & !(1 << axis as u8))
     }
 
+    /// Axes of both sets.
+    pub(super) const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Axes of either set.
+    pub(super) const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// Axes of the set, in the order of [`Axis::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Axis> {
         Axis::ALL.into_iter().filter(move |&axis| self.contains(axis))

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::cost::loop_nest::Machine;
-use crate::digest::Digest;
+use crate::digest::{Digest, FastDigest};
 use crate::hardware::Accelerator;
 
 use super::files;
@@ -169,6 +169,8 @@ pub struct Section {
     version: Version,
     /// Name of its file, without its ending.
     name: OnceLock<String>,
+    /// Digest of the key.
+    question: OnceLock<FastDigest>,
     /// Contents of the file of the table.
     shipped: Option<Shipped>,
     /// Path and contents of the file of the folder.
@@ -197,6 +199,7 @@ impl Section {
             key: Box::default(),
             version: || "",
             name: OnceLock::new(),
+            question: OnceLock::new(),
             shipped: None,
             file: None,
             state: Mutex::default(),
@@ -210,6 +213,11 @@ impl Section {
             let text = format!("{} {}", (self.version)(), self.key);
             Digest::compute(text.as_bytes()).hex()[..32].into()
         })
+    }
+
+    /// Digest of everything that its choices depend on but the version.
+    pub(super) fn question(&self) -> FastDigest {
+        *self.question.get_or_init(|| FastDigest::of_text(&self.key))
     }
 
     /// The section with its file of a table and that of a folder.

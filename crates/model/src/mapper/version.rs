@@ -21,8 +21,9 @@ use super::row;
 use super::search::Effort;
 use super::store::Store;
 
-/// The version of this program. The first call computes it, in less time than the search for one layer takes.
-pub(super) fn current() -> &'static str {
+/// The version of cost model and search of this program: choices of another one may differ. The first call computes
+/// it, in less time than the search for one layer takes.
+pub fn current() -> &'static str {
     static VERSION: OnceLock<String> = OnceLock::new();
     // Work that is cancelled unwinds and leaves the cell empty.
     VERSION.get_or_init(compute)
@@ -167,7 +168,7 @@ fn searched() -> Vec<(Nest, Flexibility)> {
 /// What is chosen for tiny layers by each objective.
 fn choices() -> String {
     let Some(accelerator) = accelerator() else { return String::new() };
-    let objectives = MappingObjective::ALL.map(|(_, objective)| objective);
+    let objectives = MappingObjective::OF_LAYERS;
     let mut text = String::new();
     for (at, (nest, flexibility)) in searched().into_iter().enumerate() {
         let mapping_objective = objectives[at % objectives.len()];

@@ -11,9 +11,11 @@ mod shapes;
 mod tensor;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
+
+use crate::digest::FastDigest;
 
 pub use bits::Bits;
 pub use operator::{
@@ -102,7 +104,7 @@ pub enum Source {
 }
 
 /// One layer of a network.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Layer {
     /// Name, unique within the network in the shipped tables.
     pub name: Box<str>,
@@ -159,7 +161,21 @@ struct Layers {
     bits: Vec<Bits>,
     /// Index into `operators` for every layer.
     operator_of: Vec<u32>,
+    digest: Digest,
 }
+
+/// Digest of layers, which is computed when it is first asked for.
+#[derive(Debug, Default)]
+struct Digest(OnceLock<FastDigest>);
+
+impl PartialEq for Digest {
+    /// Equal layers have equal digests, computed or not.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Digest {}
 
 /// Whether the layers of a network and their sources are all that lies between its tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -213,7 +229,8 @@ impl Network {
             });
             operator_of.push(at);
         }
-        let layers = Arc::new(Layers { layers, operators, bits, operator_of });
+        let digest = Digest::default();
+        let layers = Arc::new(Layers { layers, operators, bits, operator_of, digest });
         let (connections, parameters) = (Connections::default(), Arc::default());
         Ok(Self { name, layers, connections, parameters })
     }
@@ -284,6 +301,12 @@ impl Network {
     /// Layers in execution order.
     pub fn layers(&self) -> &[Layer] {
         &self.layers.layers
+    }
+
+    /// Digest of the layers with their sources.
+    pub fn digest(&self) -> FastDigest {
+        let Layers { layers, digest, .. } = &*self.layers;
+        *digest.0.get_or_init(|| FastDigest::of_value(layers))
     }
 
     /// Distinct operators in order of first use. An operator occurs again for other widths of its data.

@@ -2,9 +2,10 @@
 //! accelerators do.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::table::{Style, new_table, render, with_half_width};
-use xrsim_model::cost::{CostModel, Quantity};
+use xrsim_model::cost::{CostModel, CostTable, Quantity};
 use xrsim_model::ids::{AccelId, ModelId, RequestId};
 use xrsim_model::statistics::{PairedDifference, Summary};
 use xrsim_model::trace::Outcome;
@@ -33,6 +34,8 @@ pub struct WholeRun<'p> {
     span_ms: f64,
     /// How often each layer ran to its end, and its costs.
     layers: BTreeMap<(ModelId, AccelId), Vec<LayerUse>>,
+    /// Costs of the last replication.
+    costs: Option<Arc<CostTable>>,
 }
 
 /// Requests of one model.
@@ -73,6 +76,7 @@ impl<'p> WholeRun<'p> {
             busy_ms: vec![vec![0.0; names.len()]; n_accelerators],
             span_ms: 0.0,
             layers: BTreeMap::new(),
+            costs: None,
             names,
         }
     }
@@ -106,6 +110,7 @@ impl<'p> WholeRun<'p> {
             *busy += end.saturating_since(interval.start).as_ms();
         }
         self.span_ms += last.as_ms();
+        self.costs = Some(Arc::clone(&result.costs));
     }
 
     /// Adds the layers that a request ran to their end.
@@ -308,8 +313,9 @@ impl Bounds<'_, '_> {
         let Self { run, cost_model, known } = self;
         let bounds = known.entry((model, accelerator)).or_insert_with(|| {
             let network = &run.plan.scenario.model(model).unit.network;
-            let place = &run.plan.system.accelerators()[accelerator.index()];
-            let layers = cost_model.explain_network(network, place).unwrap_or_default();
+            let limit = run.costs.as_ref().and_then(|it| it.limit_cycles(model, accelerator));
+            let place = run.plan.system.accelerators()[accelerator.index()].within(limit);
+            let layers = cost_model.explain_network(network, &place).unwrap_or_default();
             let bound = |layer: &Vec<(&str, Quantity)>| {
                 let found = layer.iter().find(|(name, _)| *name == "bound");
                 match found {

@@ -253,6 +253,15 @@ impl Space {
         }
     }
 
+    /// An accelerator of each chip, or every one of a list of systems.
+    pub fn samples(&self) -> impl Iterator<Item = Accelerator> {
+        let is_first = |&index: &usize| {
+            let is_of_chip = |other: usize| self.types[other].chip == self.types[index].chip;
+            index == 0 || !self.listed.is_empty() || !is_of_chip(index - 1)
+        };
+        (0..self.types.len()).filter(is_first).map(|index| self.accelerator(index))
+    }
+
     /// The accelerator of type `index`, if it can be built.
     pub(crate) fn checked_accelerator(&self, index: usize) -> Option<Accelerator> {
         let accelerator = self.accelerator(index);

@@ -16,7 +16,7 @@ use crate::schedule::Policy;
 use crate::score::{self, Score};
 use xrsim_model::column::Column;
 use xrsim_model::cost::library::CostLibrary;
-use xrsim_model::cost::{CostModel, CostTable};
+use xrsim_model::cost::{ChosenMappings, CostModel, CostTable};
 use xrsim_model::ids::ModelId;
 use xrsim_model::parallel;
 
@@ -104,6 +104,8 @@ pub struct Replication {
 pub struct Configuration {
     /// The run, whose policy and replication do not count.
     pub plan: Plan,
+    /// Whether its costs were computed, so that it can be run.
+    is_costed: bool,
     /// Replications so far, or why there are none.
     pub replications: Result<Vec<Replication>, RunError>,
     /// Metrics of every policy, means over the replications so far.
@@ -139,12 +141,16 @@ impl Comparison {
         cost_model: &dyn CostModel,
         is_run: impl Fn(usize) -> bool,
     ) -> Self {
-        let run = plans.iter().enumerate().filter(|(index, _)| is_run(*index));
-        let library = CostLibrary::evaluate(cost_model, pairs(run.map(|(_, plan)| plan)));
         let metrics = vec![MeanMetrics::default(); policies.len()];
-        let configuration =
-            |plan| Configuration { plan, replications: Ok(Vec::new()), metrics: metrics.clone() };
-        let configurations = plans.into_iter().map(configuration).collect();
+        let configuration = |(index, plan)| Configuration {
+            plan,
+            is_costed: is_run(index),
+            replications: Ok(Vec::new()),
+            metrics: metrics.clone(),
+        };
+        let configurations: Vec<_> = plans.into_iter().enumerate().map(configuration).collect();
+        let costed = configurations.iter().filter(|it| it.is_costed);
+        let library = CostLibrary::evaluate(cost_model, pairs(costed.map(|it| &it.plan)));
         Self { policies, triggers, library, configurations, n_replications: 0 }
     }
 
@@ -156,6 +162,14 @@ impl Comparison {
     /// Every configuration, in the order given.
     pub fn configurations(&self) -> &[Configuration] {
         &self.configurations
+    }
+
+    /// Mappings that accelerators chose in the configurations whose costs were computed.
+    pub fn chosen_mappings(&self) -> ChosenMappings {
+        let mut chosen = ChosenMappings::default();
+        let costed = self.configurations.iter().filter(|it| it.is_costed);
+        self.library.note(pairs(costed.map(|it| &it.plan)), &mut chosen);
+        chosen
     }
 
     /// Replications so far.

@@ -22,8 +22,8 @@ use crate::plan::{Plan, Semantics};
 use crate::schedule::PolicyFailure;
 use crate::score::{self, InferenceScore, Scorecard};
 use xrsim_model::cancel;
-use xrsim_model::cost::CostError;
 use xrsim_model::cost::library::CostLibrary;
+use xrsim_model::cost::{ChosenLog, CostError};
 use xrsim_model::cost::{CostModel, CostTable};
 use xrsim_model::hardware::System;
 use xrsim_model::parallel;
@@ -167,6 +167,8 @@ pub struct Scorer<'m> {
     /// Costs for runs that need no layers, which are most runs.
     totals: CostLibrary,
     layers: CostLibrary,
+    /// Gets the mappings of runs before they are made.
+    chosen: Option<&'m ChosenLog>,
 }
 
 impl<'m> Scorer<'m> {
@@ -176,7 +178,14 @@ impl<'m> Scorer<'m> {
             cost_model,
             totals: CostLibrary::totals(cost_model),
             layers: CostLibrary::layers(cost_model),
+            chosen: None,
         }
+    }
+
+    /// The same scorer, which adds the mappings of runs to `chosen` before it makes them.
+    #[must_use]
+    pub fn noting(self, chosen: &'m ChosenLog) -> Self {
+        Self { chosen: Some(chosen), ..self }
     }
 
     /// Makes the runs in parallel and returns their scores in order.
@@ -203,6 +212,10 @@ impl<'m> Scorer<'m> {
         let with = |layers| plans.iter().copied().filter(move |it| it.needs_layers() == layers);
         self.totals.extend(self.cost_model, pairs(with(false)));
         self.layers.extend(self.cost_model, pairs(with(true)));
+        if let Some(chosen) = self.chosen {
+            chosen.note(|chosen| self.totals.note(pairs(with(false)), chosen));
+            chosen.note(|chosen| self.layers.note(pairs(with(true)), chosen));
+        }
     }
 
     fn library(&self, plan: &Plan) -> &CostLibrary {

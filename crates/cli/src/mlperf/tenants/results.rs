@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use xrsim_mlperf::benchmark::{MultiTenantResult, TenantResult, TestOptions, Trial};
 use xrsim_mlperf::logs::{LoggedRun, files};
+use xrsim_mlperf::sut::Tenant;
 use xrsim_report::mlperf::{TENANT_COLUMNS, verdict};
 
 use super::super::super::message::Failure;
@@ -140,18 +141,22 @@ impl Results<'_> {
             })
         });
         let trial = |trial: &Trial| json!({"factor": trial.value, "passes": trial.passes});
-        let (flexibility, objective) = self.accelerators.mapping();
-        record::of_results(json!({
+        let mut record = record::of_results(json!({
             "round": self.options.round.name, "system": self.system,
             "cost_model": self.accelerators.costs.name,
-            "flexibility": flexibility, "mapping_objective": objective,
             "scheduler": &**self.accelerators.scheduler.label(),
             "factor": self.measured.factor,
             "trials": self.measured.trials.iter().map(trial).collect::<Vec<_>>(),
             "beside_score": self.measured.background.map(|it| it.with_queries.score_executed_mean),
             "beside_score_alone": self.measured.background.map(|it| it.alone.score_executed_mean),
             "inputs_sha256": self.inputs, "tenants": tenants.collect::<Vec<Value>>(),
-        }))
+        }));
+        let networks = self.rows().map(|(_, asked, _)| {
+            let Tenant { network, batching, .. } = &asked.tenant;
+            (&**network, batching.max)
+        });
+        self.accelerators.record(networks, &mut record);
+        record
     }
 
     /// Writes a folder for each tenant and the table of all tenants.

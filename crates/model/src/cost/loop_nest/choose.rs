@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::hardware::Accelerator;
 use crate::model::Network;
 
-use super::super::{Certainty, ChoiceDigest};
+use super::super::{Certainty, ChooserId};
 use super::relatives::Relatives;
 use super::{Evaluation, Level, Machine, Mapping, Nest, Widths, Window};
+use crate::digest::FastDigest;
 
 /// A form of a layer and the mapping with which an accelerator computes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,15 +24,15 @@ pub struct Choice {
 
 impl Choice {
     /// Digest of form and mapping.
-    pub fn digest(&self) -> ChoiceDigest {
-        let mut digest = ChoiceDigest::default();
+    pub fn digest(&self) -> FastDigest {
+        let mut digest = FastDigest::default();
         add_choice(&mut digest, &self.nest, &self.mapping);
         digest
     }
 }
 
 /// Adds a form and its mapping to a digest.
-pub(super) fn add_choice(digest: &mut ChoiceDigest, nest: &Nest, mapping: &Mapping) {
+pub(super) fn add_choice(digest: &mut FastDigest, nest: &Nest, mapping: &Mapping) {
     nest.extents().iter().for_each(|extent| digest.add(*extent));
     for Window { stride, dilation, stored, padding } in *nest.windows() {
         [stride, dilation, stored, padding].into_iter().for_each(|it| digest.add(it));
@@ -135,5 +136,10 @@ pub trait ChooseLayer {
         _evaluation: &Evaluation,
         _machine: &Machine,
     ) {
+    }
+
+    /// The accelerator and the effort, for records. A rule that does not say is not told from others.
+    fn id(&self) -> ChooserId {
+        ChooserId::default()
     }
 }

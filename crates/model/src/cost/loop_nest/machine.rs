@@ -24,6 +24,11 @@ impl Bandwidth {
         NonZeroU64::new(bytes_per_cycle.min(Self::MAX)).map(|bytes| Self(Some(bytes)))
     }
 
+    /// Bytes in a cycle.
+    pub(crate) fn bytes_per_cycle(self) -> f64 {
+        self.0.map_or(f64::INFINITY, |bandwidth| bandwidth.get() as f64)
+    }
+
     /// Cycles of a transfer of `bytes`, rounded up.
     pub fn cycles(self, bytes: u64) -> u64 {
         self.0.map_or(0, |bandwidth| bytes.div_ceil(bandwidth.get()))

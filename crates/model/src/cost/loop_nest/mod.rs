@@ -52,6 +52,7 @@ mod prepared;
 mod relatives;
 mod report;
 mod residency;
+mod rules;
 mod transition;
 mod vector;
 mod walk;

@@ -9,12 +9,14 @@ use crate::cancel;
 use crate::hardware::{Accelerator, LocalBuffers};
 use crate::model::{Network, Operator};
 
+use super::super::selection::{self, Candidate};
 use super::super::{Choices, CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost};
 use super::Machine;
 use super::choose::{Choose, ChooseLayer};
 use super::prepared::{MemoryContext, NestReport, PreparedNest, PreparedNetwork, PreparedOperator};
 use super::relatives::{Family, Relatives};
 use super::report::LayerReport;
+use super::rules::{self, LayerRules};
 
 /// Registry entry.
 pub(in crate::cost) const ENTRY: Entry = Entry {
@@ -174,6 +176,9 @@ fn report(
     accelerator: &Accelerator,
     rule: Option<&dyn Choose>,
 ) -> Result<LayerReport, Infeasible> {
+    if rule.is_some() && accelerator.chooses_by_period() {
+        return Err(Infeasible::NoPeriod);
+    }
     let chooser = rule.and_then(|rule| rule.on(accelerator));
     let (machine, chooser) = (Machine::from_accelerator(accelerator), chooser.as_deref());
     let mut prepared = PreparedOperator::new(operator, accelerator, &machine, chooser)?;
@@ -189,9 +194,7 @@ fn for_each_layer<T: Clone>(
     extract: impl Fn(&LayerReport) -> T,
 ) -> Result<Vec<T>, Infeasible> {
     cancel::check();
-    let chooser = rule.and_then(|rule| rule.in_network(accelerator, network));
-    let chooser = chooser.as_deref();
-    Ok(PreparedNetwork::new(network, accelerator, chooser)?.each_layer(chooser, extract))
+    with_rules(network, accelerator, rule, |prepared, rules| prepared.each_layer(rules, extract))
 }
 
 /// Cost of a network, with choices by `rule` if there is one.
@@ -203,28 +206,82 @@ fn network_cost(
     if let Some(relatives) = rule.and_then(Choose::relatives) {
         return relatives.cost(network, accelerator);
     }
-    let chooser = rule.and_then(|rule| rule.in_network(accelerator, network));
-    cost_by(network, accelerator, chooser.as_deref())
+    let candidates = rules::candidates(accelerator);
+    cost_by(network, accelerator, rules::of_all(rule, &candidates, network))
 }
 
-/// Cost of a network, with the choices of `chooser` if there is one.
+/// Cost of a network whose layers `all` these rules map, as the objective of the accelerator has it.
 pub(super) fn cost_by(
     network: &Network,
     accelerator: &Accelerator,
-    chooser: Option<&dyn ChooseLayer>,
+    all: Vec<Box<dyn ChooseLayer + '_>>,
 ) -> Result<NetworkCost, Infeasible> {
     cancel::check();
-    let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
-    if chooser.is_none() {
-        let layers = prepared.each_layer(None, |layer| layer.cost());
-        return Ok(NetworkCost::of_layers(layers, accelerator));
+    with_all(network, accelerator, all, |prepared, rules| {
+        if !rules.choose() {
+            let layers = prepared.each_layer(rules, |layer| layer.cost());
+            return NetworkCost::of_layers(layers, accelerator);
+        }
+        let of_layer = |it: &LayerReport| (it.cost(), it.choice.unwrap_or_default(), it.certainty);
+        let layers = prepared.each_layer(rules, of_layer);
+        let choices = layers.iter().map(|(_, choice, certainty)| (*choice, *certainty));
+        let choices =
+            Choices { selected: rules.selected, ..Choices::of_layers(rules.id(), choices) };
+        let costs = layers.iter().map(|(cost, ..)| *cost).collect();
+        NetworkCost { choices: Some(choices), ..NetworkCost::of_layers(costs, accelerator) }
+    })
+}
+
+/// `work` with a network on an accelerator and the rules of its layers, which are those of `rule` if there is one.
+fn with_rules<T>(
+    network: &Network,
+    accelerator: &Accelerator,
+    rule: Option<&dyn Choose>,
+    work: impl FnOnce(&mut PreparedNetwork<'_>, &LayerRules<'_>) -> T,
+) -> Result<T, Infeasible> {
+    let candidates = rules::candidates(accelerator);
+    with_all(network, accelerator, rules::of_all(rule, &candidates, network), work)
+}
+
+/// `work` with a network on an accelerator and `all` rules of its layers. With the objective `deadline`, residency is
+/// planned as for `edp` (docs/explanation/mapper.md, section 6.1).
+fn with_all<T>(
+    network: &Network,
+    accelerator: &Accelerator,
+    all: Vec<Box<dyn ChooseLayer + '_>>,
+    work: impl FnOnce(&mut PreparedNetwork<'_>, &LayerRules<'_>) -> T,
+) -> Result<T, Infeasible> {
+    let rules = LayerRules::first(all);
+    let mut prepared = PreparedNetwork::new(network, accelerator, rules.of(0))?;
+    let rules = match rules.choose() && accelerator.chooses_by_period() {
+        true => {
+            let limit = accelerator.mapping_deadline.cycles.ok_or(Infeasible::NoPeriod)?;
+            within(rules, limit, &mut prepared)
+        }
+        false => rules,
+    };
+    Ok(work(&mut prepared, &rules))
+}
+
+/// For each layer one of the rules, so that the network takes the least energy within `limit` \[cycle\].
+fn within<'a>(
+    mut rules: LayerRules<'a>,
+    limit: u64,
+    prepared: &mut PreparedNetwork<'_>,
+) -> LayerRules<'a> {
+    let n_layers = prepared.n_layers();
+    let mut layers: Vec<Vec<Candidate>> = vec![Vec::new(); n_layers];
+    for number in 0..rules.n_rules() {
+        rules = rules.with_layers(vec![number; n_layers]);
+        let costs = prepared.each_layer(&rules, |layer| layer.cost());
+        for (candidates, cost) in layers.iter_mut().zip(costs) {
+            candidates.push(Candidate { cycles: cost.cycles, energy_nj: cost.energy_nj });
+        }
     }
-    let of_layer = |it: &LayerReport| (it.cost(), it.choice.unwrap_or_default(), it.certainty);
-    let layers = prepared.each_layer(chooser, of_layer);
-    let choices = layers.iter().map(|(_, choice, certainty)| (*choice, *certainty));
-    let choices = Some(Choices::of_layers(choices));
-    let costs = layers.iter().map(|(cost, ..)| *cost).collect();
-    Ok(NetworkCost { choices, ..NetworkCost::of_layers(costs, accelerator) })
+    let found = selection::least_energy(&layers, limit);
+    rules = rules.with_layers(found.chosen);
+    rules.selected = Some(found.total);
+    rules
 }
 
 /// Costs of a network on accelerators without choices. Neighbours that differ in shared memory and DRAM bandwidth
@@ -239,7 +296,7 @@ fn networks(
             Ok(mut prepared) if !prepared.has_off_chip_loops() => {
                 costs.extend(alike.iter().map(|accelerator| {
                     prepared.move_to(accelerator);
-                    let layers = prepared.each_layer(None, |layer| layer.cost());
+                    let layers = prepared.each_layer(&LayerRules::none(), |it| it.cost());
                     Ok(NetworkCost::of_layers(layers, accelerator))
                 }));
             }
@@ -258,22 +315,27 @@ fn walk_alike(a: &Accelerator, b: &Accelerator) -> bool {
 }
 
 /// The least buffers that the layers of a network need (section 4.10), with choices by `rule`. Without choices
-/// the declared buffers have no effect.
+/// the declared buffers have no effect. With the objective `deadline` they hold every mapping among which a period
+/// decides.
 fn local_buffers(
     network: &Network,
     accelerator: &Accelerator,
     rule: Option<&dyn Choose>,
 ) -> Result<LocalBuffers, Infeasible> {
-    let chooser = rule.and_then(|rule| rule.in_network(accelerator, network));
-    let chooser = chooser.as_deref();
+    let candidates = rules::candidates(accelerator);
+    let all = rules::of_all(rule, &candidates, network);
+    let rules = LayerRules::first(all);
     let unlimited = accelerator.with_unlimited_buffers();
-    let accelerator = if chooser.is_some() { accelerator } else { &unlimited };
-    let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
+    let accelerator = if rules.choose() { accelerator } else { &unlimited };
+    let mut prepared = PreparedNetwork::new(network, accelerator, rules.of(0))?;
     let (mut buffers, mut seen) = (LocalBuffers::default(), HashSet::new());
     for index in 0..network.layers().len() {
         let (operator, context) = prepared.layer(index);
-        if seen.insert((network.operator_of()[index], context)) {
-            operator.set_context(&context, chooser);
+        if !seen.insert((network.operator_of()[index], context)) {
+            continue;
+        }
+        for rule in rules.each() {
+            operator.set_context(&context, rule);
             for PreparedNest { mapping, walk, .. } in &operator.nests {
                 buffers.hold(walk.levels(mapping).iter().map(|level| level.unit_bytes));
             }
@@ -298,10 +360,7 @@ pub fn nests_of_layer(
     accelerator: &Accelerator,
     rule: Option<&dyn Choose>,
 ) -> Result<Vec<NestReport>, Infeasible> {
-    let chooser = rule.and_then(|rule| rule.in_network(accelerator, network));
-    let chooser = chooser.as_deref();
-    let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
-    Ok(prepared.nests(layer, chooser))
+    with_rules(network, accelerator, rule, |prepared, rules| prepared.nests(layer, rules))
 }
 
 /// The loop nests of every layer of a network, indexed by layer, as [`nests_of_layer`] has them.
@@ -314,8 +373,8 @@ pub fn nests_of_network(
     accelerator: &Accelerator,
     rule: Option<&dyn Choose>,
 ) -> Result<Vec<Vec<NestReport>>, Infeasible> {
-    let chooser = rule.and_then(|rule| rule.in_network(accelerator, network));
-    let chooser = chooser.as_deref();
-    let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
-    Ok((0..network.layers().len()).map(|layer| prepared.nests(layer, chooser)).collect())
+    let layers = 0..network.layers().len();
+    with_rules(network, accelerator, rule, |prepared, rules| {
+        layers.map(|layer| prepared.nests(layer, rules)).collect()
+    })
 }

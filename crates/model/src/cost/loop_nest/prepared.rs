@@ -9,14 +9,16 @@ use crate::model::{
 };
 use crate::units::Bytes;
 
-use super::super::{Certainty, ChoiceDigest, Infeasible};
+use super::super::{Certainty, Infeasible};
 use super::choose::{Choice, ChooseLayer, add_choice};
 use super::nest::{outputs, weights};
 use super::report::LayerReport;
 use super::residency::{self, Residency, SharedMemoryNeed};
+use super::rules::LayerRules;
 use super::{
     Evaluation, Illegal, Listed, Machine, Mapping, Nest, Walk, dram, lower, off_chip, vector,
 };
+use crate::digest::FastDigest;
 
 /// Shared memory as a layer finds it: which of its tensors are resident, and how much other tensors
 /// occupy (section 6.6).
@@ -223,8 +225,8 @@ impl<'a> PreparedOperator<'a> {
     }
 
     /// Digest of the forms and mappings of all loop nests.
-    fn choice(&self) -> ChoiceDigest {
-        let mut digest = ChoiceDigest::default();
+    fn choice(&self) -> FastDigest {
+        let mut digest = FastDigest::default();
         self.nests.iter().for_each(|it| add_choice(&mut digest, &it.nest, &it.mapping));
         digest
     }
@@ -342,11 +344,11 @@ impl<'a> PreparedNetwork<'a> {
         nests.any(|nest| nest.mapping.off_chip().is_some())
     }
 
-    /// `extract` of the report of every layer, in execution order. Layers with equal operator and context
+    /// `extract` of the report of every layer, in execution order. Layers with equal operator, context and rule
     /// are evaluated once.
     pub(super) fn each_layer<T: Clone>(
         &mut self,
-        chooser: Option<&dyn ChooseLayer>,
+        rules: &LayerRules<'_>,
         extract: impl Fn(&LayerReport) -> T,
     ) -> Vec<T> {
         let mut known = HashMap::new();
@@ -354,10 +356,15 @@ impl<'a> PreparedNetwork<'a> {
         let evaluate = |index: usize| {
             let at = network.operator_of()[index];
             let (operator, context) = self.layer(index);
-            let report = || extract(&operator.report(&context, chooser));
-            known.entry((at, context)).or_insert_with(report).clone()
+            let report = || extract(&operator.report(&context, rules.of(index)));
+            known.entry((at, context, rules.number_of(index))).or_insert_with(report).clone()
         };
         (0..network.layers().len()).map(evaluate).collect()
+    }
+
+    /// Number of layers.
+    pub(super) fn n_layers(&self) -> usize {
+        self.network.layers().len()
     }
 
     /// The prepared operator of a layer, and the context of the layer.
@@ -370,13 +377,9 @@ impl<'a> PreparedNetwork<'a> {
 
 impl PreparedNetwork<'_> {
     /// The loop nests of a layer in its context.
-    pub(super) fn nests(
-        &mut self,
-        layer: usize,
-        chooser: Option<&dyn ChooseLayer>,
-    ) -> Vec<NestReport> {
+    pub(super) fn nests(&mut self, layer: usize, rules: &LayerRules<'_>) -> Vec<NestReport> {
         let (operator, context) = self.layer(layer);
-        operator.set_context(&context, chooser);
+        operator.set_context(&context, rules.of(layer));
         let machine = &operator.machine;
         let report = |it: &PreparedNest| NestReport {
             written: it.written.clone().unwrap_or_else(|| it.nest.clone()),

@@ -3,8 +3,9 @@
 use crate::hardware::Widths;
 use crate::model::{PerTensor, TensorRole};
 
-use super::super::{Certainty, ChoiceDigest, Explanation, LayerCost, Quantity};
+use super::super::{Certainty, Explanation, LayerCost, Quantity};
 use super::{DramTraffic, EnergyPj, Evaluation, LayerBound, LevelCounts};
+use crate::digest::FastDigest;
 
 /// Counts, times and energy of one layer, summed over its loop nests.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -44,7 +45,7 @@ pub struct LayerReport {
     /// Certainty about the choice of its mappings; `None` if directives map a part of it.
     pub certainty: Option<Certainty>,
     /// Digest of its forms and mappings; `None` if the accelerator has no choice, or for an operator without MACs.
-    pub choice: Option<ChoiceDigest>,
+    pub choice: Option<FastDigest>,
 }
 
 impl LayerReport {

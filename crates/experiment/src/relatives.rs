@@ -142,11 +142,11 @@ fn more_of_anything_never_has_a_worse_mapping() {
             let all = family(&base);
             let among = ChosenLoopNest::among(chooser(), Family::new(&all, []));
             let alone = ChosenLoopNest::new(chooser());
-            for network in networks() {
-                let [n_worse, n_compared] = worse(&network, &all, &among);
+            for network in &networks()[..if cfg!(debug_assertions) { 1 } else { 2 }] {
+                let [n_worse, n_compared] = worse(network, &all, &among);
                 assert_eq!(n_worse, 0, "{style} {mapping_objective} {}", network.name());
                 assert!(n_compared > 500, "{n_compared} of {style}");
-                worse_alone += worse(&network, &all, &alone)[0];
+                worse_alone += worse(network, &all, &alone)[0];
             }
         }
     }

@@ -139,7 +139,6 @@ impl MappingObjective {
         match self {
             Self::Cycles => None,
             Self::Energy => Some(Objective::Energy),
-            // Layers by a limit of time have the candidates of `edp`.
             Self::Edp | Self::Deadline => Some(Objective::Edp),
         }
     }

@@ -128,11 +128,6 @@ pub trait ChooseLayer {
     /// order of `others`.
     fn choose_among(&self, nest: &Nest, machine: &Machine, others: &[Offer]) -> Option<Choice>;
 
-    /// The accelerator and the effort, for records. A rule that does not say is not told from others.
-    fn id(&self) -> ChooserId {
-        ChooserId::default()
-    }
-
     /// Takes note of the form and mapping with which the loop nest `written` runs, and of what they attain.
     fn note(
         &self,
@@ -142,24 +137,9 @@ pub trait ChooseLayer {
         _machine: &Machine,
     ) {
     }
-}
 
-impl ChooseLayer for &dyn ChooseLayer {
-    fn choose_among(&self, nest: &Nest, machine: &Machine, others: &[Offer]) -> Option<Choice> {
-        (**self).choose_among(nest, machine, others)
-    }
-
+    /// The accelerator and the effort, for records. A rule that does not say is not told from others.
     fn id(&self) -> ChooserId {
-        (**self).id()
-    }
-
-    fn note(
-        &self,
-        written: &Nest,
-        form: (&Nest, &Mapping),
-        evaluation: &Evaluation,
-        machine: &Machine,
-    ) {
-        (**self).note(written, form, evaluation, machine);
+        ChooserId::default()
     }
 }

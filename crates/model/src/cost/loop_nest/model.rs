@@ -203,48 +203,36 @@ fn network_cost(
     accelerator: &Accelerator,
     rule: Option<&dyn Choose>,
 ) -> Result<NetworkCost, Infeasible> {
-    // With a limit of time, networks have no choices of others.
-    if let Some(relatives) = rule.and_then(Choose::relatives)
-        && !accelerator.chooses_by_period()
-    {
+    if let Some(relatives) = rule.and_then(Choose::relatives) {
         return relatives.cost(network, accelerator);
     }
-    with_rules(network, accelerator, rule, |prepared, rules| cost_of(prepared, rules, accelerator))
+    let candidates = rules::candidates(accelerator);
+    cost_by(network, accelerator, rules::of_all(rule, &candidates, network))
 }
 
-/// Cost of a network, with the choices of `chooser` if there is one.
+/// Cost of a network whose layers `all` these rules map, as the objective of the accelerator has it.
 pub(super) fn cost_by(
     network: &Network,
     accelerator: &Accelerator,
-    chooser: Option<&dyn ChooseLayer>,
+    all: Vec<Box<dyn ChooseLayer + '_>>,
 ) -> Result<NetworkCost, Infeasible> {
     cancel::check();
-    let chooser = chooser.map(|it| Box::new(it) as Box<dyn ChooseLayer + '_>);
-    let rules = LayerRules::first(chooser.into_iter().collect());
-    let mut prepared = PreparedNetwork::new(network, accelerator, rules.of(0))?;
-    Ok(cost_of(&mut prepared, &rules, accelerator))
-}
-
-/// Cost of a prepared network under these rules.
-fn cost_of(
-    prepared: &mut PreparedNetwork<'_>,
-    rules: &LayerRules<'_>,
-    accelerator: &Accelerator,
-) -> NetworkCost {
-    if !rules.choose() {
-        let layers = prepared.each_layer(rules, |layer| layer.cost());
-        return NetworkCost::of_layers(layers, accelerator);
-    }
-    let of_layer = |it: &LayerReport| (it.cost(), it.choice.unwrap_or_default(), it.certainty);
-    let layers = prepared.each_layer(rules, of_layer);
-    let choices = layers.iter().map(|(_, choice, certainty)| (*choice, *certainty));
-    let choices = Choices { selected: rules.selected, ..Choices::of_layers(rules.id(), choices) };
-    let costs = layers.iter().map(|(cost, ..)| *cost).collect();
-    NetworkCost { choices: Some(choices), ..NetworkCost::of_layers(costs, accelerator) }
+    with_all(network, accelerator, all, |prepared, rules| {
+        if !rules.choose() {
+            let layers = prepared.each_layer(rules, |layer| layer.cost());
+            return NetworkCost::of_layers(layers, accelerator);
+        }
+        let of_layer = |it: &LayerReport| (it.cost(), it.choice.unwrap_or_default(), it.certainty);
+        let layers = prepared.each_layer(rules, of_layer);
+        let choices = layers.iter().map(|(_, choice, certainty)| (*choice, *certainty));
+        let choices =
+            Choices { selected: rules.selected, ..Choices::of_layers(rules.id(), choices) };
+        let costs = layers.iter().map(|(cost, ..)| *cost).collect();
+        NetworkCost { choices: Some(choices), ..NetworkCost::of_layers(costs, accelerator) }
+    })
 }
 
 /// `work` with a network on an accelerator and the rules of its layers, which are those of `rule` if there is one.
-/// With the objective `deadline`, residency is planned as for `edp` (docs/explanation/mapper.md, section 6.1).
 fn with_rules<T>(
     network: &Network,
     accelerator: &Accelerator,
@@ -252,7 +240,17 @@ fn with_rules<T>(
     work: impl FnOnce(&mut PreparedNetwork<'_>, &LayerRules<'_>) -> T,
 ) -> Result<T, Infeasible> {
     let candidates = rules::candidates(accelerator);
-    let all = rule.map_or_else(Vec::new, |rule| rules::on(rule, &candidates, network));
+    with_all(network, accelerator, rules::of_all(rule, &candidates, network), work)
+}
+
+/// `work` with a network on an accelerator and `all` rules of its layers. With the objective `deadline`, residency is
+/// planned as for `edp` (docs/explanation/mapper.md, section 6.1).
+fn with_all<T>(
+    network: &Network,
+    accelerator: &Accelerator,
+    all: Vec<Box<dyn ChooseLayer + '_>>,
+    work: impl FnOnce(&mut PreparedNetwork<'_>, &LayerRules<'_>) -> T,
+) -> Result<T, Infeasible> {
     let rules = LayerRules::first(all);
     let mut prepared = PreparedNetwork::new(network, accelerator, rules.of(0))?;
     let rules = match rules.choose() && accelerator.chooses_by_period() {
@@ -325,7 +323,7 @@ fn local_buffers(
     rule: Option<&dyn Choose>,
 ) -> Result<LocalBuffers, Infeasible> {
     let candidates = rules::candidates(accelerator);
-    let all = rule.map_or_else(Vec::new, |rule| rules::on(rule, &candidates, network));
+    let all = rules::of_all(rule, &candidates, network);
     let rules = LayerRules::first(all);
     let unlimited = accelerator.with_unlimited_buffers();
     let accelerator = if rules.choose() { accelerator } else { &unlimited };

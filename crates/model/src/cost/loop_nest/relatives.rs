@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::hardware::Accelerator;
@@ -12,7 +13,7 @@ use super::super::{ChooserId, Infeasible, NetworkCost};
 use super::choose::{Choice, Choose, ChooseLayer, Offer, WalkFacts};
 use super::model::cost_by;
 use super::prepared::{NestReport, PreparedNetwork};
-use super::rules::LayerRules;
+use super::rules::{self, LayerRules};
 use super::{Energies, Evaluation, Machine, Mapping, Nest, NocLevel};
 
 /// Accelerators that one command costs.
@@ -37,18 +38,25 @@ impl Family {
         for accelerator in all {
             family.add(accelerator);
         }
-        family.bases = bases.into_iter().map(|base| family.add(base)).collect();
+        for base in bases {
+            family.add(base);
+            let members = rules::candidates(base);
+            let places: Vec<_> = members.iter().filter_map(|it| family.position(it)).collect();
+            family.bases.extend(places);
+        }
         family.bases.sort_unstable();
         family.bases.dedup();
         family
     }
 
-    /// Adds an accelerator unless the family has it, and returns its index.
-    pub fn add(&mut self, accelerator: &Accelerator) -> usize {
-        self.position(accelerator).unwrap_or_else(|| {
-            self.members.push(accelerator.clone());
-            self.members.len() - 1
-        })
+    /// Adds an accelerator unless the family has it. One that chooses by periods makes its choices of those by other
+    /// objectives, each of which is a member.
+    pub fn add(&mut self, accelerator: &Accelerator) {
+        for member in rules::candidates(accelerator) {
+            if self.position(&member).is_none() {
+                self.members.push(member);
+            }
+        }
     }
 
     /// Number of accelerators that differ in more than their names.
@@ -197,7 +205,10 @@ impl Relatives {
             Some(member) if self.family.bases_of(accelerator).is_empty() => {
                 self.known(member, network).get_or_init(|| self.know(member, network)).cost.clone()
             }
-            _ => cost_by(network, accelerator, self.in_network(accelerator, network).as_deref()),
+            _ => {
+                let candidates = rules::candidates(accelerator);
+                cost_by(network, accelerator, rules::of_all(Some(self), &candidates, network))
+            }
         }
     }
 
@@ -218,13 +229,14 @@ impl Relatives {
         let Some(own) = self.rule.on(accelerator) else {
             let offers = self.is_asked[member].then(|| offers_of_directives(network, accelerator));
             let offers = offers.unwrap_or_default();
-            return Known { cost: cost_by(network, accelerator, None), offers };
+            return Known { cost: cost_by(network, accelerator, Vec::new()), offers };
         };
         let others = self.offers(&self.lesser[member], network, accelerator);
-        let made = self.is_asked[member].then(RefCell::default);
-        let among = Among { own, others, made };
-        let cost = cost_by(network, accelerator, Some(&among));
-        let offers = among.made.map(RefCell::into_inner).unwrap_or_default();
+        let made = Rc::<RefCell<Offers>>::default();
+        let kept = self.is_asked[member].then(|| Rc::clone(&made));
+        let among = Among { own, others, made: kept };
+        let cost = cost_by(network, accelerator, vec![Box::new(among)]);
+        let offers = made.take();
         Known { cost, offers }
     }
 
@@ -316,7 +328,7 @@ struct Among<'a> {
     own: Box<dyn ChooseLayer + 'a>,
     others: Offers,
     /// Choices that were made, if they are kept.
-    made: Option<RefCell<Offers>>,
+    made: Option<Rc<RefCell<Offers>>>,
 }
 
 impl ChooseLayer for Among<'_> {
@@ -326,10 +338,6 @@ impl ChooseLayer for Among<'_> {
             [] => self.own.choose_among(nest, machine, known),
             _ => self.own.choose_among(nest, machine, &[known, others].concat()),
         }
-    }
-
-    fn id(&self) -> ChooserId {
-        self.own.id()
     }
 
     fn note(
@@ -346,5 +354,9 @@ impl ChooseLayer for Among<'_> {
         let choice = same.map_or_else(|| Arc::new(new()), |it| Arc::clone(&it.choice));
         let facts = Some(WalkFacts::new(evaluation, machine));
         made.borrow_mut().add(written, Offer { choice, facts });
+    }
+
+    fn id(&self) -> ChooserId {
+        self.own.id()
     }
 }

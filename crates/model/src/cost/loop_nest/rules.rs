@@ -21,13 +21,14 @@ pub(super) fn candidates(accelerator: &Accelerator) -> Vec<Accelerator> {
     CANDIDATES.map(with).into()
 }
 
-/// The choices of each accelerator that has any for the layers of a network.
-pub(super) fn on<'a>(
-    rule: &'a dyn Choose,
+/// The choices of each accelerator that has any for the layers of a network, by `rule` if there is one.
+pub(super) fn of_all<'a>(
+    rule: Option<&'a dyn Choose>,
     accelerators: &'a [Accelerator],
     network: &Network,
 ) -> Vec<Box<dyn ChooseLayer + 'a>> {
-    accelerators.iter().filter_map(|it| rule.in_network(it, network)).collect()
+    let Some(rule) = rule else { return Vec::new() };
+    accelerators.iter().filter_map(|accelerator| rule.in_network(accelerator, network)).collect()
 }
 
 /// The rule of each layer of a network.

@@ -252,6 +252,6 @@ fn tables_explanations_and_load_tests_say_the_flexibility() {
     let json: Value = serde_json::from_str(&output(&test)).expect("JSON");
     assert_eq!(
         (&json["flexibility"], &json["mapping_objective"]),
-        (&"forms".into(), &"cycles".into())
+        (&"forms".into(), &"edp".into())
     );
 }

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use crate::hardware::Accelerator;
 use crate::model::Network;
 
-use super::super::{Certainty, ChooserId};
-use super::relatives::Relatives;
+use super::super::{Certainty, ChooserId, Infeasible, NetworkCost};
 use super::{Evaluation, Level, Machine, Mapping, Nest, Widths, Window};
 use crate::digest::FastDigest;
 
@@ -109,8 +108,12 @@ pub trait Choose: fmt::Debug + Send + Sync {
         self.on(accelerator)
     }
 
-    /// The accelerators whose choices depend on each other; `None` if there are none.
-    fn relatives(&self) -> Option<&Relatives> {
+    /// Cost of a network on an accelerator whose choices depend on those of others; `None` where they do not.
+    fn cost(
+        &self,
+        _network: &Network,
+        _accelerator: &Accelerator,
+    ) -> Option<Result<NetworkCost, Infeasible>> {
         None
     }
 }

@@ -36,6 +36,7 @@ pub(crate) mod machine;
 pub(crate) mod mapping;
 pub(crate) mod model;
 pub mod nest;
+mod network;
 
 mod choose;
 mod classes;

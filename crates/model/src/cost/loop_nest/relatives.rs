@@ -11,7 +11,7 @@ use crate::model::Network;
 
 use super::super::{ChooserId, Infeasible, NetworkCost};
 use super::choose::{Choice, Choose, ChooseLayer, Offer, WalkFacts};
-use super::model::cost_by;
+use super::network::cost_by;
 use super::prepared::{NestReport, PreparedNetwork};
 use super::rules::{self, LayerRules};
 use super::{Energies, Evaluation, Machine, Mapping, Nest, NocLevel};
@@ -195,7 +195,7 @@ impl Relatives {
     }
 
     /// Cost of a network on an accelerator. That of a member is computed once.
-    pub(super) fn cost(
+    fn among(
         &self,
         network: &Network,
         accelerator: &Accelerator,
@@ -318,8 +318,12 @@ impl Choose for Relatives {
         Some(Box::new(Among { own, others, made: None }))
     }
 
-    fn relatives(&self) -> Option<&Relatives> {
-        Some(self)
+    fn cost(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Option<Result<NetworkCost, Infeasible>> {
+        Some(self.among(network, accelerator))
     }
 }
 

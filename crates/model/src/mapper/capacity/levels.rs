@@ -1,11 +1,22 @@
 //! Least energy of the levels on chip: the buffer of a unit limits how often it uses what it gets.
 
-use crate::cost::loop_nest::Axis;
+use crate::cost::loop_nest::{Axis, Machine, Width};
 use crate::mapper::problem::Problem;
 use crate::mapper::skeletons::OwnSkeleton;
 use crate::model::{PerTensor, TensorRole};
 
-use super::tuple::{Kind, on_chip_bytes};
+use super::structure::Kind;
+
+/// Widths of the tensors on chip.
+pub(super) fn widths(machine: &Machine) -> PerTensor<Width> {
+    let widths = &machine.widths;
+    PerTensor { input: widths.input, weight: widths.weight, output: widths.partial_sum }
+}
+
+/// Bytes of an element of each tensor on chip.
+pub(super) fn on_chip_bytes(machine: &Machine) -> PerTensor<f64> {
+    widths(machine).map(Width::bytes_per_element)
+}
 
 /// Energy of a byte that moves between the units of a level and the buffer above \[pJ\].
 #[derive(Debug, Clone, Copy)]

@@ -17,7 +17,8 @@ use super::objective::{Objective, Value};
 use super::problem::Problem;
 use super::skeletons::{OwnSkeleton, Unspread, skeletons};
 use search::least;
-use tuple::{Case, Kind};
+use structure::Kind;
+use tuple::Case;
 
 /// Lower bounds of the mappings of a layer.
 #[derive(Debug, Clone, Copy, PartialEq)]

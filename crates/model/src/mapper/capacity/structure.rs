@@ -4,6 +4,15 @@ use crate::cost::loop_nest::Axis;
 use crate::mapper::space::AxisSet;
 use crate::model::{PerTensor, TensorRole};
 
+/// Where the loops of a tuple stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// On level 0, with a depth for each tensor: a mapping without loops above the shared memory.
+    OnChip,
+    /// Above the shared memory, with one box for all tensors.
+    OffChip,
+}
+
 /// What orders and depths of the loops have in common that hold the same tiles and load them as often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Structure {

@@ -1,7 +1,6 @@
 //! Bounds of latency and energy of ranges of tuples.
 
-use crate::cost::loop_nest::{Axis, Extents, Machine, Nest, NocLevel};
-use crate::hardware::Width;
+use crate::cost::loop_nest::{Axis, Extents, Nest, NocLevel};
 use crate::mapper::bound::{self, cycles_of};
 use crate::mapper::candidate::N_AXES;
 use crate::mapper::objective::Value;
@@ -10,18 +9,9 @@ use crate::mapper::skeletons::OwnSkeleton;
 use crate::mapper::space::AxisSet;
 use crate::model::{PerTensor, TensorRole};
 
-use super::levels::{Prices, level_energy};
+use super::levels::{Prices, level_energy, on_chip_bytes, widths};
 use super::sizes::{AxisSizes, Range};
-use super::structure::{Structure, innermost, off_chip, on_chip, reloads};
-
-/// Where the loops of a tuple stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// On level 0, with a depth for each tensor: a mapping without loops above the shared memory.
-    OnChip,
-    /// Above the shared memory, with one box for all tensors.
-    OffChip,
-}
+use super::structure::{Kind, Structure, innermost, off_chip, on_chip, reloads};
 
 /// Ranges of sizes of all axes.
 pub(super) type Ranges = [Range; N_AXES];
@@ -51,17 +41,6 @@ pub(super) struct Case<'a> {
 
 /// Relative error that sums of products may have.
 const ROUNDING: f64 = 1e-11;
-
-/// Widths of the tensors on chip.
-fn widths(machine: &Machine) -> PerTensor<Width> {
-    let widths = &machine.widths;
-    PerTensor { input: widths.input, weight: widths.weight, output: widths.partial_sum }
-}
-
-/// Bytes of an element of each tensor on chip.
-pub(super) fn on_chip_bytes(machine: &Machine) -> PerTensor<f64> {
-    widths(machine).map(Width::bytes_per_element)
-}
 
 /// Axes of a nest with more than one position.
 fn present(nest: &Nest) -> AxisSet {

@@ -10,13 +10,14 @@ use tempfile::{TempDir, tempdir};
 
 use xrsim::{Experiment, Run, Scorecard};
 
-/// Three small networks, which are searched within seconds.
+/// Four networks of short layers, which are searched within seconds.
 const SCENARIO: &str = "scenario:
   name: small
   models:
     - {network: KD, fps: 3}
     - {network: ES, fps: 60}
     - {network: GE, fps: 60}
+    - {network: HT, fps: 30}
 ";
 
 fn folder() -> TempDir {
@@ -57,7 +58,7 @@ fn a_deadline_saves_energy_where_edp_has_time_left_and_misses_no_frame() {
         assert!(energy_mj <= before && energy_mj >= by_energy.1, "{share}: {energy_mj} {before}");
         before = energy_mj;
     }
-    assert!(before < 0.9 * by_edp.1, "{before} {by_edp:?}");
+    assert!(before < 0.95 * by_edp.1, "{before} {by_edp:?}");
 }
 
 #[test]
@@ -100,7 +101,7 @@ fn a_run_says_its_share_and_which_objective_would_miss_fewer_deadlines() {
     let whole = output(&[&run[..], &["hardware.mapping_deadline_share=1"]].concat());
     assert!(whole.contains("objective deadline within 1 of the time"), "{whole}");
     assert!(whole.contains("note: small on WS:1 with 1024 PEs: "), "{whole}");
-    assert!(whole.contains("0 of 123 deadlines missed"), "{whole}");
+    assert!(whole.contains("0 of 153 deadlines missed"), "{whole}");
     let half = output(&[&run[..], &["hardware.mapping_deadline_share=0.6"]].concat());
     assert!(!half.contains("note: small on"), "{half}");
     let record = fs::read_to_string(folder.path().join("out/run.json")).expect("written");

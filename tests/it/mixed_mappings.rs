@@ -485,7 +485,10 @@ fn only_file(folder: &Path) -> (PathBuf, String) {
 #[test]
 fn a_legal_choice_that_somebody_else_wrote_is_not_mixed_in() {
     let study = Study::new();
-    let options = ["sweep", "--scenario", "small.yaml", "--system", "A", "--pes", "768"];
+    // A quick search finds other mappings of this network.
+    let eyes = "scenario: {name: eyes, models: [{network: ES, fps: 60}]}\n";
+    fs::write(study.path("eyes.yaml"), eyes).expect("a file");
+    let options = ["sweep", "--scenario", "eyes.yaml", "--system", "A", "--pes", "768"];
     let sweep = |more: &[&'static str]| [&options[..], &["--replications", "4"], more].concat();
     study.call_at("default", &sweep(&["--out", "whole.csv"]));
     study.call_at("quick", &sweep(&["--out", "quick.csv", "--effort", "quick"]));
@@ -506,7 +509,7 @@ fn a_legal_choice_that_somebody_else_wrote_is_not_mixed_in() {
     fs::write(study.path("cut.csv"), lines(&study.read("whole.csv"), 3)).expect("a file");
     fs::copy(study.path("whole.csv.json"), study.path("cut.csv.json")).expect("a copy");
     let said = study.refused(&sweep(&["--out", "cut.csv"]));
-    let reason = "its mappings of KD_res8_narrow_101x40 on WS@768 are others";
+    let reason = "its mappings of ES_ritnet_160x100 on WS@768 are others";
     assert!(said.contains("cut.csv cannot be continued: ") && said.contains(reason), "{said}");
     study.call_at("default", &sweep(&["--out", "cut.csv"]));
     assert_eq!(study.read("cut.csv"), study.read("whole.csv"));

@@ -57,10 +57,13 @@ impl Bound {
 /// Distance to the plain bound, as a fraction of it, from which on tuples are looked at.
 const CLOSE: f64 = 0.005;
 
-/// Most ranges of tuples that are looked at for the bound of latency, and for each of the other ones without and with
-/// exact search. Few layers need more than some hundred for their latency; the energy of most takes as many as it may.
-const MOST_RANGES: usize = 100_000;
-const MOST_RANGES_OF_ENERGY: [usize; 2] = [500, 20_000];
+/// Most ranges of tuples that are looked at for the bound of a latency that was asked for, of another latency, and with
+/// exact search of latency, and of energy and the product. Few layers need more than some hundred for their latency; the energy of
+/// most takes as many as it may.
+const MOST_RANGES: usize = 20_000;
+const MOST_RANGES_ASIDE: usize = 1_000;
+const MOST_RANGES_EXACT: usize = 100_000;
+const MOST_RANGES_OF_ENERGY: usize = 20_000;
 
 /// Most cases of a layer. Mapspaces with more have the plain bound only.
 const MOST_CASES: usize = 512;
@@ -68,8 +71,14 @@ const MOST_CASES: usize = 512;
 /// Bounds of all mappings of `forms`, of which `best` was found and that have the bound `plain`. No bound is above
 /// `best`. Objectives without an own bound have the plain one.
 pub(super) fn bounds(forms: &[Problem], plain: Value, best: &Value, is_exact: bool) -> Bound {
-    let of_energy = MOST_RANGES_OF_ENERGY[usize::from(is_exact)];
-    bounds_within(forms, plain, best, [MOST_RANGES, of_energy])
+    let is_asked = forms.first().is_some_and(|it| it.objective == Objective::Cycles);
+    let of_cycles = match (is_exact, is_asked) {
+        (true, _) => MOST_RANGES_EXACT,
+        (false, true) => MOST_RANGES,
+        (false, false) => MOST_RANGES_ASIDE,
+    };
+    let of_energy = if is_exact { MOST_RANGES_OF_ENERGY } else { 0 };
+    bounds_within(forms, plain, best, [of_cycles, of_energy])
 }
 
 /// [`bounds`] from so many ranges for the latency, and for each of the other objectives.
@@ -87,7 +96,10 @@ fn bounds_within(
         Objective::Edp => &[Objective::Cycles, Objective::Energy, Objective::Edp],
         Objective::EnergyWithin(_) => &[],
     };
-    let is_far = |of: &&Objective| of.of(best) > of.of(&plain) * (1.0 + CLOSE);
+    let is_far = |of: &&Objective| {
+        let most = if **of == Objective::Cycles { of_cycles } else { of_energy };
+        most > 0 && of.of(best) > of.of(&plain) * (1.0 + CLOSE)
+    };
     let wanted: Vec<_> = wanted.iter().filter(is_far).copied().collect();
     if wanted.is_empty() {
         return bound;
@@ -123,6 +135,7 @@ fn cases<'a>(
         return None;
     }
     let (mut cases, mut is_empty) = (Vec::new(), true);
+    let of_energy = wanted.iter().any(|objective| *objective != Objective::Cycles);
     for form in forms {
         let spread = skeletons(form, Unspread::WhereNecessary);
         let kinds = spread.iter().flat_map(|skeleton| kinds(form, skeleton));
@@ -132,7 +145,10 @@ fn cases<'a>(
                 return None;
             }
             let cycles = plain.cycles.max(skeleton.compute);
-            let case = Case::new(form, skeleton, kind, cycles);
+            if !of_energy && cycles >= best.cycles {
+                continue;
+            }
+            let case = Case::new(form, skeleton, kind, cycles, of_energy);
             let least = Value { cycles, energy_pj: case.least_energy() };
             if wanted.iter().any(|objective| objective.of(&least) < objective.of(best)) {
                 cases.push(case);

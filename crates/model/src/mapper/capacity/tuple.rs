@@ -48,12 +48,13 @@ fn present(nest: &Nest) -> AxisSet {
 }
 
 impl<'a> Case<'a> {
-    /// The case in which the layer takes at least `cycles`.
+    /// The case in which the layer takes at least `cycles`. Its energy counts only if it is asked for.
     pub(super) fn new(
         problem: &'a Problem<'a>,
         skeleton: OwnSkeleton,
         kind: Kind,
         cycles: u64,
+        of_energy: bool,
     ) -> Self {
         let Problem { nest, machine, .. } = *problem;
         let whole = nest.footprints(nest.extents());
@@ -85,7 +86,9 @@ impl<'a> Case<'a> {
             sizes: Axis::ALL.map(of_level),
             structures,
         };
-        case.set_energy();
+        if of_energy {
+            case.set_energy();
+        }
         case
     }
 

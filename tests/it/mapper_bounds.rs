@@ -65,7 +65,7 @@ fn search(catalog: &mut Catalog, pair: &Pair, accelerators: &[Accelerator]) -> C
     let network = catalog.network(pair.network).expect("a network");
     let of_name = |layer: &&Layer| &*layer.name == pair.layer;
     let layer = network.layers().iter().find(of_name).expect("a layer");
-    let alone = Layer::new("alone", layer.operator.clone());
+    let alone = Layer::new("alone", layer.operator);
     let network = Network::new("alone", vec![alone]).expect("a network");
     let of_name = |it: &&Accelerator| &*it.name == pair.accelerator;
     let mut accelerator = accelerators.iter().find(of_name).expect("an accelerator").clone();

@@ -18,6 +18,9 @@ const SEARCH: &str = "search:\n  name: small\n  objective: {maximise: score_exec
     scenarios: [small.yaml]\n  settings: {duration_ms: 2000}\n  space:\n    accelerators: 2\n    \
     dataflows: [WS, OS]\n    pes: {total: exactly 768, step: 256}\n    scheduler: [latency-greedy]\n";
 
+/// A change of a line, or none if the line goes.
+type Change = dyn Fn(&str) -> Option<String>;
+
 const OPTIONS: [&str; 6] = ["--scenario", "small.yaml", "--system", "A,B", "--pes", "768"];
 
 /// A folder with inputs, in which commands run with a folder of choices.
@@ -335,7 +338,7 @@ fn a_search_refuses_runs_with_other_mappings() {
     let journal = study.path("s1/journal.csv");
     let good = fs::read(&journal).expect("a journal");
     // Of WS and OS with 256, 512 and 768 PEs, one is the first of the journal.
-    let changes: [(&dyn Fn(&str) -> Option<String>, &str); 3] = [
+    let changes: [(&Change, &str); 3] = [
         (
             &|line| edited(line, other_digests),
             "its mappings of KD_res8_narrow_101x40 on OS@256 are others",

@@ -58,11 +58,12 @@ def run(
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
         mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
-            or least product of both [default: that of the accelerator, system or style, or else cycles]. One of
-            cycles, energy, edp.
-        effort: Work of the search for these choices in one layer: `full` takes seconds where `quick` takes
-            milliseconds, and comes closer to the bound; choices of a full search that are known already count
-            with either [default: quick]. One of quick, full.
+            least product of both, or least energy of networks that keep the rates of their models
+            (`hardware.mapping_deadline_share`) [default: that of the accelerator, system or style, or else
+            edp]. One of cycles, energy, edp, deadline.
+        effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
+            and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
+            default, full.
         without: Quirks of the published artifact that runs with mlsys2023 semantics leave out; repeat for several
             [default: none].
         duration: Span in which requests arrive [ms] [default: 1000.0].
@@ -147,11 +148,12 @@ def compare(
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
         mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
-            or least product of both [default: that of the accelerator, system or style, or else cycles]. One of
-            cycles, energy, edp.
-        effort: Work of the search for these choices in one layer: `full` takes seconds where `quick` takes
-            milliseconds, and comes closer to the bound; choices of a full search that are known already count
-            with either [default: quick]. One of quick, full.
+            least product of both, or least energy of networks that keep the rates of their models
+            (`hardware.mapping_deadline_share`) [default: that of the accelerator, system or style, or else
+            edp]. One of cycles, energy, edp, deadline.
+        effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
+            and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
+            default, full.
         without: Quirks of the published artifact that runs with mlsys2023 semantics leave out; repeat for several
             [default: none].
         duration: Span in which requests arrive [ms] [default: 1000.0].
@@ -244,10 +246,11 @@ def sweep(
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles].
         mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
-            or least product of both [default: that of the accelerator, system or style, or else cycles].
-        effort: Work of the search for these choices in one layer: `full` takes seconds where `quick` takes
-            milliseconds, and comes closer to the bound; choices of a full search that are known already count
-            with either [default: quick].
+            least product of both, or least energy of networks that keep the rates of their models
+            (`hardware.mapping_deadline_share`) [default: that of the accelerator, system or style, or else
+            edp].
+        effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
+            and `full` takes ten times as long and proves small mapspaces [default: default].
         scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
         without: Quirks of the published artifact that runs with mlsys2023 semantics leave out [default: none].
         duration: Span in which requests arrive [ms] [default: 1000.0].
@@ -396,11 +399,12 @@ def map(
             or also the axes that are spread (`axes`). One of tiles, axes, any.
         mapspace: Mapspace to search: a name or a file.
         levels: Least and largest number of levels of a mapping, with `--flexibility any` [default: 1..3].
-        sizes: Sizes of chunks [default: balanced]. One of divisors, powers, balanced.
+        sizes: Sizes of chunks [default: all, as in runs]. One of divisors, powers, balanced, all.
         objective: Objective: least cycles, energy or product of both (`edp`), least energy among mappings within 1 %
             of the least cycles (`cycles,energy`), or all that nothing is better than in both (`pareto`). One of
             cycles, energy, edp, cycles,energy, pareto.
-        effort: Work for one layer: as runs do (`quick`), or with exact search (`full`). One of quick, full.
+        effort: Work for one layer: as runs do (`default`), less (`quick`), or more and with exact search (`full`).
+            One of quick, default, full.
         gap: End the search of a layer at this distance to the bound [percent].
         no_rule: Leave out a rule of exact search; repeat for more. One of order-classes, skeleton-bounds, tile-
             bounds, level-bounds.
@@ -411,7 +415,8 @@ def map(
             without parts.
         restart: Begin the part again, whatever is in the folder.
         table: Write the table of mappings that comes with the program into this folder: all networks, or those of
-            `network`, on the accelerators of the styles A to M at 4,096 and 8,192 PEs.
+            `network`, on the accelerators of the styles A to M at 4,096 and 8,192 PEs, on the platforms `paper`
+            and `headset`.
         dry_run: Print points, time and parts without making anything: some points are timed on this machine.
         sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
             limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
@@ -461,11 +466,12 @@ def cost(
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
         mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
-            or least product of both [default: that of the accelerator, system or style, or else cycles]. One of
-            cycles, energy, edp.
-        effort: Work of the search for these choices in one layer: `full` takes seconds where `quick` takes
-            milliseconds, and comes closer to the bound; choices of a full search that are known already count
-            with either [default: quick]. One of quick, full.
+            least product of both, or least energy of networks that keep the rates of their models
+            (`hardware.mapping_deadline_share`) [default: that of the accelerator, system or style, or else
+            edp]. One of cycles, energy, edp, deadline.
+        effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
+            and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
+            default, full.
         batch: Batch size: print time and energy of the batch, and the split into smaller batches that is fastest;
             repeat for more.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
@@ -509,8 +515,9 @@ def area(
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
         mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
-            or least product of both [default: that of the accelerator, system or style, or else cycles]. One of
-            cycles, energy, edp.
+            least product of both, or least energy of networks that keep the rates of their models
+            (`hardware.mapping_deadline_share`) [default: that of the accelerator, system or style, or else
+            edp]. One of cycles, energy, edp, deadline.
         dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
         set: Any other setting of the hardware, such as hardware.shared_memory_kib; repeat for several.
         sizes: Sizes of scratchpads and cluster buffers: those that the platform or system declares, or the least
@@ -583,11 +590,12 @@ def mlperf(
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
         mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
-            or least product of both [default: that of the accelerator, system or style, or else cycles]. One of
-            cycles, energy, edp.
-        effort: Work of the search for these choices in one layer: `full` takes seconds where `quick` takes
-            milliseconds, and comes closer to the bound; choices of a full search that are known already count
-            with either [default: quick]. One of quick, full.
+            least product of both, or least energy of networks that keep the rates of their models
+            (`hardware.mapping_deadline_share`) [default: that of the accelerator, system or style, or else
+            edp]. One of cycles, energy, edp, deadline.
+        effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
+            and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
+            default, full.
         scheduler: Scheduling policy, with its parameters [default: fcfs].
         service: Servers of a known latency in place of a system: constant:ms=L, batch:ms=A,sample_ms=B (A + B n for
             n samples), or a table with the columns latency_ms, batch or sample, and task.
@@ -677,11 +685,12 @@ def sensitivity(
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
         mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
-            or least product of both [default: that of the accelerator, system or style, or else cycles]. One of
-            cycles, energy, edp.
-        effort: Work of the search for these choices in one layer: `full` takes seconds where `quick` takes
-            milliseconds, and comes closer to the bound; choices of a full search that are known already count
-            with either [default: quick]. One of quick, full.
+            least product of both, or least energy of networks that keep the rates of their models
+            (`hardware.mapping_deadline_share`) [default: that of the accelerator, system or style, or else
+            edp]. One of cycles, energy, edp, deadline.
+        effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
+            and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
+            default, full.
         without: Quirks of the published artifact that runs with mlsys2023 semantics leave out; repeat for several
             [default: none].
         duration: Span in which requests arrive [ms] [default: 1000.0].
@@ -793,11 +802,12 @@ def explain(
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
         mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
-            or least product of both [default: that of the accelerator, system or style, or else cycles]. One of
-            cycles, energy, edp.
-        effort: Work of the search for these choices in one layer: `full` takes seconds where `quick` takes
-            milliseconds, and comes closer to the bound; choices of a full search that are known already count
-            with either [default: quick]. One of quick, full.
+            least product of both, or least energy of networks that keep the rates of their models
+            (`hardware.mapping_deadline_share`) [default: that of the accelerator, system or style, or else
+            edp]. One of cycles, energy, edp, deadline.
+        effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
+            and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
+            default, full.
         without: Quirks of the published artifact that runs with mlsys2023 semantics leave out; repeat for several
             [default: none].
         duration: Span in which requests arrive [ms] [default: 1000.0].

@@ -57,13 +57,16 @@ impl Bound {
 /// Distance to the plain bound, as a fraction of it, from which on tuples are looked at.
 const CLOSE: f64 = 0.005;
 
-/// Most ranges of tuples that are looked at for the bound of a latency that was asked for, of another latency, and with
-/// exact search of latency, and of energy and the product. Few layers need more than some hundred for their latency; the energy of
-/// most takes as many as it may.
-const MOST_RANGES: usize = 20_000;
+/// Most ranges of tuples that are looked at for the latency of a long layer or with exact search, of a short layer, and
+/// where the objective is another, and with exact search for energy and the product. Few layers need more than some
+/// hundred for their latency; the energy of most takes as many as it may.
+const MOST_RANGES: usize = 100_000;
+const MOST_RANGES_SHORT: usize = 20_000;
 const MOST_RANGES_ASIDE: usize = 1_000;
-const MOST_RANGES_EXACT: usize = 100_000;
 const MOST_RANGES_OF_ENERGY: usize = 20_000;
+
+/// Latency of a long layer \[cycle\].
+const LONG: u64 = 1_000_000;
 
 /// Most cases of a layer. Mapspaces with more have the plain bound only.
 const MOST_CASES: usize = 512;
@@ -73,8 +76,9 @@ const MOST_CASES: usize = 512;
 pub(super) fn bounds(forms: &[Problem], plain: Value, best: &Value, is_exact: bool) -> Bound {
     let is_asked = forms.first().is_some_and(|it| it.objective == Objective::Cycles);
     let of_cycles = match (is_exact, is_asked) {
-        (true, _) => MOST_RANGES_EXACT,
-        (false, true) => MOST_RANGES,
+        // What takes most time is bounded most closely.
+        (false, true) if plain.cycles < LONG => MOST_RANGES_SHORT,
+        (true, _) | (false, true) => MOST_RANGES,
         (false, false) => MOST_RANGES_ASIDE,
     };
     let of_energy = if is_exact { MOST_RANGES_OF_ENERGY } else { 0 };

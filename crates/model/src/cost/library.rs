@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::ptr;
 use std::sync::Arc;
 
+use crate::cancel::Steps;
 use crate::hardware::{Accelerator, System};
 use crate::model::Network;
 use crate::parallel;
@@ -82,7 +84,13 @@ impl CostLibrary {
         if self.n_entries > MAX_ENTRIES {
             *self = Self::new(model, self.with_layers);
         }
-        let runs: Vec<_> = runs.into_iter().collect();
+        // Runs that differ in their draws only share scenario and system.
+        let (mut seen, mut steps) = (HashSet::new(), Steps::default());
+        let is_new = |(scenario, system): &(&'a Scenario, &'a System)| {
+            steps.step();
+            seen.insert((ptr::from_ref(*scenario), ptr::from_ref(*system)))
+        };
+        let runs: Vec<_> = runs.into_iter().filter(is_new).collect();
         let pairs = self.plain_pairs(&runs);
         self.evaluate_pairs(model, pairs);
         // Limits of time depend on costs.

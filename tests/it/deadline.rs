@@ -58,7 +58,7 @@ fn a_deadline_saves_energy_where_edp_has_time_left_and_misses_no_frame() {
         assert!(energy_mj <= before && energy_mj >= by_energy.1, "{share}: {energy_mj} {before}");
         before = energy_mj;
     }
-    assert!(before < 0.95 * by_edp.1, "{before} {by_edp:?}");
+    assert!(before < 0.91 * by_edp.1, "{before} {by_edp:?}");
 }
 
 #[test]

@@ -2,61 +2,25 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
 
 use sha2::{Digest as _, Sha256};
-use tempfile::TempDir;
 
-use crate::support::binary::process;
+use crate::support::folder::Folder;
 
 /// SHA-256 of a text.
 fn sha256(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-const SCENARIO: &str = "scenario: {name: small, models: [{network: KD, fps: 3}]}\n";
-
-const SEARCH: &str = "search:\n  name: small\n  objective: {maximise: score_executed_mean, over: [mean]}\n  \
-    scenarios: [small.yaml]\n  settings: {flexibility: tiles}\n  space:\n    accelerators: 2\n    \
-    dataflows: [WS, OS]\n    pes: {total: exactly 768, step: 256}\n    scheduler: [latency-greedy]\n";
-
-/// A folder with inputs, in which commands run.
-struct Study {
-    folder: TempDir,
-}
-
-impl Study {
-    fn new() -> Self {
-        let folder = TempDir::new().expect("a folder");
-        fs::write(folder.path().join("small.yaml"), SCENARIO).expect("a file");
-        fs::write(folder.path().join("search.yaml"), SEARCH).expect("a file");
-        Self { folder }
-    }
-
-    fn cache(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// Output of a command with a folder of choices.
-    fn call(&self, arguments: &[&str], cache: &Path) -> Output {
-        let mut command = process(arguments);
-        let command = command.current_dir(self.folder.path()).env("XRSIM_CACHE", cache);
-        let output = command.output().expect("it starts");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{arguments:?}: {said}");
-        output
-    }
-
-    /// Standard output of a command, the rows that it wrote into `out`, and what it said.
-    fn bytes(&self, arguments: &[&str], cache: &Path) -> (Vec<u8>, Vec<u8>, String) {
-        let out = self.folder.path().join("out");
-        let _ = fs::remove_dir_all(&out);
-        let _ = fs::remove_file(&out);
-        let output = self.call(arguments, cache);
-        let written = fs::read(&out).or_else(|_| fs::read(out.join("evaluated.csv")));
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.stdout, written.unwrap_or_default(), said)
-    }
+/// Standard output of a command, the rows that it wrote into `out`, and what it said.
+fn bytes(folder: &Folder, arguments: &[&str], cache: &Path) -> (Vec<u8>, Vec<u8>, String) {
+    let out = folder.path("out");
+    let _ = fs::remove_dir_all(&out);
+    let _ = fs::remove_file(&out);
+    let output = folder.succeed(cache, arguments);
+    let written = fs::read(&out).or_else(|_| fs::read(out.join("evaluated.csv")));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.stdout, written.unwrap_or_default(), said)
 }
 
 /// Files of a folder of choices.
@@ -144,14 +108,14 @@ const MAP: [&str; 9] = [
 #[test]
 fn bytes_are_the_same_with_every_folder_of_choices() {
     for arguments in [&RUN[..], &SWEEP, &FIND, &MAP] {
-        let study = Study::new();
-        let (hot, other) = (study.cache("hot"), study.cache("other"));
-        let cold = study.bytes(arguments, &hot);
+        let study = Folder::new("flexibility: tiles");
+        let (hot, other) = (study.path("hot"), study.path("other"));
+        let cold = bytes(&study, arguments, &hot);
         assert!(!cold.2.contains("searched again"), "{}", cold.2);
         let kept = files(&hot);
         assert!(!kept.is_empty(), "{arguments:?}");
         let same = |cache: &Path, what: &str, is_noted: bool| {
-            let found = study.bytes(arguments, cache);
+            let found = bytes(&study, arguments, cache);
             let text = String::from_utf8_lossy(&found.0).into_owned();
             assert_eq!(found.0, cold.0, "{arguments:?} {what}: {text}");
             assert_eq!(found.1, cold.1, "{arguments:?} {what}");
@@ -192,12 +156,12 @@ fn bytes_are_the_same_with_every_folder_of_choices() {
 /// A search with full effort in between changes nothing either.
 #[test]
 fn another_effort_leaves_the_choices_of_a_command_alone() {
-    let study = Study::new();
-    let cache = study.cache("cache");
+    let study = Folder::new("flexibility: tiles");
+    let cache = study.path("cache");
     let full = [&RUN[..], &["--effort", "full"]].concat();
-    study.call(&full, &cache);
-    let after_full = study.bytes(&RUN, &cache);
-    assert_eq!(after_full.0, study.bytes(&RUN, &study.cache("cold")).0);
+    study.succeed(&cache, &full);
+    let after_full = bytes(&study, &RUN, &cache);
+    assert_eq!(after_full.0, bytes(&study, &RUN, &study.path("cold")).0);
 }
 
 #[cfg(unix)]
@@ -205,9 +169,9 @@ fn another_effort_leaves_the_choices_of_a_command_alone() {
 fn files_that_never_end_do_not_stop_a_command() {
     use std::os::unix::fs::symlink;
 
-    let study = Study::new();
-    let hot = study.cache("hot");
-    let cold = study.bytes(&RUN, &hot);
+    let study = Folder::new("flexibility: tiles");
+    let hot = study.path("hot");
+    let cold = bytes(&study, &RUN, &hot);
     type Make = fn(&Path);
     let kinds: [(&str, Make); 3] = [
         ("a pipe", |path| {
@@ -218,12 +182,12 @@ fn files_that_never_end_do_not_stop_a_command() {
         ("a folder", |path| fs::create_dir(path).expect("a folder")),
     ];
     for (what, make) in kinds {
-        let other = study.cache(what);
+        let other = study.path(what);
         fs::create_dir(&other).expect("a folder");
         for file in files(&hot) {
             make(&other.join(file.file_name().expect("a name")));
         }
-        let found = study.bytes(&RUN, &other);
+        let found = bytes(&study, &RUN, &other);
         assert_eq!(found.0, cold.0, "{what}");
         assert!(found.2.contains("it is no regular file"), "{what}: {}", found.2);
     }

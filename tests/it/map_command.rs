@@ -104,6 +104,33 @@ fn the_mapspace_of_a_style_is_shown_and_can_be_searched() {
     assert_eq!(declared, style);
 }
 
+/// Mappings of the layers with products, in order.
+fn mappings(text: &str) -> Vec<String> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let at = header.iter().position(|it| it == "mapping").expect("a column");
+    let rows = reader.records().map(|row| row.expect("a row")[at].to_string());
+    rows.filter(|mapping| !mapping.is_empty()).collect()
+}
+
+/// A network of 42 layers of seven kinds, of which several find their tensors in shared memory.
+#[test]
+fn map_and_cost_give_the_same_mappings_for_the_same_question() {
+    let network = ["--network", "ES", "--dataflow", "OS", "--pes", "1024", "--format", "csv"];
+    let network = [&network[..], &["--effort", "quick"]].concat();
+    for (flexibility, of_map, of_cost) in [
+        ("tiles", "edp", "edp"),
+        ("tiles", "cycles,energy", "cycles"),
+        ("axes", "energy", "energy"),
+    ] {
+        let question = [&network[..], &["--flexibility", flexibility]].concat();
+        let map = output(&[&["map"], &question[..], &["--objective", of_map]].concat());
+        let cost = output(&[&["cost"], &question[..], &["--mapping-objective", of_cost]].concat());
+        assert_eq!(mappings(&map).len(), 42, "{map}");
+        assert_eq!(mappings(&map), mappings(&cost), "{flexibility} {of_map}");
+    }
+}
+
 #[test]
 fn problems_of_a_mapspace_are_reported_together() {
     let folder = TempDir::new().expect("a folder");

@@ -3,47 +3,36 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use tempfile::TempDir;
 use xrsim::report::rows::RowCheck;
 
-use crate::support::binary::{process, program};
-
-const SCENARIO: &str = "scenario: {name: small, models: [{network: KD, fps: 3}]}\n";
-
-const SEARCH: &str = "search:\n  name: small\n  objective: {maximise: score_executed_mean, over: [mean]}\n  \
-    scenarios: [small.yaml]\n  settings: {duration_ms: 2000}\n  space:\n    accelerators: 2\n    \
-    dataflows: [WS, OS]\n    pes: {total: exactly 768, step: 256}\n    scheduler: [latency-greedy]\n";
+use crate::support::binary::program;
+use crate::support::folder::Folder;
 
 /// A change of a line, or none if the line goes.
 type Change = dyn Fn(&str) -> Option<String>;
 
 const OPTIONS: [&str; 6] = ["--scenario", "small.yaml", "--system", "A,B", "--pes", "768"];
 
-/// A folder with inputs, in which commands run with a folder of choices.
+/// A folder in which commands run, and its records.
 struct Study {
-    folder: TempDir,
+    folder: Folder,
 }
 
 impl Study {
     fn new() -> Self {
-        let folder = TempDir::new().expect("a folder");
-        fs::write(folder.path().join("small.yaml"), SCENARIO).expect("a file");
-        fs::write(folder.path().join("search.yaml"), SEARCH).expect("a file");
-        Self { folder }
+        Self { folder: Folder::new("duration_ms: 2000") }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.path(name)
     }
 
-    fn call_with(&self, cache: &str, arguments: &[&str]) -> Output {
-        let mut command = process(arguments);
-        let command = command.current_dir(self.folder.path()).env("XRSIM_CACHE", self.path(cache));
-        command.output().expect("it starts")
+    fn read(&self, name: &str) -> Vec<u8> {
+        self.folder.read(name)
     }
 
     fn call(&self, arguments: &[&str]) -> String {
@@ -51,22 +40,16 @@ impl Study {
     }
 
     fn call_at(&self, cache: &str, arguments: &[&str]) -> String {
-        let output = self.call_with(cache, arguments);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{arguments:?}: {said}");
+        let output = self.folder.succeed(&self.path(cache), arguments);
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     /// What a command says that is refused as bad input.
     fn refused(&self, arguments: &[&str]) -> String {
-        let output = self.call_with("cache", arguments);
+        let output = self.folder.output(&self.path("cache"), arguments);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
         said
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path(name)).expect("a file")
     }
 
     fn record(&self, name: &str) -> Value {

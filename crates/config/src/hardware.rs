@@ -1,5 +1,8 @@
 //! `style:`, `system:` and `platform:` files: hardware.
 
+mod datapath;
+mod energy;
+
 use std::sync::Arc;
 
 use serde_json::json;
@@ -8,23 +11,24 @@ use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use xrsim_model::hardware::{
     Accelerator, ByteEnergy, Compression, Datapath, DeadlineShare, EnergyTable, Fill, Flexibility,
-    MappingObjective, MappingSettings, Memory, MemoryEnergy, Noc, Share, Style, System, Width,
-    Widths,
+    MappingObjective, MappingSettings, Memory, MemoryEnergy, Noc, Share, Style, System,
 };
 use xrsim_model::model::PerTensor;
 use xrsim_model::renamed::Renamed;
 use xrsim_model::units::{Bytes, ClockRate};
 
 use super::form::{self, Form};
-use super::quantities::clock;
+use super::quantities::{clock, pes};
 use super::technology::{self, RawTechnology};
-use super::yaml::keys::{Keys, keys, mapping};
+use super::yaml::keys::{keys, mapping};
 use super::yaml::read::{At, Problems};
 use super::yaml::values::{
     List, Reader, at, at_most, converted, flag, list, number, number_or, one_of, proper_name, tried,
 };
 use super::yaml::{Fields, Node, Value};
 use super::{Problem, reference};
+use datapath::datapath;
+use energy::{byte_energy, energy};
 
 /// Largest bandwidth of a NoC level or memory [byte/cycle].
 pub(crate) const MAX_BANDWIDTH: u64 = 1 << 32;
@@ -37,28 +41,14 @@ const MAX_SHARE: u32 = 1024;
 /// Classes of styles.
 const CLASSES: [(&str, &str); 3] = [("FDA", "FDA"), ("SFDA", "SFDA"), ("HDA", "HDA")];
 
-const fn key(old: &'static str, new: &'static str) -> Renamed {
-    Renamed { kind: "key", old, new }
-}
-
 /// Old keys of accelerators, instances and budgets.
 const OLD_RESOURCES: [Renamed; 3] = [
-    key("local_memory_kib", "scratchpad_kib"),
-    key("offchip_bandwidth_bytes_per_cycle", "dram_bandwidth_bytes_per_cycle"),
-    key("offchip_latency_cycles", "dram_latency_cycles"),
+    Renamed::key("local_memory_kib", "scratchpad_kib"),
+    Renamed::key("offchip_bandwidth_bytes_per_cycle", "dram_bandwidth_bytes_per_cycle"),
+    Renamed::key("offchip_latency_cycles", "dram_latency_cycles"),
 ];
 /// Old keys of an accelerator of a style.
-const OLD_SHARES: [Renamed; 1] = [key("offchip_share", "dram_share")];
-/// Old keys of `energy`.
-const OLD_ENERGY: [Renamed; 2] =
-    [key("l1_per_mac", "scratchpad_per_mac"), key("l2_per_mac", "shared_memory_per_mac")];
-/// Old keys of `energy_pj`.
-const OLD_BYTE_ENERGY: [Renamed; 3] = [
-    key("l1_per_byte", "scratchpad_per_byte"),
-    key("l2_per_byte", "shared_memory_per_byte"),
-    key("network_per_byte", "noc_per_byte"),
-];
-
+const OLD_SHARES: [Renamed; 1] = [Renamed::key("offchip_share", "dram_share")];
 keys! {
     /// Rule that makes a system of any number of PEs on a platform.
     pub(super) fn style() -> struct RawStyle: "a style" {
@@ -209,10 +199,6 @@ keys! {
         pes: At<u32> = required(at(pes()));
         resources: RawResources = among(resources());
     }
-}
-
-fn pes() -> impl Reader<Value = u32> {
-    number(1..=Accelerator::MAX_PES)
 }
 
 impl RawAccelerator {
@@ -541,133 +527,4 @@ fn kib() -> impl Reader<Value = Bytes> {
             .allowed("a number above 0 that is a whole number of bytes")
     };
     converted("a size in KiB, above 0 and a whole number of bytes", form, bytes)
-}
-
-keys! {
-    /// Energies as the cost model `maestro` needs them. `loop-nest` takes those of `energy_pj`.
-    fn energy() -> EnergyTable: "an energy table", OLD_ENERGY {
-        /// Energy of a multiply-accumulate \[nJ\].
-        mac_nj = required(number(0.0..=1e6));
-        /// Energy of an access to a scratchpad, in multiples of `mac_nj`.
-        scratchpad_per_mac = required(number(0.0..=1e6));
-        /// Energy of an access to the shared memory, in multiples of `mac_nj`.
-        shared_memory_per_mac = required(number(0.0..=1e6));
-        /// Energy of an access to DRAM, in multiples of `mac_nj`.
-        dram_per_mac = required(number(0.0..=1e6));
-    }
-}
-
-/// Operations of PEs and widths of operands.
-fn datapath() -> impl Reader<Value = Datapath> {
-    datapath_keys().shaped(|form| {
-        let both = WIDTHS.map(|([bytes, bits], _)| json!({"not": {"required": [bytes, bits]}}));
-        form.with("allOf", json!(both))
-    })
-}
-
-keys! {
-    /// Operations of PEs and widths of operands.
-    fn datapath_keys() -> Datapath: "a datapath" {
-        /// Multiply-accumulates per PE and cycle.
-        macs_per_pe_cycle = or(1, number(1..=1 << 16));
-        /// Operations per cycle on operators without multiply-accumulates. Without it, one per PE.
-        vector_lanes = optional(pes());
-        /// Most outermost units of a dataflow, if the array has a fixed shape.
-        units_limit = optional(pes());
-        widths = among(widths());
-    }
-}
-
-/// Keys of widths in bytes and in bits, and the operands that have them.
-const WIDTHS: [([&str; 2], &str); 4] = [
-    (["input_bytes", "input_bits"], "inputs"),
-    (["weight_bytes", "weight_bits"], "weights"),
-    (["partial_sum_bytes", "partial_sum_bits"], "partial sums"),
-    (["output_bytes", "output_bits"], "outputs"),
-];
-
-/// Widths of operands, each in bytes or in bits.
-fn widths() -> Keys<impl Fn(&mut Fields<'_, '_, '_>) -> Option<Widths>> {
-    mapping("widths", |fields| {
-        let default = Widths::default();
-        let mut width = |index: usize, default: Width| {
-            let ([bytes, bits], operands) = WIDTHS[index];
-            width(bytes, bits, operands, default, fields)
-        };
-        Some(Widths {
-            input: width(0, default.input),
-            weight: width(1, default.weight),
-            partial_sum: width(2, default.partial_sum),
-            output: width(3, default.output),
-        })
-    })
-}
-
-/// Width of `operands`, which one of two keys gives.
-fn width(
-    bytes: &'static str,
-    bits: &'static str,
-    operands: &'static str,
-    default: Width,
-    fields: &mut Fields<'_, '_, '_>,
-) -> Width {
-    let in_bytes = at(number(1..=64)).shaped(|form| {
-        form.documented(&format!("Width of {operands} [byte].")).or(default.bits() / 8)
-    });
-    let in_bits = number(1..=Width::MAX.bits()).shaped(|form| {
-        let about = format!("Width of {operands} [bit]. It stands in place of `{bytes}`.");
-        form.documented(&about)
-    });
-    match (fields.optional(bytes, in_bytes), fields.optional(bits, in_bits)) {
-        (None, None) => default,
-        (Some(bytes), None) => Width::of_bytes(bytes.value),
-        (None, Some(bits)) => Width::of_bits(bits),
-        (Some(At { span, .. }), Some(_)) => {
-            let message = format!("`{bytes}` and `{bits}` both give one width; leave one out");
-            fields.problem(Problem::new(span, message));
-            default
-        }
-    }
-}
-
-/// Energy of a byte of a memory \[pJ\], or `by-size`.
-fn memory_energy() -> impl Reader<Value = MemoryEnergy> {
-    let energy = |energy: Option<f64>, _: &Node<'_>, _: &mut Problems| {
-        Some(energy.map_or(MemoryEnergy::BySize, MemoryEnergy::PerByte))
-    };
-    number_or("by-size", 0.0..=1e9).then(energy)
-}
-
-/// An energy \[pJ\].
-fn pj() -> impl Reader<Value = f64> {
-    number(0.0..=1e9)
-}
-
-keys! {
-    /// Energies as the cost model `loop-nest` needs them.
-    fn byte_energy() -> ByteEnergy: "an energy table in pJ", OLD_BYTE_ENERGY {
-        /// Energy of a byte of a scratchpad [pJ/byte]. `by-size`: by the size of the memory. Without it, that of 0.5 KiB.
-        scratchpad as "scratchpad_per_byte" = or_default(memory_energy());
-        /// Energy of a byte of the buffer of a cluster [pJ/byte]. `by-size`: by the size of the memory. Without it, that
-        /// of 8 KiB.
-        cluster as "cluster_per_byte" = or_default(memory_energy());
-        /// Energy of a byte of the shared memory [pJ/byte]. `by-size`: by the size of the memory. Without it, `by-size`.
-        shared_memory as "shared_memory_per_byte" = or_default(memory_energy());
-        /// Energy of a multiply-accumulate \[pJ\]. Without it, by the widths of operands: 0.3 for 8 bits.
-        mac = optional(pj());
-        /// Energy of a byte of a register [pJ/byte].
-        register as "register_per_byte" = or(ByteEnergy::default().register, pj());
-        /// Energy of a byte on the NoC [pJ/byte].
-        noc as "noc_per_byte" = or(ByteEnergy::default().noc, pj());
-        /// Energy of a byte from one unit to its neighbour [pJ/byte].
-        forward as "forward_per_byte" = or(ByteEnergy::default().forward, pj());
-        /// Energy of a byte of DRAM [pJ/byte].
-        dram as "dram_per_byte" = or(ByteEnergy::default().dram, pj());
-        /// Leakage of a computing accelerator [pJ/cycle].
-        leakage as "leakage_per_cycle" = or(ByteEnergy::default().leakage, pj());
-        /// Energy of clock and control of a computing accelerator [pJ/cycle].
-        clock as "clock_per_cycle" = or(ByteEnergy::default().clock, pj());
-        /// Energy of an idle accelerator [pJ/cycle]. Runs report the sum, and no score counts it.
-        idle as "idle_per_cycle" = or(ByteEnergy::default().idle, pj());
-    }
 }

@@ -2,10 +2,11 @@
 
 use std::ops::RangeInclusive;
 
+use xrsim_model::hardware::Accelerator;
 use xrsim_model::units::{ClockRate, FrameRate, SimSpan};
 
 use super::form;
-use super::yaml::values::{Reader, converted};
+use super::yaml::values::{Reader, converted, number};
 
 /// A number above 0.
 pub(super) fn positive() -> impl Reader<Value = f64> {
@@ -50,4 +51,9 @@ pub(super) const CLOCKS: RangeInclusive<f64> = 1e-6..=1e6;
 /// A clock \[MHz\].
 pub(super) fn clock() -> impl Reader<Value = ClockRate> {
     quantity("a clock", CLOCKS, "MHz", ClockRate::from_mhz)
+}
+
+/// A number of PEs.
+pub(super) fn pes() -> impl Reader<Value = u32> {
+    number(1..=Accelerator::MAX_PES)
 }

@@ -33,9 +33,9 @@ const DISTRIBUTIONS: [(&str, JitterDistribution); 2] = [
 
 /// Old keys of a model.
 const OLD_KEYS: [Renamed; 3] = [
-    Renamed { kind: "key", old: "model", new: "network" },
-    Renamed { kind: "key", old: "deadline_ms", new: "relative_deadline_ms" },
-    Renamed { kind: "key", old: "artifact_name", new: "network_name" },
+    Renamed::key("model", "network"),
+    Renamed::key("deadline_ms", "relative_deadline_ms"),
+    Renamed::key("artifact_name", "network_name"),
 ];
 
 keys! {

@@ -1,6 +1,9 @@
 //! `search:` files: questions about the systems of a space, as text with its places. This module does not
 //! know the names and numbers that mean something.
 
+mod shares;
+mod text;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,24 +14,17 @@ use super::form::{self, Form, Key, Words};
 use super::quantities::CLOCKS;
 use super::settings::{self, settings};
 use super::yaml::keys::{keys, mapping};
-use super::yaml::read::{At, Problems, printable};
+use super::yaml::read::{At, Problems};
 use super::yaml::values::{
-    Reader, at, at_most, flag, list, named, number, one_of, one_or_list, proper_name, text, value,
+    Reader, at, at_most, flag, list, named, number, one_of, proper_name, value,
 };
 use super::yaml::{Fields, Node, Value};
 use super::{ConfigError, Kind, Problem, Source, range, reference};
-
-/// Text and where it was written.
-type Text = At<Box<str>>;
-
-/// Fractions as written: numerators and denominators.
-type Fractions = Vec<(u16, u16)>;
+use shares::{Fractions, shares};
+use text::{MAX_ENTRIES, Text, line, lines, text_of};
 
 /// Keys of chips with their values.
 type Chips = Vec<(Text, Vec<Text>)>;
-
-/// Most entries of a list.
-const MAX_ENTRIES: usize = 1000;
 
 /// A search as it was written.
 #[derive(Debug, Clone)]
@@ -187,19 +183,6 @@ fn own_settings(words: &Words) -> impl Reader<Value = Vec<(Text, Text)>> {
     at_most(MAX_ENTRIES, named("settings", line())).shaped(|_| {
         let known = words.settings.iter();
         settings(known.filter(|(name, _)| !words.not_in_searches.contains(name)), |form| form)
-    })
-}
-
-/// A line of text.
-fn line() -> impl Reader<Value = Text> {
-    at(text()).then(|text, _, _| Some(At { span: text.span, value: text.value.trim().into() }))
-}
-
-/// One line that `form` describes, or a list of them.
-fn lines(form: impl Fn() -> Form) -> impl Reader<Value = Vec<Text>> {
-    one_or_list(line(), at_most(MAX_ENTRIES, list("names", line()))).shaped(move |_| {
-        let (one, several) = (form(), form::list(form()).at_most(MAX_ENTRIES));
-        form::any_of([one, several.allowed("a list of such")])
     })
 }
 
@@ -426,11 +409,6 @@ fn values(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<Text>> {
     Some(all)
 }
 
-/// Schema of text of this pattern.
-fn text_of(pattern: &str, allowed: &str) -> Form {
-    Form::new(json!({"type": "string", "pattern": pattern}), allowed)
-}
-
 /// A number, or a range of numbers: first and last.
 fn numbers() -> impl Reader<Value = (u32, u32)> {
     let read = |node: &Node<'_>, problems: &mut Problems| {
@@ -493,73 +471,6 @@ fn total() -> impl Reader<Value = (u32, bool)> {
     };
     let words = || text_of(r"^\s*(?:exactly|<=)?\s*\d+\s*$", "`<= N` or `exactly N`");
     value(read, move || form::any_of([form::whole(1..=MAX_PES), words()]))
-}
-
-/// Parts of the NoC, the shared memory and the DRAM bandwidth.
-fn shares() -> impl Reader<Value = [Option<At<Fractions>>; 3]> {
-    const KEYS: [(&str, &str); 3] = [
-        ("noc", "Parts of the bandwidth of the NoC."),
-        ("shared_memory", "Parts of the shared memory."),
-        ("dram", "Parts of the DRAM bandwidth."),
-    ];
-    mapping("shares", |fields| {
-        Some(KEYS.map(|(key, about)| {
-            let share = fields.about(about).optional(key, at(fractions()));
-            share.filter(|it| !it.value.is_empty())
-        }))
-    })
-    .about("Parts of the resources of the chip that an accelerator may have.")
-}
-
-/// Fractions, a step from it to the whole (`step 1/16`), or `as-pes`, which is none.
-fn fractions() -> impl Reader<Value = Fractions> {
-    let read = |node: &Node<'_>, problems: &mut Problems| {
-        let mut all = Vec::new();
-        for written in lines(Form::default).read(node, problems)? {
-            if &*written.value == "as-pes" {
-                continue;
-            }
-            let Some((fraction, is_step)) = fraction(&written.value) else {
-                let message = format!(
-                    "expected a fraction above 0 and at most 1 such as 1/4, `step 1/16` or `as-pes`, found `{}`",
-                    printable(&written.value)
-                );
-                problems.push(Problem::new(written.span, message));
-                return None;
-            };
-            let (above, below) = fraction;
-            match is_step {
-                true => all.extend(
-                    (1..).map(|n| n * above).take_while(|n| *n < below).map(|n| (n, below)),
-                ),
-                false => all.push(fraction),
-            }
-        }
-        Some(all)
-    };
-    let form = || {
-        let word = text_of(
-            r"^\s*(?:as-pes|(?:step\s*)?[0-9]+(?:\s*/\s*[0-9]+)?)\s*$",
-            "a fraction such as 1/4, `step 1/16`, or `as-pes`",
-        );
-        form::any_of([form::whole(1_u32..=1).allowed(""), word])
-    };
-    value(read, move || lines(form).form().or("as-pes"))
-}
-
-/// A fraction above 0 and at most 1, and whether it is a step.
-fn fraction(text: &str) -> Option<((u16, u16), bool)> {
-    let (is_step, rest) = match text.strip_prefix("step") {
-        Some(rest) => (true, rest.trim()),
-        None => (false, text),
-    };
-    let number = |text: &str| text.trim().parse::<u16>().ok();
-    let (above, below) = match rest.split_once('/') {
-        Some((above, below)) => (number(above)?, number(below)?),
-        None => (number(rest)?, 1),
-    };
-    let is_allowed = above > 0 && above <= below && below <= 1024;
-    is_allowed.then_some(((above, below), is_step))
 }
 
 /// `false`, or the parameters of the confirmation.

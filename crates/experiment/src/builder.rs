@@ -8,7 +8,7 @@ use xrsim_config::{Catalog, Hardware, Notes, Suite};
 use xrsim_model::cancel::Steps;
 use xrsim_model::cost::GivenCostModel;
 use xrsim_model::dataflow::Dataflow;
-use xrsim_model::hardware::{Flexibility, System};
+use xrsim_model::hardware::System;
 use xrsim_model::renamed::Renamed;
 use xrsim_model::scenario::Scenario;
 use xrsim_sim::plan::{Ablation, Semantics};
@@ -16,7 +16,7 @@ use xrsim_sim::schedule::{Options, Policy, Scheduler, Setup};
 use xrsim_sim::sweep::comparison::{Comparison, Triggers};
 use xrsim_sim::sweep::grid::{Factor, Grid};
 
-use super::flexibility::says_flexibility;
+use super::flexibility::ignored_flexibility;
 use super::given::SystemKind;
 use super::input::Input;
 use super::keys::Key;
@@ -560,23 +560,6 @@ impl Experiment {
             return Ok(());
         };
         Err(ExperimentError::Conflict(message.into()))
-    }
-}
-
-/// Warning about flexibility that has no effect under these settings, if there is any: that of a file with
-/// `mlsys2023` semantics, and any other than `none` with a cost model that has no choice.
-fn ignored_flexibility(
-    settings: &Settings,
-    cost_model: &NamedCostModel,
-    hardware: &[(String, Hardware)],
-) -> Option<String> {
-    let of_file = hardware.iter().find(|(_, hardware)| says_flexibility(hardware));
-    match (settings.semantics, settings.mapping.flexibility, of_file) {
-        (Semantics::Mlsys2023, _, Some((name, _))) => Some(format!(
-            "{name}: flexibility has no effect with --semantics mlsys2023, whose dataflows map every layer"
-        )),
-        (Semantics::Mlsys2023, ..) | (_, Some(Flexibility::None), _) | (_, None, None) => None,
-        _ => cost_model.fixed_mappings(),
     }
 }
 

@@ -5,9 +5,10 @@ use serde_json::{Map, Value, json};
 use xrsim_config::Hardware;
 use xrsim_model::hardware::{Accelerator, Flexibility, Share, System};
 use xrsim_model::mapper::Effort;
+use xrsim_sim::plan::Semantics;
 
 use super::systems::name_with_pes;
-use super::{NamedCostModel, Prepared};
+use super::{NamedCostModel, Prepared, Settings};
 
 /// Flexibility of a system in words, e.g. `tiles`; one for each accelerator, such as `tiles + none`, if they
 /// differ. It is `none` under a cost model without choice of mappings.
@@ -115,5 +116,22 @@ pub(super) fn says_flexibility(hardware: &Hardware) -> bool {
             all.any(|it| chooses(&it) && it != Flexibility::DEFAULT)
         }
         Hardware::Instances(_) => false,
+    }
+}
+
+/// Warning about flexibility that has no effect under these settings, if there is any: that of a file with
+/// `mlsys2023` semantics, and any other than `none` with a cost model that has no choice.
+pub(crate) fn ignored_flexibility(
+    settings: &Settings,
+    cost_model: &NamedCostModel,
+    hardware: &[(String, Hardware)],
+) -> Option<String> {
+    let of_file = hardware.iter().find(|(_, hardware)| says_flexibility(hardware));
+    match (settings.semantics, settings.mapping.flexibility, of_file) {
+        (Semantics::Mlsys2023, _, Some((name, _))) => Some(format!(
+            "{name}: flexibility has no effect with --semantics mlsys2023, whose dataflows map every layer"
+        )),
+        (Semantics::Mlsys2023, ..) | (_, Some(Flexibility::None), _) | (_, None, None) => None,
+        _ => cost_model.fixed_mappings(),
     }
 }

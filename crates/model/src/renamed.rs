@@ -17,6 +17,13 @@ pub struct Renamed {
     pub new: &'static str,
 }
 
+impl Renamed {
+    /// A key of a file that changed its name.
+    pub const fn key(old: &'static str, new: &'static str) -> Self {
+        Self { kind: "key", old, new }
+    }
+}
+
 impl fmt::Display for Renamed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, old, new } = self;

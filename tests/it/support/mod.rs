@@ -3,6 +3,7 @@
 
 pub mod binary;
 pub mod cost_reference;
+pub mod folder;
 pub mod layers;
 pub mod libtest;
 pub mod onnx_files;

@@ -12,9 +12,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use xrsim_config::{Catalog, Notes, export};
 use xrsim_experiment::{fill_table, shipped_accelerators, whole_chip};
-use xrsim_model::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping, Size};
+use xrsim_model::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Flexibility, Mapping, Size};
+use xrsim_model::hardware::{MappingObjective, MappingSettings};
 use xrsim_model::mapper::{
-    DeclaredSpace, Effort, Goal, LevelSpace, NetworkMapper, Rules, Sizes, Space, Store,
+    DeclaredSpace, Effort, Goal, LevelSpace, NetworkMapper, Objective, Rules, Sizes, Space, Store,
 };
 use xrsim_model::model::Network;
 use xrsim_report::mapping::MappingReport;
@@ -241,9 +242,15 @@ fn inputs(
         let least = space.least_pes();
         refuse!("the clusters of the mapspace take {least} PEs; --pes is {}", args.pes);
     }
+    let mut chip = |dataflow| whole_chip(&mut catalog, &args.layers.platform, dataflow, args.pes);
     let carrier = Arc::new(carrier());
-    let accelerator = whole_chip(&mut catalog, &args.layers.platform, &carrier, args.pes)?;
+    let accelerator = chip(&carrier)?;
+    let chosen = match (runs_choose(args), &dataflows[..]) {
+        (Some(mapping), [dataflow]) => Some(chip(dataflow)?.mapped(mapping)),
+        _ => None,
+    };
     let mut mapper = NetworkMapper::new(accelerator, dataflows);
+    mapper.chosen = chosen;
     mapper.space = space;
     mapper.goal = args.objective;
     mapper.effort = Effort::named(&args.effort).unwrap_or_default();
@@ -257,6 +264,25 @@ fn inputs(
         mapper.name = stem.into();
     }
     Ok((mapper, networks, catalog))
+}
+
+/// Settings with which an accelerator of runs answers the question of the options; `None` if none does.
+fn runs_choose(args: &MapArgs) -> Option<MappingSettings> {
+    let is_other = args.mapspace.is_some()
+        || args.levels.is_some()
+        || args.sizes.is_some()
+        || args.gap > 0.0
+        || !args.no_rule.is_empty();
+    let objective = match args.objective {
+        Goal::CyclesThenEnergy => MappingObjective::Cycles,
+        Goal::Least(Objective::Energy) => MappingObjective::Energy,
+        Goal::Least(Objective::Edp) => MappingObjective::Edp,
+        _ => return None,
+    };
+    let named = |(name, _): &&(&str, Flexibility)| *name == args.flexibility;
+    let (_, flexibility) = Flexibility::ALL.iter().find(named).filter(|_| !is_other)?;
+    let (flexibility, objective) = (Some(*flexibility), Some(objective));
+    Some(MappingSettings { flexibility, objective, ..MappingSettings::default() })
 }
 
 /// A dataflow that fits any number of PEs, for an accelerator whose mappings do not depend on it.

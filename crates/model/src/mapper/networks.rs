@@ -14,6 +14,7 @@ use crate::model::{Network, PerTensor};
 use crate::parallel;
 
 use super::bound;
+use super::chooser::Chooser;
 use super::declared::{DeclaredSpace, clusters};
 use super::exact::{Counts, Rules};
 use super::kept::{Kept, LayerKey};
@@ -69,6 +70,8 @@ pub struct NetworkMapper {
     pub rules: Rules,
     /// Distance to the bound at which a search ends, as a fraction of the bound.
     pub gap: f64,
+    /// Accelerator whose choices in runs are taken, in place of searches by `space` and `goal`.
+    pub chosen: Option<Accelerator>,
     /// Name of the dataflows that hold the mappings of a network.
     pub name: Box<str>,
     /// Keeps the results.
@@ -108,6 +111,7 @@ impl NetworkMapper {
             effort: Effort::FULL,
             rules: Rules::ALL,
             gap: 0.0,
+            chosen: None,
             name: "mapped".into(),
             store: Arc::default(),
         }
@@ -249,6 +253,10 @@ impl NetworkMapper {
         machine: &Machine,
         section: &Section,
     ) -> Option<Kept> {
+        if let Some(accelerator) = &self.chosen {
+            let chooser = Chooser::new(self.effort, Arc::clone(&self.store));
+            return chooser.kept(&key.nest, machine, accelerator);
+        }
         if *widths != self.accelerator.datapath.widths {
             return self.get_or_search_in(key, machine, &self.section(*widths));
         }

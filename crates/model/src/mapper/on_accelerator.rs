@@ -9,7 +9,6 @@ use crate::hardware::{Accelerator, Flexibility, MappingObjective};
 use super::chooser::Chooser;
 use super::contest::Contest;
 use super::declared::{DeclaredSpace, MAX_LEVELS, clusters};
-use super::exact::Counts;
 use super::kept::{Kept, LayerKey};
 use super::problem::Limits;
 use super::question::Question;
@@ -34,6 +33,18 @@ impl Choose for Chooser {
 }
 
 impl Chooser {
+    /// The choice of an accelerator for a layer, or the mapping that exceeds capacities least; `None` if it has no
+    /// choices.
+    pub(super) fn kept(
+        &self,
+        nest: &Nest,
+        machine: &Machine,
+        accelerator: &Accelerator,
+    ) -> Option<Kept> {
+        let accelerator = accelerator.with_widths(machine.widths);
+        OnAccelerator::new(self, accelerator)?.kept(nest, machine)
+    }
+
     /// The choices for an accelerator that are kept.
     pub fn section(&self, accelerator: &Accelerator) -> Arc<Section> {
         self.store.section(accelerator, self.effort, version::current)
@@ -71,8 +82,7 @@ impl OnAccelerator<'_> {
     fn kept(&self, nest: &Nest, machine: &Machine) -> Option<Kept> {
         let search = || {
             let less = self.less.as_ref().and_then(|less| less.kept(nest, machine));
-            let kept = self.chooser.search(nest, &self.accelerator, machine, less)?;
-            Some(Kept { counts: Counts::default(), ..kept })
+            self.chooser.search(nest, &self.accelerator, machine, less)
         };
         let space = |form: &Nest| mapspace(&self.accelerator, nest, machine, form);
         let question = Question { machine, limits: &self.limits, space: &space };

@@ -66,6 +66,9 @@ const MOST_TILES: f64 = 20_000.0;
 /// Tiles above the shared memory within which tiles of level 0 are looked for.
 const MOST_ABOVE: usize = 4;
 
+/// Limits of the tiles that are looked at.
+pub(super) const LIMITS: [f64; 3] = [MOST_SIZES as f64, MOST_TILES, MOST_ABOVE as f64];
+
 /// Every tensor is held whole.
 const ALL_WHOLE: u8 = 0b111;
 

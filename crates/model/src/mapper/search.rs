@@ -463,6 +463,9 @@ const ESTIMATES: u64 = 8;
 /// Number of climbs by the estimate that are polished.
 const POLISHED: usize = 2;
 
+/// Limits of a search.
+pub(super) const LIMITS: [u64; 4] = [GROWTH, MOST_TIMES, ESTIMATES, POLISHED as u64];
+
 /// Heats of the rounds of climbs of a pass.
 const HEATS: [f64; 3] = [0.02, 0.1, 0.1];
 

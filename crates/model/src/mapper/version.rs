@@ -15,10 +15,12 @@ use crate::hardware::{self, Accelerator, Flexibility, MappingObjective, Memory, 
 use crate::model::{ConvKind, ConvShape, MatmulShape, Operator, Padding, PerTensor};
 use crate::units::Bytes;
 
+use super::capacity;
 use super::chooser::Chooser;
 use super::kept::LayerKey;
+use super::outer;
 use super::row;
-use super::search::Effort;
+use super::search::{self, Effort};
 use super::store::Store;
 
 /// The version of cost model and search of this program: choices of another one may differ. The first call computes
@@ -31,8 +33,13 @@ pub fn current() -> &'static str {
 
 /// 16 hexadecimal digits of what is computed.
 fn compute() -> String {
-    let text = costs(&nests()) + &choices();
+    let text = costs(&nests()) + &choices() + &limits();
     Digest::compute(text.as_bytes()).hex()[..16].into()
+}
+
+/// Limits of searches and bounds that tiny layers do not reach.
+fn limits() -> String {
+    format!("{:?} {:?} {:?} {:?}", Effort::ALL, search::LIMITS, outer::LIMITS, capacity::LIMITS)
 }
 
 /// What the cost model computes for every layer on every machine, with mappings in turn.

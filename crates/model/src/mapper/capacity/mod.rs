@@ -57,9 +57,9 @@ impl Bound {
 /// Distance to the plain bound, as a fraction of it, from which on tuples are looked at.
 const CLOSE: f64 = 0.005;
 
-/// Most ranges of tuples that are looked at for the latency of a long layer or with exact search, of a short layer, and
-/// where the objective is another, and with exact search for energy and the product. Few layers need more than some
-/// hundred for their latency; the energy of most takes as many as it may.
+/// Most ranges of tuples that are looked at for the latency of a long layer or with exact search, of a short layer that
+/// was asked for its latency, and of other layers, and with exact search for energy and the product. Few layers need more
+/// than some hundred for their latency; the energy of most takes as many as it may.
 const MOST_RANGES: usize = 100_000;
 const MOST_RANGES_SHORT: usize = 20_000;
 const MOST_RANGES_ASIDE: usize = 1_000;
@@ -71,15 +71,25 @@ const LONG: u64 = 1_000_000;
 /// Most cases of a layer. Mapspaces with more have the plain bound only.
 const MOST_CASES: usize = 512;
 
+/// Limits of the ranges that are looked at.
+pub(super) const LIMITS: [u64; 6] = [
+    MOST_RANGES as u64,
+    MOST_RANGES_SHORT as u64,
+    MOST_RANGES_ASIDE as u64,
+    MOST_RANGES_OF_ENERGY as u64,
+    MOST_CASES as u64,
+    LONG,
+];
+
 /// Bounds of all mappings of `forms`, of which `best` was found and that have the bound `plain`. No bound is above
 /// `best`. Objectives without an own bound have the plain one.
 pub(super) fn bounds(forms: &[Problem], plain: Value, best: &Value, is_exact: bool) -> Bound {
     let is_asked = forms.first().is_some_and(|it| it.objective == Objective::Cycles);
-    let of_cycles = match (is_exact, is_asked) {
+    let of_cycles = match () {
         // What takes most time is bounded most closely.
-        (false, true) if plain.cycles < LONG => MOST_RANGES_SHORT,
-        (true, _) | (false, true) => MOST_RANGES,
-        (false, false) => MOST_RANGES_ASIDE,
+        () if is_exact || plain.cycles >= LONG => MOST_RANGES,
+        () if is_asked => MOST_RANGES_SHORT,
+        () => MOST_RANGES_ASIDE,
     };
     let of_energy = if is_exact { MOST_RANGES_OF_ENERGY } else { 0 };
     bounds_within(forms, plain, best, [of_cycles, of_energy])

@@ -435,7 +435,7 @@ fn the_command_of_a_note_runs_as_it_is_printed_on_the_files_that_were_given() {
     let expected = "xrsim run --scenario 'own files/desk.yaml' --system 'own files/chip.yaml' \
                     --mapping-objective cycles --effort full";
     assert_eq!(command, expected);
-    let again = pasted(&study, study.folder.path(), command);
+    let again = pasted(&study, &study.path(""), command);
     assert!(again.contains("own_chip") && again.contains("effort full"), "{again}");
     assert!(!again.contains("More effort"), "{again}");
     // Every effort tries all forms: more of it does nothing.
@@ -511,7 +511,7 @@ fn the_command_of_a_note_on_a_layer_costs_the_accelerator_of_the_run() {
     let note = table.lines().find(|line| line.contains(" takes ")).expect("a note");
     let (_, command) = note.split_once("(xrsim").expect("a command");
     let command = format!("xrsim{} --format csv", command.trim_end_matches(')'));
-    let costs = pasted(&study, study.folder.path(), &command);
+    let costs = pasted(&study, &study.path(""), &command);
     let mut rows = costs.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let header = rows.next().expect("a header");
     let at = |name: &str| {

@@ -11,7 +11,8 @@ use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use xrsim_model::hardware::{
     Accelerator, ByteEnergy, Compression, Datapath, DeadlineShare, EnergyTable, Fill, Flexibility,
-    MappingObjective, MappingSettings, Memory, MemoryEnergy, Noc, Share, Style, System,
+    Fusion, MappingObjective, MappingSettings, Memory, MemoryEnergy, Noc, Share, Style, System,
+    WriteBack, WriteBackSettings,
 };
 use xrsim_model::model::PerTensor;
 use xrsim_model::renamed::Renamed;
@@ -91,6 +92,23 @@ keys! {
             optional(one_of(&MappingObjective::ALL).with_default(MappingObjective::DEFAULT.name()));
         /// Part of the time that the models of a scenario may fill with the objective `deadline`.
         deadline_share as "mapping_deadline_share" = optional(deadline_share().with_default(DeadlineShare::DEFAULT.get()));
+        write_back = among(write_back());
+    }
+}
+
+keys! {
+    /// Operators that ride along with layers.
+    fn write_back() -> WriteBackSettings: "settings" {
+        /// Operators that cost no pass through memory of their own. `in-place`: concatenations. `elementwise`: these,
+        /// and element-wise operators and pools on the outputs of a layer before these are written. Without it, that of
+        /// the platform, or `none`.
+        fusion = optional(one_of(&Fusion::ALL));
+        /// Most operands, other than the outputs of the layer, that operators which ride along with it read. Without
+        /// it, that of the platform, or 1.
+        fused_reads = optional(number(0..=WriteBack::MAX_READS));
+        /// Operations in a cycle on outputs that leave. Without it, that of the platform, or one on each output that
+        /// leaves in a cycle.
+        post_ops_per_cycle = optional(pes());
     }
 }
 
@@ -264,6 +282,7 @@ keys! {
         clock_mhz: ClockRate = required(clock());
         energy: EnergyTable = required(energy());
         datapath: Datapath = or_default(datapath());
+        write_back: WriteBackSettings = among(write_back());
         energy_pj: Option<At<ByteEnergy>> = optional(at(byte_energy()));
         technology: Option<Option<RawTechnology>> = optional(tried(technology::choice()));
         /// Resources of one chip, which the accelerators of a style split by their shares.
@@ -291,7 +310,9 @@ impl RawPlatform {
         }
         let byte_energy = self.energy_pj.map(|it| it.value).unwrap_or_default();
         let platform = Platform::new(self.name, self.clock_mhz, self.energy, resources);
-        let platform = Platform { datapath: self.datapath, byte_energy, ..platform };
+        let write_back = self.write_back.over(WriteBack::default());
+        let datapath = self.datapath;
+        let platform = Platform { datapath, write_back, byte_energy, ..platform };
         Some((platform, self.technology.map_or(Some(None), |it| it.map(Some))?))
     }
 }

@@ -34,6 +34,8 @@ keys! {
         form: Option<Option<At<LayerShape>>> = optional(tried(at(self::shape())));
         /// Bytes that are free in shared memory \[byte\].
         free_bytes: Option<Option<u64>> = optional(tried(number(0..=u64::MAX)));
+        /// Bytes that DRAM moves for operators that ride along with the layer and for its outputs \[byte\].
+        group_bytes: Option<u64> = optional(number(0..=u64::MAX));
         /// Tensors that stay in shared memory.
         resident: Option<Option<[bool; 3]>> = optional(tried(resident()));
         /// Directives of the layer, the outermost first.
@@ -62,7 +64,10 @@ impl RawLayer {
         }
         let memory = match (self.resident, self.free_bytes) {
             (None, None) => None,
-            (resident, free) => Some(LayerMemory { resident: resident??, free: free?? }),
+            (resident, free) => {
+                let group = self.group_bytes;
+                Some(LayerMemory { resident: resident??, free: free??, group })
+            }
         };
         let opening = self.directives.first().map_or(0..0, |line| line.span.clone());
         match assemble("layer", opening, self.directives, notation) {

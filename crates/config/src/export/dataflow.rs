@@ -29,6 +29,8 @@ struct LayerBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     free_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    group_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     form: Option<FlowMap<Shape>>,
     directives: Vec<String>,
 }
@@ -82,6 +84,7 @@ fn layer(mapping: &LayerMapping) -> LayerBody<'_> {
         shape: shape(&mapping.shape),
         resident: mapping.memory.as_ref().map(resident),
         free_bytes: mapping.memory.map(|memory| memory.free),
+        group_bytes: mapping.memory.and_then(|memory| memory.group),
         form: mapping.form.as_ref().map(shape),
         directives: lines(&mapping.directives),
     }

@@ -37,6 +37,12 @@ fn accelerator(it: &Accelerator, dataflow: &str) -> Map<String, Value> {
     if it.mapping_objective == MappingObjective::Deadline {
         add("mapping_deadline_share", json!(it.mapping_deadline.share.get()));
     }
+    let path = &it.write_back;
+    add("fusion", json!(path.fusion.name()));
+    add("fused_reads", json!(path.fused_reads));
+    if let Some(operations) = path.post_ops_per_cycle {
+        add("post_ops_per_cycle", json!(operations));
+    }
     add("pes", json!(it.pes));
     add("clock_mhz", json!(it.clock.as_mhz()));
     add("datapath", datapath(it));

@@ -3,14 +3,15 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use xrsim_model::hardware::{Change, DeadlineShare, Width};
+use xrsim_model::hardware::{Change, DeadlineShare, Fusion, Width};
 
+use super::own::named;
 use super::values::{
-    BANDWIDTH, BITS, CLOCK, COPIES, ENERGY, LANES, LATENCY, MACS, MEMORY, SHARE, SWITCH, bandwidth,
-    bits, boolean, change, clock, copies, energy, in_change, in_kib, kib, lanes, latency, macs,
-    or_word, share, word_or,
+    BANDWIDTH, BITS, CLOCK, COPIES, ENERGY, LANES, LATENCY, MACS, MEMORY, READS, SHARE, SWITCH,
+    bandwidth, bits, boolean, change, clock, copies, energy, in_change, in_kib, kib, lanes,
+    latency, macs, names, or_word, reads, share, word_or,
 };
-use super::{KEY, Key, field};
+use super::{Allowed, KEY, Key, Set, field};
 
 /// `Some(None)` for `platform`, else the value that `read` makes of the text.
 fn or_platform<T>(text: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
@@ -75,6 +76,30 @@ macro_rules! energy_key {
 }
 
 pub(super) const KEYS: &[Key] = &[
+    Key {
+        name: "hardware.fusion",
+        help: "operators that cost no pass through memory of their own: concatenations (`in-place`), or these and \
+               element-wise operators and pools behind a layer (`elementwise`)",
+        allowed: Allowed::Word(const { &names(&Fusion::ALL) }),
+        default: Some("that of the accelerator, system, style or platform"),
+        or_else: Some("none"),
+        set: Set::Named(|s, text| {
+            let fusion = named("fusion", &Fusion::ALL, text);
+            fusion.map(|it| s.mapping.write_back.fusion = Some(it))
+        }),
+        get: |s| json!(s.mapping.write_back.fusion.map(Fusion::name)),
+        ..KEY
+    },
+    Key {
+        name: "hardware.fused_reads",
+        help: "most operands, other than the outputs of a layer, that the operators read that ride along with it",
+        ..set_key!(mapping.write_back.fused_reads, "", READS, reads)
+    },
+    Key {
+        name: "hardware.post_ops_per_cycle",
+        help: "operations per cycle of an accelerator on outputs that leave it",
+        ..set_key!(mapping.write_back.post_ops_per_cycle, "", LANES, lanes)
+    },
     Key {
         name: "hardware.mapping_deadline_share",
         help: "part of the time of a system that the models of a scenario may fill, for the mapping objective \

@@ -227,7 +227,11 @@ fn some(field: &mut Option<Box<str>>, text: &str) -> Option<()> {
     Some(())
 }
 
-fn named<T: Copy>(kind: &'static str, names: &[(&'static str, T)], text: &str) -> Result<T, Slip> {
+pub(super) fn named<T: Copy>(
+    kind: &'static str,
+    names: &[(&'static str, T)],
+    text: &str,
+) -> Result<T, Slip> {
     let unknown = || Slip::Name { kind, known: names.iter().map(|&(name, _)| name).collect() };
     value(names, text).ok_or_else(unknown)
 }

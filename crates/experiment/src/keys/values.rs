@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use xrsim_model::hardware::{Accelerator, Change, DeadlineShare, Width};
+use xrsim_model::hardware::{Accelerator, Change, DeadlineShare, Width, WriteBack};
 use xrsim_model::units::{Bytes, ClockRate, SimSpan};
 
 use super::Allowed;
@@ -47,6 +47,8 @@ pub(super) const COPIES: Allowed = Allowed::Text("a whole number from 1 to 16, o
 pub(super) const MACS: Allowed = Allowed::Text("a whole number from 1 to 65536, or `platform`");
 
 pub(super) const LANES: Allowed = Allowed::Text("a whole number from 1 to 16777216, or `platform`");
+
+pub(super) const READS: Allowed = Allowed::Text("a whole number from 0 to 16, or `platform`");
 
 pub(super) const BITS: Allowed = Allowed::Text("a whole number from 1 to 512, or `platform`");
 
@@ -164,6 +166,11 @@ pub(super) fn macs(text: &str) -> Option<u32> {
 /// Vector lanes of an accelerator.
 pub(super) fn lanes(text: &str) -> Option<u32> {
     whole(text, 1..=Accelerator::MAX_PES)
+}
+
+/// Other operands of a group of operators.
+pub(super) fn reads(text: &str) -> Option<u32> {
+    whole(text, 0..=WriteBack::MAX_READS)
 }
 
 /// A width \[bit\].

@@ -73,6 +73,8 @@ pub struct LayerMemory {
     pub resident: [bool; 3],
     /// Bytes that are free for the layer.
     pub free: u64,
+    /// Bytes that DRAM moves for operators that ride along and for the outputs; `None`: nothing rides along.
+    pub group: Option<u64>,
 }
 
 impl LayerMemory {
@@ -141,7 +143,7 @@ mod tests {
     }
 
     fn memory(inputs: bool, free: u64) -> LayerMemory {
-        LayerMemory { resident: [inputs, false, false], free }
+        LayerMemory { resident: [inputs, false, false], free, group: None }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::RangeInclusive;
 
+use super::WriteBackSettings;
 use crate::dataflow::Flexibility;
 
 /// Quantity of which an accelerator that chooses mappings takes the least.
@@ -99,8 +100,7 @@ pub struct MappingDeadline {
     pub cycles: Option<u64>,
 }
 
-/// Flexibility and objective as a command, a system, a style or an accelerator gives them; `None` where
-/// it does not.
+/// How networks are mapped, as a command, a system, a style or an accelerator says it; `None` where it does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct MappingSettings {
     /// Choices for every layer.
@@ -109,6 +109,8 @@ pub struct MappingSettings {
     pub objective: Option<MappingObjective>,
     /// Part of the time that networks may fill under the objective `deadline`.
     pub deadline_share: Option<DeadlineShare>,
+    /// Operators that ride along with layers.
+    pub write_back: WriteBackSettings,
 }
 
 impl MappingSettings {
@@ -119,6 +121,7 @@ impl MappingSettings {
             flexibility: self.flexibility.or(other.flexibility),
             objective: self.objective.or(other.objective),
             deadline_share: self.deadline_share.or(other.deadline_share),
+            write_back: self.write_back.or(other.write_back),
         }
     }
 }

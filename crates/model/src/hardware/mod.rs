@@ -43,6 +43,7 @@ pub mod platform;
 mod style;
 pub mod technology;
 mod widths;
+mod write_back;
 
 pub use buffers::LocalBuffers;
 pub use change::{AcceleratorChange, Change, EnergyChange, NocChange};
@@ -53,6 +54,7 @@ pub use noc::{Fill, Noc, NocLevel};
 pub use style::{Share, Style};
 pub use technology::Technology;
 pub use widths::{Compression, Width, Widths};
+pub use write_back::{Fusion, WriteBack, WriteBackSettings};
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -129,6 +131,8 @@ pub struct Accelerator {
     pub memory: Memory,
     /// PEs, vector lanes and their operands.
     pub datapath: Datapath,
+    /// Path on which outputs leave.
+    pub write_back: WriteBack,
     /// Energy per event, relative to a multiply-accumulate.
     pub energy: EnergyTable,
     /// Energy per multiply-accumulate and per byte moved.
@@ -180,12 +184,13 @@ impl Accelerator {
             noc,
             memory,
             datapath: Datapath::default(),
+            write_back: WriteBack::default(),
             energy: EnergyTable::ARTIFACT,
             byte_energy: ByteEnergy::default(),
         }
     }
 
-    /// The same accelerator with the flexibility and the objective of `settings`, where these have them.
+    /// The same accelerator with `settings`, where these have any.
     #[must_use]
     pub fn mapped(self, settings: MappingSettings) -> Self {
         Self {
@@ -195,6 +200,7 @@ impl Accelerator {
                 share: settings.deadline_share.unwrap_or(self.mapping_deadline.share),
                 ..self.mapping_deadline
             },
+            write_back: settings.write_back.over(self.write_back),
             ..self
         }
     }
@@ -228,6 +234,7 @@ impl Accelerator {
             && self.noc == other.noc
             && self.memory == other.memory
             && self.datapath == other.datapath
+            && self.write_back == other.write_back
             && self.energy == other.energy
             && self.byte_energy == other.byte_energy
     }

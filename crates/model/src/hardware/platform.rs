@@ -11,7 +11,7 @@ use crate::units::{Bytes, ClockRate};
 
 use super::{
     Accelerator, ByteEnergy, Change, Datapath, EnergyTable, HardwareError, MappingDeadline,
-    MappingObjective, Memory, Noc, Share, Style, System, Technology,
+    MappingObjective, Memory, Noc, Share, Style, System, Technology, WriteBack,
 };
 
 /// Properties of the hardware that do not depend on dataflows and PE counts.
@@ -23,6 +23,8 @@ pub struct Platform {
     pub clock: ClockRate,
     /// PEs and operands of every accelerator.
     pub datapath: Datapath,
+    /// Path on which outputs leave.
+    pub write_back: WriteBack,
     /// Energy per event.
     pub energy: EnergyTable,
     /// Energy per multiply-accumulate and byte.
@@ -131,6 +133,7 @@ impl Platform {
             name: name.into(),
             clock,
             datapath: Datapath::default(),
+            write_back: WriteBack::default(),
             energy,
             byte_energy: ByteEnergy::default(),
             resources,
@@ -197,6 +200,7 @@ impl Instance {
             noc: self.noc.clone(),
             memory: self.memory.clone(),
             datapath: platform.datapath,
+            write_back: platform.write_back,
             energy: platform.energy,
             byte_energy: platform.byte_energy,
         }

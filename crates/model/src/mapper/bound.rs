@@ -18,7 +18,8 @@ pub fn of_machine(nest: &Nest, machine: &Machine) -> Value {
     let up = noc.up.cycles_of_bits(widths.partial_sum.bits_of(touched.output));
     let peak = u64::from(machine.pes) * u64::from(machine.rate.max(1));
     let network = noc.down_cycles(inputs, weights).max(up);
-    let cycles = macs.div_ceil(peak).max(machine.dram_cycles(dram)).max(network);
+    let riders = machine.riders.map_or(0, |riders| riders.cycles);
+    let cycles = macs.div_ceil(peak).max(machine.dram_cycles(dram)).max(network).max(riders);
     Value { cycles, energy_pj: energy(machine, macs, touched, dram, cycles) }
 }
 
@@ -27,12 +28,16 @@ fn touched(nest: &Nest) -> PerTensor<u64> {
     PerTensor { input: nest.touched_inputs(), ..nest.footprints(nest.extents()) }
 }
 
-/// Bytes of DRAM if every tensor that is not resident moves once.
+/// Bytes of DRAM if every tensor that is not resident moves once, with those of operators that ride along.
 pub(super) fn least_dram_bytes(nest: &Nest, machine: &Machine) -> u64 {
     let touched = touched(nest);
-    let moves = |tensor: &TensorRole| !machine.resident[*tensor];
-    let bytes = |tensor: TensorRole| machine.dram_bytes(tensor, touched[tensor]);
-    TensorRole::ALL.into_iter().filter(moves).map(bytes).sum()
+    let operand = |tensor: TensorRole| match machine.resident[tensor] {
+        true => 0,
+        false => machine.dram_bytes(tensor, touched[tensor]),
+    };
+    operand(TensorRole::Input)
+        + operand(TensorRole::Weight)
+        + machine.output_dram_bytes(touched.output)
 }
 
 /// Energy of these MACs, elements and bytes of DRAM, each moved once (equation 2).
@@ -56,6 +61,7 @@ fn energy(machine: &Machine, macs: u64, touched: PerTensor<u64>, dram: u64, cycl
         + dram * table.dram
         + moved * noc
         + cycles as f64 * (table.leakage + table.clock)
+        + machine.riders.map_or(0.0, |riders| riders.energy(table))
 }
 
 /// Spatial axes and units of every level of a mapping, and the sizes of its outer levels: enough for a

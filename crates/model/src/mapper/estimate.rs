@@ -84,12 +84,13 @@ impl<'a> Estimator<'a> {
             output: widths.partial_sum.bytes_per_element(),
         };
         let touched = PerTensor { input: nest.touched_inputs() as f64, ..elements };
-        let dram_bytes = PerTensor::from_fn(|tensor| match machine.resident[tensor] {
-            true => 0.0,
-            false => {
-                let all = machine.dram_bytes(tensor, touched[tensor] as u64);
-                all as f64 / elements[tensor].max(1.0)
-            }
+        let dram_bytes = PerTensor::from_fn(|tensor| {
+            let all = match tensor {
+                TensorRole::Output => machine.output_dram_bytes(touched.output as u64),
+                _ if machine.resident[tensor] => 0,
+                _ => machine.dram_bytes(tensor, touched[tensor] as u64),
+            };
+            all as f64 / elements[tensor].max(1.0)
         });
         Self {
             problem,
@@ -118,7 +119,8 @@ impl<'a> Estimator<'a> {
         let (chip, mut cycles) = self.cycles(&plan, first);
         let roof =
             if dram > 0.0 { self.dram_latency + dram * self.dram_cycles_per_byte } else { 0.0 };
-        cycles = cycles.max(roof).max(1.0);
+        let riders = machine.riders.map_or(0, |riders| riders.cycles);
+        cycles = cycles.max(roof).max(riders as f64).max(1.0);
         let energy_pj = self.energy(&plan, first, dram, cycles, machine);
         Score {
             excess: self.problem.excess(candidate) + beyond,
@@ -183,7 +185,7 @@ impl<'a> Estimator<'a> {
     fn of_dram(&self, tensor: TensorRole, moved: f64, times: f64) -> f64 {
         let per_element = self.dram_bytes[tensor];
         match tensor {
-            _ if per_element == 0.0 => 0.0,
+            TensorRole::Output if self.problem.machine.resident.output => moved * per_element,
             TensorRole::Output => moved * (per_element + 2.0 * (times - 1.0) * self.bytes.output),
             _ => moved * times * per_element,
         }

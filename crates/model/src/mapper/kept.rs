@@ -1,7 +1,7 @@
 //! Choices as they are kept, and everything that they depend on.
 
 use crate::cost::Certainty;
-use crate::cost::loop_nest::{Choice, Machine, Nest};
+use crate::cost::loop_nest::{Choice, Machine, Nest, Riders};
 use crate::model::PerTensor;
 
 use super::exact::Counts;
@@ -66,6 +66,8 @@ pub struct LayerKey {
     pub nest: Nest,
     /// Whether each tensor stays in shared memory.
     pub resident: PerTensor<bool>,
+    /// Operators that ride along.
+    pub riders: Option<Riders>,
     /// Free shared memory \[byte\].
     pub shared_bytes: Option<u64>,
 }
@@ -73,6 +75,7 @@ pub struct LayerKey {
 impl LayerKey {
     /// The key of a layer on a machine with its resident tensors and free shared memory.
     pub(super) fn new(nest: &Nest, machine: &Machine) -> Self {
-        Self { nest: nest.clone(), resident: machine.resident, shared_bytes: machine.shared_bytes }
+        let &Machine { resident, riders, shared_bytes, .. } = machine;
+        Self { nest: nest.clone(), resident, riders, shared_bytes }
     }
 }

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::cost::loop_nest::{
     Choice, Evaluation, Listed, Machine, Mapping, Nest, NestReport, directives, evaluate, lower,
-    nests_of_network, shape,
+    memory, nests_of_network, shape,
 };
-use crate::dataflow::{Dataflow, LayerMapping, LayerMemory};
+use crate::dataflow::{Dataflow, LayerMapping};
 use crate::hardware::{Accelerator, Flexibility, Width, Widths};
-use crate::model::{Network, PerTensor};
+use crate::model::Network;
 use crate::parallel;
 
 use super::bound;
@@ -211,14 +211,10 @@ impl NetworkMapper {
                 let kept = results.get(&key(nest, machine))?;
                 let Choice { nest: form, mapping, .. } =
                     kept.clone().into_choice(self.effort.name())?;
-                let PerTensor { input, weight, output } = machine.resident;
                 let entry = LayerMapping {
                     layer: layer.into(),
                     shape: shape(nest),
-                    memory: Some(LayerMemory {
-                        resident: [input, weight, output],
-                        free: machine.shared_bytes.unwrap_or(u64::MAX),
-                    }),
+                    memory: Some(memory(machine)),
                     form: (form != *nest).then(|| shape(&form)),
                     directives: directives(&mapping),
                 };

@@ -300,13 +300,13 @@ impl<'a> TileSearch<'a> {
             let loads = self.loads(tensor, &sizes, order);
             let moves = if held & (1 << tensor as u8) != 0 { 1.0 } else { loads };
             let (elements, on_chip) = (self.whole[tensor], self.on_chip[tensor]);
-            let in_dram =
-                if machine.resident[tensor] { 0.0 } else { elements * self.in_dram[tensor] };
+            let is_resident = machine.resident[tensor];
+            let in_dram = if is_resident { 0.0 } else { elements * self.in_dram[tensor] };
             if tensor == TensorRole::Output {
                 up = self.boxes * elements * loads * on_chip;
                 read = self.boxes * elements * (loads - 1.0) * on_chip;
-                dram += in_dram
-                    + if in_dram > 0.0 { 2.0 * elements * (moves - 1.0) * on_chip } else { 0.0 };
+                let spilled = if is_resident { 0.0 } else { elements * (moves - 1.0) };
+                dram += machine.output_dram_bytes(elements as u64) as f64 + 2.0 * spilled * on_chip;
             } else {
                 down += self.boxes * elements * loads * on_chip;
                 dram += in_dram * moves;

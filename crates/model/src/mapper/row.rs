@@ -10,6 +10,9 @@
 //!
 //! The first three are the key of the line.
 //!
+//! Operators that ride along with the layer stand after its resident tensors: `+` and the five numbers of
+//! [`Riders`], in their order, between commas.
+//!
 //! A layer is its extents and both windows (stride, dilation, stored positions, padding), with `d` at the
 //! end if channels are groups. The form is `=` if the layer is computed as it is written. A level of a
 //! mapping is its units and its loops, outermost first: axis, size, and `s` if it is spread. Loops above
@@ -19,7 +22,7 @@ use std::fmt::Write as _;
 use std::str::FromStr;
 
 use crate::cost::loop_nest::{
-    Axis, Choice, Extents, Level, Loop, Machine, Mapping, Nest, Window, is_form,
+    Axis, Choice, Extents, Level, Loop, Machine, Mapping, Nest, Riders, Window, is_form,
 };
 use crate::model::PerTensor;
 
@@ -36,8 +39,12 @@ pub(super) fn key(key: &LayerKey) -> String {
     let resident: String =
         letters.iter().filter(|(is, _)| *is).map(|(_, letter)| *letter).collect();
     let resident = if resident.is_empty() { "-" } else { &resident };
+    let riders = key.riders.map_or(String::new(), |it| {
+        let Riders { read, written, operands, operations, cycles } = it;
+        format!("+{read},{written},{operands},{operations},{cycles}")
+    });
     let shared = key.shared_bytes.map_or("-".into(), |bytes| bytes.to_string());
-    format!("{} {resident} {shared}", layer(&key.nest))
+    format!("{} {resident}{riders} {shared}", layer(&key.nest))
 }
 
 /// The key of a line and the rest; `None` if it is no line of a layer.
@@ -150,7 +157,14 @@ pub fn layer_of(line: &str) -> Option<LayerKey> {
 
 fn read_key<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<LayerKey> {
     let nest = read_layer(words.next()?)?;
-    let letters = words.next()?;
+    let word = words.next()?;
+    let (letters, riders) = match word.split_once('+') {
+        None => (word, None),
+        Some((letters, riders)) => {
+            let [read, written, operands, operations, cycles] = numbers(riders)?;
+            (letters, Some(Riders { read, written, operands, operations, cycles }))
+        }
+    };
     let resident = PerTensor {
         input: letters.contains('i'),
         weight: letters.contains('w'),
@@ -160,7 +174,7 @@ fn read_key<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<LayerKey> {
         "-" => None,
         bytes => Some(bytes.parse().ok()?),
     };
-    Some(LayerKey { nest, resident, shared_bytes })
+    Some(LayerKey { nest, resident, riders, shared_bytes })
 }
 
 fn read_value<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Value> {

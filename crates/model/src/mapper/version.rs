@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use crate::cost::loop_nest::lower::lower;
 use crate::cost::loop_nest::{
-    Axis, Bandwidth, Compression, Energies, Fill, Loop, Machine, Mapping, Nest, NocLevel, Width,
-    Widths, evaluate,
+    Axis, Bandwidth, Compression, Energies, Fill, Loop, Machine, Mapping, Nest, NocLevel, Riders,
+    Width, Widths, evaluate,
 };
 use crate::dataflow::{self, ClusterLevel, Dataflow, Directive, Size, Stationary};
 use crate::digest::Digest;
@@ -127,6 +127,7 @@ fn machines() -> Vec<Machine> {
     let bits = |bits| Width::of_bits(bits);
     let widths =
         Widths { input: bits(4), weight: bits(2), partial_sum: bits(24), output: bits(16) };
+    let riders = Riders { read: 40, written: 30, operands: 50, operations: 60, cycles: 9 };
     let energies = Energies { leakage: 0.3, clock: 0.2, ..Energies::default() };
     vec![
         base.clone(),
@@ -144,6 +145,12 @@ fn machines() -> Vec<Machine> {
             ..base.clone()
         },
         Machine { shared_bytes: None, ..base.clone() },
+        Machine { riders: Some(riders), ..base.clone() },
+        Machine {
+            riders: Some(Riders { cycles: 700, ..riders }),
+            resident: PerTensor { input: false, weight: false, output: true },
+            ..base.clone()
+        },
     ]
 }
 

@@ -84,6 +84,7 @@ fn expected(found: &Evaluation, machine: &Machine) -> EnergyPj {
         dram: (23 * dram) as f64,
         leakage: (29 * found.cycles) as f64,
         clock: (31 * found.cycles) as f64,
+        riders: 0.0,
     }
 }
 
@@ -98,8 +99,19 @@ fn energy_is_the_sum_of_every_access_times_its_table() {
         });
         let expected = expected(&found, &case.machine);
         assert_eq!(found.energy, expected, "{name}");
-        let EnergyPj { mac, register, scratchpad, cluster, shared, noc, dram, leakage, clock } =
-            expected;
+        let EnergyPj {
+            mac,
+            register,
+            scratchpad,
+            cluster,
+            shared,
+            noc,
+            dram,
+            leakage,
+            clock,
+            riders,
+        } = expected;
+        assert_eq!(riders, 0.0);
         let total = mac + register + scratchpad + cluster + shared + noc + dram + leakage + clock;
         assert_eq!(found.energy.total(), total, "{name}");
         forwards += usize::from(

@@ -159,13 +159,17 @@ pub(super) fn plan(nest: &Nest, mapping: &Mapping, machine: &Machine) -> SharedM
     let shared_bytes = shared_bytes(&holds);
     // Traffic of outputs beyond one write of each is spilled partial sums, written and read once.
     let spilled = holds.output.moved.saturating_sub(outer.output_bytes()) / 2;
+    let mut dram = DramTraffic {
+        inputs_read: holds.input.moved,
+        weights_read: holds.weight.moved,
+        partial_sums_read: spilled,
+        outputs_written: holds.output.moved - spilled,
+    };
+    if let Some(riders) = machine.riders {
+        riders.replace(&mut dram, holds.output.moved.min(outer.output_bytes()));
+    }
     SharedMemoryPlan {
-        dram: DramTraffic {
-            inputs_read: holds.input.moved,
-            weights_read: holds.weight.moved,
-            partial_sums_read: spilled,
-            outputs_written: holds.output.moved - spilled,
-        },
+        dram,
         shared_bytes,
         fits: machine.shared_bytes.is_none_or(|capacity| shared_bytes <= capacity),
         depths: holds.map(|hold| hold.depth),

@@ -80,6 +80,8 @@ pub struct EnergyPj {
     pub leakage: f64,
     /// Clock and control over the latency of the layer.
     pub clock: f64,
+    /// Operators that ride along: their operations, and their other operands in shared memory (6.10).
+    pub riders: f64,
 }
 
 impl EnergyPj {
@@ -87,7 +89,7 @@ impl EnergyPj {
     pub fn total(&self) -> f64 {
         let on_chip =
             self.mac + self.register + self.scratchpad + self.cluster + self.shared + self.noc;
-        on_chip + self.dram + self.leakage + self.clock
+        on_chip + self.dram + self.leakage + self.clock + self.riders
     }
 
     /// Energy of the counts of `evaluation` (7.1).
@@ -129,6 +131,7 @@ impl EnergyPj {
             dram: dram * table.dram,
             leakage: evaluation.cycles as f64 * table.leakage,
             clock: evaluation.cycles as f64 * table.clock,
+            riders: machine.riders.map_or(0.0, |riders| riders.energy(table)),
         }
     }
 }

@@ -66,6 +66,7 @@ pub(crate) fn memory(machine: &Machine) -> LayerMemory {
     LayerMemory {
         resident: [input, weight, output],
         free: machine.shared_bytes.unwrap_or(u64::MAX),
+        group: machine.riders.map(|riders| riders.dram_bytes()),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::hardware::{self, Accelerator, Compression, Fill, Widths};
 use crate::model::{Bits, Operator, PerTensor, TensorRole};
 
 use super::energy::Energies;
+use super::riders::Riders;
 
 /// Bandwidth of a NoC level or memory: a whole number of bytes per cycle, or infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -136,6 +137,10 @@ pub struct Machine {
     pub shared_copies: PerTensor<u32>,
     /// Whether a tensor stays in shared memory: it occupies it as a whole, and DRAM never sees it.
     pub resident: PerTensor<bool>,
+    /// Operators that ride along with the layer; `None` if there are none.
+    pub riders: Option<Riders>,
+    /// Operations in a cycle on outputs that leave; `None`: as many as outputs leave in a cycle.
+    pub post_ops_per_cycle: Option<u32>,
     /// Bandwidth of DRAM.
     pub dram_bandwidth: Bandwidth,
     /// Latency of DRAM \[cycle\].
@@ -160,6 +165,8 @@ impl Machine {
             shared_bytes: None,
             shared_copies: PerTensor::splat(2),
             resident: PerTensor::splat(false),
+            riders: None,
+            post_ops_per_cycle: None,
             dram_bandwidth: Bandwidth::INFINITE,
             dram_latency: 0,
             allow_overlap: false,
@@ -181,6 +188,8 @@ impl Machine {
             shared_bytes: Some(memory.shared.get()),
             shared_copies: memory.shared_copies,
             resident: PerTensor::splat(false),
+            riders: None,
+            post_ops_per_cycle: accelerator.write_back.post_ops_per_cycle,
             dram_bandwidth: dram.unwrap_or(Bandwidth::INFINITE),
             dram_latency: u32::try_from(memory.dram_latency).unwrap_or(u32::MAX),
             allow_overlap: false,
@@ -199,6 +208,25 @@ impl Machine {
         let Widths { input, weight, output, .. } = self.widths;
         let width = PerTensor { input, weight, output }[tensor];
         self.compression[tensor].of(width.bytes(elements))
+    }
+
+    /// Bytes in DRAM of the complete outputs of a loop nest with `elements` of them, or of its group (6.10). Resident
+    /// outputs do not move.
+    pub fn output_dram_bytes(&self, elements: u64) -> u64 {
+        match self.riders {
+            Some(riders) => riders.dram_bytes(),
+            None if self.resident.output => 0,
+            None => self.dram_bytes(TensorRole::Output, elements),
+        }
+    }
+
+    /// Cycles of so many operations on outputs that leave (6.10).
+    pub(super) fn post_cycles(&self, operations: u64) -> u64 {
+        let per_cycle = self.post_ops_per_cycle.map(u64::from).or_else(|| {
+            let bytes = self.noc_level(0).up.0?.get();
+            Some(bytes.saturating_mul(8) / u64::from(self.widths.partial_sum.bits()))
+        });
+        per_cycle.map_or(0, |per_cycle| operations.div_ceil(per_cycle.max(1)))
     }
 
     /// Cycles of DRAM for a traffic of `bytes` (6.5).

@@ -25,6 +25,7 @@
 //! | 4.7 to 4.10, 5.8, 5.9 | `walk` | counts and times of all levels |
 //! | 5.3 | `classes` | classes of steps of a layer, for `xrsim cost --explain` |
 //! | 6 | `dram` | tiles in shared memory, DRAM traffic |
+//! | 6.10 | `fusion`, `riders` | operators that ride along with layers |
 //! | 6.7 | `off_chip` | loops above the shared memory: DRAM traffic and time by step |
 //! | 7 | `energy` | counts times a table |
 //! | 1.3, 1.6 | [`lower`], `vector` | lowering of operators, operators without MACs |
@@ -45,6 +46,7 @@ mod dram;
 mod egress;
 mod elaboration;
 mod fill;
+mod fusion;
 mod ingress;
 mod listed;
 mod off_chip;
@@ -53,6 +55,7 @@ mod prepared;
 mod relatives;
 mod report;
 mod residency;
+mod riders;
 mod rules;
 mod transition;
 mod vector;
@@ -70,7 +73,8 @@ pub use choose::{Choice, Choose, ChooseLayer, Offer, WalkFacts};
 pub use classes::{Start, StepClass, step_classes};
 pub use dram::{DramTraffic, SharedMemoryPlan};
 pub use energy::{Energies, EnergyPj};
-pub(crate) use listed::Listed;
+pub use fusion::{Role, roles};
+pub(crate) use listed::{Listed, memory};
 pub use listed::{directives, is_form, nest_of, shape};
 pub use machine::{Bandwidth, Machine, NocLevel};
 pub use mapping::{Level, Loop, Mapping};
@@ -79,6 +83,7 @@ pub use nest::{Axis, Extents, Nest, Window};
 pub use prepared::NestReport;
 pub use relatives::{Family, Relatives};
 pub use report::LayerReport;
+pub use riders::Riders;
 
 /// Counts of one level, summed over all its clusters and steps (5.9). Units are elements unless noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -245,6 +250,7 @@ impl Walk {
                 (memory, time.dram.max(roof), time.layer.max(roof))
             }
         };
+        let cycles = cycles.max(machine.riders.map_or(0, |riders| riders.cycles));
         let mut evaluation = Evaluation {
             levels: self.levels,
             n_levels: mapping.all_levels().len(),

@@ -4,13 +4,13 @@
 use crate::hardware::Widths;
 use crate::model::{PerOperand, PerTensor, TensorRole};
 
-use super::LevelCounts;
 use super::context::Phase;
 use super::dram::{DramTraffic, SharedMemoryPlan, StoredShare};
 use super::machine::Machine;
 use super::mapping::{Level, Loop};
 use super::nest::{Nest, outputs};
 use super::transition::{Advance, Trips};
+use super::{LevelCounts, Riders};
 
 /// Elements that a step moves between the units and the buffer above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,11 +145,13 @@ pub(super) struct StepBytes {
 pub(super) struct Dram<'a> {
     machine: &'a Machine,
     share: StoredShare,
+    /// Number of outputs of the layer.
+    outputs: u64,
 }
 
 impl<'a> Dram<'a> {
     pub(super) fn new(nest: &Nest, machine: &'a Machine) -> Self {
-        Self { machine, share: StoredShare::new(nest) }
+        Self { machine, share: StoredShare::new(nest), outputs: outputs(nest.extents()) }
     }
 
     /// Traffic of a step (6.7). Resident tensors do not move.
@@ -162,16 +164,26 @@ impl<'a> Dram<'a> {
         };
         let inputs = of_operand(TensorRole::Input, self.share.of(input));
         let weights = of_operand(TensorRole::Weight, weight);
-        if resident.output {
-            return StepBytes { read: inputs + weights, written: 0 };
-        }
-        let sums = machine.widths.partial_sum.bytes(moved.arrived);
-        let added = if kind.adds { sums } else { 0 };
-        let written = match kind.completes {
-            true => machine.dram_bytes(TensorRole::Output, moved.arrived),
-            false => sums,
+        let sums = match resident.output {
+            true => 0,
+            false => machine.widths.partial_sum.bytes(moved.arrived),
         };
-        StepBytes { read: inputs + weights + added, written }
+        let added = if kind.adds { sums } else { 0 };
+        let (others, written) = match (kind.completes, machine.riders) {
+            (false, _) => (0, sums),
+            // Complete outputs bring their share of the group along.
+            (true, Some(Riders { read, written, .. })) => {
+                (self.share_of(read, moved.arrived), self.share_of(written, moved.arrived))
+            }
+            (true, None) => (0, machine.output_dram_bytes(moved.arrived)),
+        };
+        StepBytes { read: inputs + weights + added + others, written }
+    }
+
+    /// Bytes of `all` that belong to some of the outputs, rounded up.
+    fn share_of(&self, all: u64, outputs: u64) -> u64 {
+        let share = u128::from(all) * u128::from(outputs);
+        u64::try_from(share.div_ceil(u128::from(self.outputs.max(1)))).unwrap_or(u64::MAX)
     }
 
     /// Cycles of DRAM in a step, whose reads and writes share its bandwidth. The latency is exposed in the
@@ -228,13 +240,20 @@ pub(super) fn plan(
     let resident = machine.resident;
     let unless = |resident: bool, bytes: u64| if resident { 0 } else { bytes };
     let shared_bytes = shared_bytes(nest, level, machine);
+    let mut dram = DramTraffic {
+        inputs_read: unless(resident.input, moved.inputs_read),
+        weights_read: unless(resident.weight, moved.weights_read),
+        partial_sums_read: unless(resident.output, moved.partial_sums_read),
+        outputs_written: unless(resident.output, moved.outputs_written),
+    };
+    if let Some(riders) = machine.riders {
+        riders.replace(
+            &mut dram,
+            unless(resident.output, machine.dram_bytes(TensorRole::Output, all)),
+        );
+    }
     SharedMemoryPlan {
-        dram: DramTraffic {
-            inputs_read: unless(resident.input, moved.inputs_read),
-            weights_read: unless(resident.weight, moved.weights_read),
-            partial_sums_read: unless(resident.output, moved.partial_sums_read),
-            outputs_written: unless(resident.output, moved.outputs_written),
-        },
+        dram,
         shared_bytes,
         fits: machine.shared_bytes.is_none_or(|capacity| shared_bytes <= capacity),
         depths: PerTensor::from_fn(|tensor| depth(nest, level, machine, tensor)),

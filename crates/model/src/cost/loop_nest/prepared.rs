@@ -5,18 +5,20 @@ use std::collections::HashMap;
 
 use crate::hardware::{Accelerator, Memory};
 use crate::model::{
-    Bits, Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, VectorShape,
+    Bits, Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, TensorRole, VectorShape,
 };
 use crate::units::Bytes;
 
 use super::super::{Certainty, Infeasible};
 use super::choose::{Choice, ChooseLayer, add_choice};
+use super::fusion::{Place, Role, Steps};
 use super::nest::{outputs, weights};
 use super::report::LayerReport;
 use super::residency::{self, Residency, SharedMemoryNeed};
 use super::rules::LayerRules;
 use super::{
-    Evaluation, Illegal, Listed, Machine, Mapping, Nest, Walk, dram, lower, off_chip, vector,
+    Evaluation, Illegal, Listed, Machine, Mapping, Nest, Riders, Walk, dram, lower, off_chip,
+    vector,
 };
 use crate::digest::FastDigest;
 
@@ -32,13 +34,23 @@ pub(super) struct MemoryContext {
     n_resident_sources: u32,
     /// Bytes that other layers keep there meanwhile.
     reserved: u64,
+    /// Operators that ride along.
+    riders: Option<Riders>,
+    /// Elements that a concatenation copies; `None`: all of them.
+    copied: Option<u64>,
 }
 
 impl MemoryContext {
     /// The context of `operator`, which has `n_sources`, in a plan. An operand with several sources
     /// is resident only if all of them are; otherwise DRAM supplies it whole.
-    fn new(operator: &Operator, n_sources: usize, plan: &Residency) -> Self {
-        let n_resident = (0..n_sources).filter(|&source| plan.source(source)).count();
+    fn new(
+        operator: &Operator,
+        n_sources: usize,
+        plan: &Residency,
+        riders: Option<Riders>,
+        copied: Option<u64>,
+    ) -> Self {
+        let n_resident = plan.sources.count_ones() as usize;
         let all = n_sources > 0 && n_resident == n_sources;
         let PerOperand { input, weight } = match operator {
             Operator::Matmul(MatmulShape { activations: true, .. }) if n_sources > 1 => {
@@ -57,6 +69,8 @@ impl MemoryContext {
             n_sources: n_sources as u32,
             n_resident_sources: n_resident as u32,
             reserved: plan.reserved,
+            riders,
+            copied,
         }
     }
 
@@ -183,6 +197,10 @@ impl<'a> PreparedOperator<'a> {
             Some(shape) => {
                 let share = context.dram_share();
                 let resident = PerTensor { input: share == 0.0, weight: false, ..context.resident };
+                let shape = match context.copied {
+                    Some(copied) => VectorShape { inputs: copied, outputs: copied, ..shape },
+                    None => shape,
+                };
                 vector::report(&shape, self.accelerator, &self.machine, share, resident)
             }
             None => {
@@ -206,7 +224,9 @@ impl<'a> PreparedOperator<'a> {
         let capacity = self.accelerator.memory.shared.get();
         self.machine.resident = context.resident;
         self.machine.shared_bytes = Some(capacity.saturating_sub(context.reserved));
-        for prepared in &mut self.nests {
+        let n_nests = self.nests.len() as u64;
+        for (index, prepared) in self.nests.iter_mut().enumerate() {
+            self.machine.riders = context.riders.map(|it| it.part(index as u64, n_nests));
             let Some(written) = &prepared.written else { continue };
             let chosen = match chooser {
                 Some(chooser) => PreparedNest::chosen(written, &self.machine, chooser),
@@ -237,14 +257,17 @@ impl<'a> PreparedOperator<'a> {
         chooser: Option<&dyn ChooseLayer>,
     ) -> LayerReport {
         let Machine { pes, rate, .. } = self.machine;
+        let n_nests = self.nests.len() as u64;
         let mut report = LayerReport::empty(context.resident);
         let mut longest = 0;
-        for PreparedNest { written, nest, mapping, walk, .. } in &self.nests {
+        for (index, it) in self.nests.iter().enumerate() {
+            self.machine.riders = context.riders.map(|it| it.part(index as u64, n_nests));
+            let PreparedNest { written, nest, mapping, walk, .. } = it;
             let evaluation = walk.with_memory(nest, mapping, &self.machine);
             if let (Some(chooser), Some(written)) = (chooser, written) {
                 chooser.note(written, (nest, mapping), &evaluation, &self.machine);
             }
-            report.add(&evaluation, &self.machine.widths);
+            report.add(&evaluation, &self.machine);
             if evaluation.cycles > longest {
                 (longest, report.bound) = (evaluation.cycles, evaluation.bound);
             }
@@ -296,7 +319,8 @@ pub(super) struct PreparedNetwork<'a> {
     operators: Vec<PreparedOperator<'a>>,
     /// Shared memory that each layer needs.
     needs: Vec<SharedMemoryNeed>,
-    plans: Vec<Residency>,
+    steps: Steps,
+    plan: residency::Plan,
 }
 
 impl<'a> PreparedNetwork<'a> {
@@ -320,9 +344,18 @@ impl<'a> PreparedNetwork<'a> {
             .zip(network.operators())
             .map(|(prepared, operator)| prepared.need(operator))
             .collect();
-        let needs: Vec<_> = network.operator_of().iter().map(|&at| needs[at as usize]).collect();
-        let plans = residency::plan(network, &needs, accelerator.memory.shared.get());
-        Ok(Self { network, operators, needs, plans })
+        let mut needs: Vec<_> =
+            network.operator_of().iter().map(|&at| needs[at as usize]).collect();
+        let steps = Steps::new(network, accelerator.write_back);
+        for (index, need) in needs.iter_mut().enumerate() {
+            if let Some(copied) = steps.copied(index) {
+                let operator = &operators[network.operator_of()[index] as usize];
+                let stored = operator.machine.widths.output.bytes(copied);
+                (need.stored, need.computed) = (stored, stored);
+            }
+        }
+        let plan = residency::plan(network, &steps, &needs, accelerator.memory.shared.get());
+        Ok(Self { network, operators, needs, steps, plan })
     }
 
     /// Puts the network on an accelerator that differs from the current one in its shared memory and its DRAM
@@ -335,7 +368,8 @@ impl<'a> PreparedNetwork<'a> {
             operator.machine.clone_from(&machine);
             operator.machine.widths = widths;
         }
-        self.plans = residency::plan(self.network, &self.needs, accelerator.memory.shared.get());
+        let capacity = accelerator.memory.shared.get();
+        self.plan = residency::plan(self.network, &self.steps, &self.needs, capacity);
     }
 
     /// Whether some mapping has loops above the shared memory, whose legality depends on its size.
@@ -354,6 +388,9 @@ impl<'a> PreparedNetwork<'a> {
         let mut known = HashMap::new();
         let network = self.network;
         let evaluate = |index: usize| {
+            if self.steps.role(index) != Role::Step {
+                return extract(&LayerReport::empty(PerTensor::splat(false)));
+            }
             let at = network.operator_of()[index];
             let (operator, context) = self.layer(index);
             let report = || extract(&operator.report(&context, rules.of(index)));
@@ -370,12 +407,71 @@ impl<'a> PreparedNetwork<'a> {
     /// The prepared operator of a layer, and the context of the layer.
     pub(super) fn layer(&mut self, index: usize) -> (&mut PreparedOperator<'a>, MemoryContext) {
         let Layer { operator, sources, .. } = &self.network.layers()[index];
-        let context = MemoryContext::new(operator, sources.len(), &self.plans[index]);
+        let (riders, copied) = (self.riders(index), self.steps.copied(index));
+        let n_sources = match copied {
+            Some(_) => self.steps.operands(index).count(),
+            None => sources.len(),
+        };
+        let context =
+            MemoryContext::new(operator, n_sources, &self.plan.layers[index], riders, copied);
         (&mut self.operators[self.network.operator_of()[index] as usize], context)
     }
 }
 
 impl PreparedNetwork<'_> {
+    /// The operators that ride along with a layer.
+    fn riders(&self, index: usize) -> Option<Riders> {
+        let riders = self.steps.riders(index);
+        if riders.is_empty() {
+            return None;
+        }
+        let layers = self.network.layers();
+        let operator = &self.operators[self.network.operator_of()[index] as usize];
+        let (accelerator, machine) = (operator.accelerator, &operator.machine);
+        let widths =
+            |layer: &Layer| accelerator.datapath.widths.with_bits(layer.bits, &layer.operator);
+        let (mut sum, mut before) = (Riders::default(), index);
+        for &rider in riders {
+            let layer = &layers[rider as usize];
+            let others = layer.operator.inputs() - layers[before].operator.outputs();
+            let bytes = widths(layer).input.bytes(others);
+            let from_dram = (bytes as f64 * self.dram_share(index, rider)).ceil() as u64;
+            sum.read += machine.compression.input.of(from_dram);
+            sum.operands += bytes;
+            if let Operator::Vector(shape) = layer.operator {
+                sum.operations += shape.operations;
+            }
+            before = rider as usize;
+        }
+        let written = self.steps.written(index).iter().filter(|&&it| !self.plan.stays[it as usize]);
+        sum.written = written
+            .map(|&it| {
+                let layer = &layers[it as usize];
+                let outputs = layer.operator.outputs();
+                accelerator.dram_bytes_at(&widths(layer), TensorRole::Output, outputs)
+            })
+            .sum();
+        sum.cycles = machine.post_cycles(sum.operations);
+        Some(sum)
+    }
+
+    /// Share of the other operands of an operator that DRAM supplies, from 0 to 1. Constants come from there; all
+    /// sources weigh the same.
+    fn dram_share(&self, step: usize, rider: u32) -> f64 {
+        let (mut n_sources, mut n_resident) = (0u32, 0u32);
+        for operand in self.steps.operands(step) {
+            if matches!(operand[0].place, Place::Other { rider: of, .. } if of == rider) {
+                let stays = |it: u32| self.plan.stays[it as usize];
+                n_sources += 1;
+                n_resident += u32::from(operand.iter().all(|it| it.tensor.is_some_and(stays)));
+            }
+        }
+        match n_sources {
+            0 => 1.0,
+            n_sources => 1.0 - f64::from(n_resident) / f64::from(n_sources),
+        }
+    }
+
     /// The loop nests of a layer in its context.
     pub(super) fn nests(&mut self, layer: usize, rules: &LayerRules<'_>) -> Vec<NestReport> {
         let (operator, context) = self.layer(layer);

@@ -4,7 +4,7 @@ use crate::hardware::Widths;
 use crate::model::{PerTensor, TensorRole};
 
 use super::super::{Certainty, Explanation, LayerCost, Quantity};
-use super::{DramTraffic, EnergyPj, Evaluation, LayerBound, LevelCounts};
+use super::{DramTraffic, EnergyPj, Evaluation, LayerBound, LevelCounts, Machine};
 use crate::digest::FastDigest;
 
 /// Counts, times and energy of one layer, summed over its loop nests.
@@ -102,6 +102,9 @@ impl LayerReport {
         if self.energy.clock > 0.0 {
             columns.push(("energy_clock_pJ", Quantity::Real(self.energy.clock)));
         }
+        if self.energy.riders > 0.0 {
+            columns.push(("energy_riders_pJ", Quantity::Real(self.energy.riders)));
+        }
         columns
     }
 
@@ -117,17 +120,18 @@ impl LayerReport {
     }
 
     /// Adds a loop nest that runs after those added before.
-    pub(super) fn add(&mut self, evaluation: &Evaluation, widths: &Widths) {
+    pub(super) fn add(&mut self, evaluation: &Evaluation, machine: &Machine) {
+        let post_cycles = machine.riders.map_or(0, |riders| riders.cycles);
         let memory = &evaluation.memory;
         self.cycles += evaluation.cycles;
-        self.compute_cycles += evaluation.compute_cycles;
-        self.chip_cycles += evaluation.chip_cycles;
+        self.compute_cycles += evaluation.compute_cycles.max(post_cycles);
+        self.chip_cycles += evaluation.chip_cycles.max(post_cycles);
         self.dram_cycles += evaluation.dram_cycles;
         self.macs += evaluation.macs_executed;
         self.shared_bytes = self.shared_bytes.max(memory.shared_bytes);
         self.shared_fits &= memory.fits;
         self.dram += memory.dram;
-        self.noc_bytes += evaluation.levels()[0].bytes(widths);
+        self.noc_bytes += evaluation.levels()[0].bytes(&machine.widths);
         self.energy = self.energy.plus(&evaluation.energy);
         if let Some(counts) = evaluation.off_chip() {
             self.off_chip.get_or_insert_default().add(counts);
@@ -164,8 +168,8 @@ impl LevelCounts {
 }
 
 impl EnergyPj {
-    /// Components with the names of their columns \[pJ\], without that of the clock, which most accelerators
-    /// lack.
+    /// Components with the names of their columns \[pJ\], without those of the clock and of operators that ride along,
+    /// which most layers lack.
     pub fn components(&self) -> [(&'static str, f64); 8] {
         [
             ("energy_mac_pJ", self.mac),
@@ -191,6 +195,7 @@ impl EnergyPj {
             dram: self.dram + other.dram,
             leakage: self.leakage + other.leakage,
             clock: self.clock + other.clock,
+            riders: self.riders + other.riders,
         }
     }
 }

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::cost::loop_nest::{
     Axis, Bandwidth, Compression, Energies, Evaluation, Extents, Fill, Loop, Machine, Mapping,
-    Nest, NocLevel, Width, Widths, Window, evaluate,
+    Nest, NocLevel, Riders, Width, Widths, Window, evaluate,
 };
 use crate::mapper::objective::{Objective, Value};
 use crate::mapper::problem::{Limits, Problem};
@@ -118,11 +118,20 @@ fn machine(random: &mut ChaCha8Rng, nest: &Nest) -> Machine {
         shared_bytes: (!chance(random, 6)).then(|| 8 + (all as f64 * 1.5 * part(random)) as u64),
         shared_copies: PerTensor::from_fn(|_| 1 + below(random, 2)),
         resident: PerTensor::from_fn(|_| chance(random, 5)),
+        riders: chance(random, 3).then(|| riders(random, &whole)),
         dram_bandwidth: bandwidth(4, random),
         dram_latency: below(random, 10),
         energies,
         ..Machine::new(1)
     }
+}
+
+/// Operators that ride along, of which some move less than the outputs of the layer.
+fn riders(random: &mut ChaCha8Rng, whole: &PerTensor<u64>) -> Riders {
+    let all = whole.output as u32;
+    let [read, written, operands, operations, cycles] =
+        [2 * all, all, 2 * all, 4 * all, 3 * all].map(|most| u64::from(below(random, most + 1)));
+    Riders { read, written, operands, operations, cycles }
 }
 
 fn case(seed: u64) -> Case {

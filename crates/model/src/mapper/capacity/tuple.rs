@@ -77,9 +77,12 @@ impl<'a> Case<'a> {
             touched: touched.map(|elements| elements as f64),
             on_chip: on_chip_bytes(machine),
             in_dram: PerTensor::from_fn(|it| {
-                let resident = machine.resident[it];
                 let bytes = touched[it] as f64 * dram_widths[it].bytes_per_element();
-                if resident { 0.0 } else { bytes * machine.compression[it].factor() }
+                match (it, machine.riders) {
+                    (TensorRole::Output, Some(riders)) => riders.dram_bytes() as f64,
+                    _ if machine.resident[it] => 0.0,
+                    _ => bytes * machine.compression[it].factor(),
+                }
             }),
             whole_bytes: PerTensor::from_fn(|it| widths[it].bytes(whole[it])),
             is_dense: nest.compact().iter().all(|steps| steps.dilation == 1),
@@ -111,7 +114,8 @@ impl<'a> Case<'a> {
         };
         self.first_energy = level(0);
         self.energy = macs * of_macs + inner + self.first_energy - first_sums
-            + dram * (table.dram + table.shared);
+            + dram * (table.dram + table.shared)
+            + machine.riders.map_or(0.0, |riders| riders.energy(table));
     }
 
     /// Energy that every tuple takes, with that of its least cycles.

@@ -1,10 +1,7 @@
-//! Operators that ride along with layers (docs/explanation/cost-model-loop-nest.md, section 6.10).
-//!
-//! Layers become steps. A step is a layer with products and the operators that ride along with it, or any other layer
-//! by itself. Concatenations in place are part of no step: who reads one reads the tensors that it is made of.
+//! Operators that ride along with layers (docs/explanation/cost-model-loop-nest.md, section 6.10): which ones, whatever
+//! stays in shared memory.
 
-use std::collections::HashMap;
-use std::ops::Range;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::hardware::{Fusion, WriteBack};
 use crate::model::{Layer, Network, Operator, Source, VectorForm, VectorOp, View};
@@ -12,92 +9,64 @@ use crate::model::{Layer, Network, Operator, Source, VectorForm, VectorOp, View}
 /// How a layer of a network runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// As a step, alone or with operators that ride along.
+    /// As a step of its own, alone or with operators that ride along.
     Step,
     /// On the outputs of this layer, before they are written.
     Rides(u32),
-    /// Not at all: every part is written to its place in the result.
+    /// As a concatenation whose parts are written to their places in the result. Costs are those of sources that are
+    /// none of them.
     InPlace,
-}
-
-/// A tensor that a step reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Read {
-    /// Place of the operand.
-    pub place: Place,
-    /// Layer that writes the tensor; `None`: it comes from outside of the network.
-    pub tensor: Option<u32>,
-}
-
-/// Place of an operand in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// A source of the layer, by its index.
-    Source(u32),
-    /// A source of an operator that rides along, which is not the output of the operator before it.
-    Other {
-        /// The operator.
-        rider: u32,
-        /// Index of the source.
-        source: u32,
-    },
-}
-
-/// The layers of a network as steps. Vectors are indexed by layer.
-#[derive(Debug)]
-pub(super) struct Steps {
-    roles: Vec<Role>,
-    groups: Vec<Group>,
-    /// Ranges of `reads`, one for each step; empty for other layers.
-    ranges: Vec<Range<usize>>,
-    reads: Vec<Read>,
-    /// Concatenations that are in place in part.
-    copies: HashMap<u32, Copied>,
-    /// Tensors of every concatenation that is in place as a whole or in part.
-    parts: HashMap<u32, Vec<u32>>,
-}
-
-/// A concatenation of which a part is copied.
-#[derive(Debug)]
-struct Copied {
-    /// Elements that are copied.
-    elements: u64,
-    /// Sources that are not.
-    placed: Vec<usize>,
 }
 
 /// What rides along with a layer.
 #[derive(Debug, Clone, Default)]
-struct Group {
+pub(super) struct Group {
     /// Operators, in order.
-    riders: Vec<u32>,
+    pub riders: Vec<u32>,
     /// Layers of the group whose outputs are written, the last one last; empty without operators.
-    written: Vec<u32>,
+    pub written: Vec<u32>,
 }
 
-/// Most tensors of a concatenation in place. It bounds the time of planning.
-const MOST_PARTS: usize = 256;
+/// Groups of a network. Vectors are indexed by layer.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Groups {
+    roles: Vec<Role>,
+    groups: Vec<Group>,
+    /// Concatenation in which the output of a layer has its place.
+    place: Vec<Option<u32>>,
+    /// Sources of concatenations in place that have their place there.
+    placed: HashMap<u32, Vec<usize>>,
+}
 
-impl Steps {
-    /// The steps of a network on an accelerator with this path.
+impl Groups {
+    /// The groups of a network on an accelerator with this path.
     pub(super) fn new(network: &Network, path: WriteBack) -> Self {
         let n_layers = network.layers().len();
-        let mut steps = Self {
+        let mut groups = Self {
             roles: vec![Role::Step; n_layers],
             groups: vec![Group::default(); n_layers],
-            ranges: Vec::with_capacity(n_layers),
-            reads: Vec::with_capacity(n_layers),
-            copies: HashMap::new(),
-            parts: HashMap::new(),
+            place: vec![None; n_layers],
+            placed: HashMap::new(),
         };
         if path.fusion >= Fusion::InPlace {
-            steps.place_concatenations(network);
+            groups.place_concatenations(network);
         }
         if path.fusion >= Fusion::Elementwise {
-            steps.group(network, path.fused_reads as usize);
+            groups.form(network, path.fused_reads as usize);
         }
-        steps.list_reads(network);
-        steps
+        groups
+    }
+
+    /// Whether some operator rides along.
+    pub(super) fn rides_any(&self) -> bool {
+        self.groups.iter().any(|group| !group.riders.is_empty())
+    }
+
+    /// The same without operators that ride along.
+    pub(super) fn without_riders(&self) -> Self {
+        let mut groups = self.clone();
+        (0..self.groups.len()).for_each(|layer| groups.dissolve(layer));
+        groups
     }
 
     /// How a layer runs.
@@ -105,105 +74,76 @@ impl Steps {
         self.roles[layer]
     }
 
-    /// Operators that ride along with a layer, in order.
-    pub(super) fn riders(&self, layer: usize) -> &[u32] {
-        &self.groups[layer].riders
+    /// What rides along with a layer.
+    pub(super) fn of(&self, layer: usize) -> &Group {
+        &self.groups[layer]
     }
 
-    /// Layers with operators that ride along and these operators, as far as their outputs are written.
-    pub(super) fn written(&self, layer: usize) -> &[u32] {
-        &self.groups[layer].written
+    /// Concatenation in which the output of a layer has its place.
+    pub(super) fn place(&self, layer: usize) -> Option<usize> {
+        let place = self.place[layer].map(|it| it as usize);
+        place.filter(|&it| self.roles[it] == Role::InPlace)
     }
 
-    /// What the step of a layer reads; nothing if the layer is none.
-    pub(super) fn reads(&self, layer: usize) -> &[Read] {
-        &self.reads[self.ranges[layer].clone()]
+    /// Whether a source of a concatenation has its place there.
+    pub(super) fn is_placed(&self, concatenation: usize, source: usize) -> bool {
+        self.placed.get(&(concatenation as u32)).is_some_and(|it| it.contains(&source))
     }
 
-    /// The tensors of each operand of the step of a layer.
-    pub(super) fn operands(&self, layer: usize) -> impl Iterator<Item = &[Read]> {
-        self.reads(layer).chunk_by(|a, b| a.place == b.place)
-    }
-
-    /// Elements that a concatenation copies, if others are in place.
-    pub(super) fn copied(&self, layer: usize) -> Option<u64> {
-        self.copies.get(&(layer as u32)).map(|it| it.elements)
-    }
-
-    /// The step in which the output of a layer is written.
-    pub(super) fn of(&self, layer: u32) -> u32 {
-        match self.roles[layer as usize] {
-            Role::Rides(with) => with,
-            Role::Step | Role::InPlace => layer,
-        }
-    }
-
-    /// Layer that writes the final output of the step of a layer.
-    pub(super) fn last(&self, layer: usize) -> u32 {
-        self.groups[layer].riders.last().copied().unwrap_or(layer as u32)
-    }
-
-    /// Tensors that are the output of a layer.
-    fn tensors<'a>(&'a self, layer: &'a u32) -> &'a [u32] {
-        match self.parts.get(layer) {
-            Some(parts) => parts,
-            None => std::slice::from_ref(layer),
+    /// Lets the operators that ride along with a layer run as steps of their own.
+    pub(super) fn dissolve(&mut self, layer: usize) {
+        for rider in std::mem::take(&mut self.groups[layer]).riders {
+            let is_in_place = self.placed.contains_key(&rider);
+            self.roles[rider as usize] = if is_in_place { Role::InPlace } else { Role::Step };
         }
     }
 
     /// Finds the parts of concatenations that their writers can put into place. Each is in place in the first
     /// concatenation that reads it.
     fn place_concatenations(&mut self, network: &Network) {
-        let layers = network.layers();
-        let mut is_placed = vec![false; layers.len()];
-        for (at, layer) in layers.iter().enumerate() {
-            let Operator::Vector(shape) = layer.operator else { continue };
+        for (at, layer) in network.layers().iter().enumerate() {
             // With one source it is a copy in another order.
-            if shape.op != VectorOp::Concat || layer.sources.len() < 2 {
+            if !is_concat(layer) || layer.sources.len() < 2 {
                 continue;
             }
-            let (mut parts, mut elements, mut placed) = (Vec::new(), 0u64, Vec::new());
-            let mut writers = Vec::new();
-            for (source, from) in layer.sources.iter().enumerate() {
-                let Some(from) = writer(at, *from).filter(|_| is_whole(layer, source)) else {
+            let (mut elements, mut placed) = (0u64, Vec::new());
+            for (source, &of) in layer.sources.iter().enumerate() {
+                let Some(from) = writer(at, of).filter(|_| is_whole(layer, source)) else {
                     continue;
                 };
-                if !is_placed[from] && !writers.contains(&from) {
-                    elements = elements.saturating_add(layers[from].operator.outputs());
-                    parts.extend_from_slice(self.tensors(&(from as u32)));
-                    writers.push(from);
+                if self.place[from].is_none() {
+                    let outputs = network.layers()[from].operator.outputs();
+                    elements = elements.saturating_add(outputs);
+                    self.place[from] = Some(at as u32);
                     placed.push(source);
                 }
             }
-            if writers.is_empty() || elements > shape.outputs || parts.len() >= MOST_PARTS {
-                continue;
-            }
-            writers.iter().for_each(|&from| is_placed[from] = true);
-            match shape.outputs - elements {
-                0 => self.roles[at] = Role::InPlace,
-                elements => {
-                    self.copies.insert(at as u32, Copied { elements, placed });
-                    parts.push(at as u32);
+            if elements > layer.operator.outputs() {
+                // The sources are more than the result: it is no plain concatenation.
+                for &source in &placed {
+                    writer(at, layer.sources[source])
+                        .into_iter()
+                        .for_each(|it| self.place[it] = None);
                 }
+            } else if !placed.is_empty() {
+                self.roles[at] = Role::InPlace;
+                self.placed.insert(at as u32, placed);
             }
-            self.parts.insert(at as u32, parts);
         }
     }
 
     /// Forms groups, by layers in order.
-    fn group(&mut self, network: &Network, fused_reads: usize) {
+    fn form(&mut self, network: &Network, fused_reads: usize) {
         let readers = readers(network);
         for layer in 0..network.layers().len() {
             if matches!(network.layers()[layer].operator, Operator::Vector(_)) {
                 continue;
             }
             let riders = self.chain(network, &readers, layer, fused_reads);
+            let Some((&last, inner)) = riders.split_last() else { continue };
             for &rider in &riders {
                 self.roles[rider as usize] = Role::Rides(layer as u32);
-                // A concatenation in the middle of a chain is not written.
-                self.parts.remove(&rider);
             }
-            let Some((&last, inner)) = riders.split_last() else { continue };
             let is_written = |it: &u32| readers[*it as usize].len() > 1;
             let inner = [layer as u32].into_iter().chain(inner.iter().copied());
             let written = inner.filter(is_written).chain([last]).collect();
@@ -262,12 +202,7 @@ impl Steps {
         rides: &dyn Fn(&Layer) -> bool,
     ) -> Option<usize> {
         let reader = &network.layers()[at];
-        let is_free = match self.roles[at] {
-            Role::Step => !self.parts.contains_key(&(at as u32)),
-            Role::InPlace => true,
-            Role::Rides(_) => false,
-        };
-        if !is_free || !rides(reader) {
+        if matches!(self.roles[at], Role::Rides(_)) || !rides(reader) {
             return None;
         }
         let mut n_fused = 0;
@@ -278,8 +213,7 @@ impl Steps {
                 if !is_whole(reader, source) {
                     return None;
                 }
-            } else if !self.tensors(&(written as u32)).iter().all(|&it| self.of(it) < layer as u32)
-            {
+            } else if self.step(written) >= layer {
                 // It does not exist yet.
                 return None;
             }
@@ -288,50 +222,124 @@ impl Steps {
         (n_fused == 1 && reader.operator.inputs() >= outputs).then(|| reader.sources.len() - 1)
     }
 
-    /// Lists what the steps read.
-    fn list_reads(&mut self, network: &Network) {
-        let mut reads = Vec::with_capacity(network.layers().len());
-        for (at, layer) in network.layers().iter().enumerate() {
-            let first = reads.len();
-            let mut add = |of: usize, source: usize, place: Place| match writer(
-                of,
-                network.layers()[of].sources[source],
-            ) {
-                None => reads.push(Read { place, tensor: None }),
-                Some(from) => {
-                    let from = from as u32;
-                    let tensors = self.tensors(&from).iter();
-                    reads.extend(tensors.map(|&it| Read { place, tensor: Some(it) }));
-                }
-            };
-            if self.roles[at] == Role::Step {
-                let copy = self.copies.get(&(at as u32));
-                let is_read = |source: &usize| !copy.is_some_and(|it| it.placed.contains(source));
-                for source in (0..layer.sources.len()).filter(is_read) {
-                    add(at, source, Place::Source(source as u32));
-                }
-            }
-            let mut before = at;
-            for &rider in &self.groups[at].riders {
-                for source in 0..network.layers()[rider as usize].sources.len() {
-                    let from =
-                        writer(rider as usize, network.layers()[rider as usize].sources[source]);
-                    if from != Some(before) {
-                        let place = Place::Other { rider, source: source as u32 };
-                        add(rider as usize, source, place);
-                    }
-                }
-                before = rider as usize;
-            }
-            self.ranges.push(first..reads.len());
+    /// Whether every other operand of the group of a layer is written before the layer runs.
+    pub(super) fn is_in_order(&self, network: &Network, layer: usize) -> bool {
+        let mut before = layer;
+        self.groups[layer].riders.iter().all(|&rider| {
+            let rider = rider as usize;
+            let others = network.layers()[rider].sources.iter().filter_map(|&of| writer(rider, of));
+            let is_in_order =
+                others.filter(|&it| it != before).all(|other| self.step(other) < layer);
+            before = rider;
+            is_in_order
+        })
+    }
+
+    /// The step in which the output of a layer is written.
+    fn step(&self, layer: usize) -> usize {
+        match self.roles[layer] {
+            Role::Rides(with) => with as usize,
+            Role::Step | Role::InPlace => layer,
         }
-        self.reads = reads;
     }
 }
 
-/// How every layer of a network runs on an accelerator with this path.
+/// A tensor that a layer reads.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Read {
+    /// Index of the source.
+    pub source: u32,
+    /// Layer that writes the tensor; `None`: it comes from outside of the network.
+    pub writer: Option<usize>,
+    /// Whether the source has other tensors too.
+    pub is_part: bool,
+}
+
+/// The tensors that the layers of a network read, in execution order.
+#[derive(Debug)]
+pub(super) struct Flow {
+    reads: Vec<Read>,
+    /// Index of the first tensor of every layer, and the end of the last one.
+    starts: Vec<usize>,
+    /// Concatenations in place that are no tensors of their own, with the tensors that they are made of.
+    pub parts: BTreeMap<usize, Vec<usize>>,
+}
+
+/// Most tensors of a concatenation that is none of its own. It bounds the time of planning.
+const MOST_PARTS: usize = 64;
+
+impl Flow {
+    /// The outputs of all layers as tensors of their own.
+    pub(super) fn of_layers(network: &Network) -> Self {
+        Self::new(network, BTreeMap::new())
+    }
+
+    /// The same, but for concatenations that are in place as a whole: they are the tensors of their parts. `None`
+    /// without any.
+    pub(super) fn of_parts(network: &Network, groups: &Groups) -> Option<Self> {
+        let mut parts = BTreeMap::<usize, Vec<usize>>::new();
+        for (at, layer) in network.layers().iter().enumerate() {
+            let sources = 0..layer.sources.len();
+            if groups.roles[at] != Role::InPlace
+                || !sources.clone().all(|it| groups.is_placed(at, it))
+            {
+                continue;
+            }
+            let mut of = Vec::new();
+            for from in sources.filter_map(|it| writer(at, layer.sources[it])) {
+                match parts.get(&from) {
+                    Some(parts) => of.extend_from_slice(parts),
+                    None => of.push(from),
+                }
+            }
+            if of.len() <= MOST_PARTS {
+                parts.insert(at, of);
+            }
+        }
+        (!parts.is_empty()).then(|| Self::new(network, parts))
+    }
+
+    fn new(network: &Network, parts: BTreeMap<usize, Vec<usize>>) -> Self {
+        let mut flow = Self { reads: Vec::new(), starts: vec![0], parts };
+        for (at, layer) in network.layers().iter().enumerate() {
+            let is_tensor = !flow.parts.contains_key(&at);
+            for (source, &of) in layer.sources.iter().enumerate().filter(|_| is_tensor) {
+                let source = source as u32;
+                let from = writer(at, of);
+                match from.and_then(|from| flow.parts.get(&from)) {
+                    None => flow.reads.push(Read { source, writer: from, is_part: false }),
+                    Some(parts) => {
+                        let is_part = parts.len() > 1;
+                        let reads =
+                            parts.iter().map(|&it| Read { source, writer: Some(it), is_part });
+                        flow.reads.extend(reads);
+                    }
+                }
+            }
+            flow.starts.push(flow.reads.len());
+        }
+        flow
+    }
+
+    /// Number of layers.
+    pub(super) fn n_layers(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// What a layer reads.
+    pub(super) fn reads(&self, layer: usize) -> &[Read] {
+        &self.reads[self.starts[layer]..self.starts[layer + 1]]
+    }
+
+    /// What a layer reads as its first 32 sources.
+    pub(super) fn sources(&self, layer: usize) -> impl Iterator<Item = &Read> {
+        self.reads(layer).iter().take_while(|it| it.source < 32)
+    }
+}
+
+/// How every layer of a network runs on an accelerator with this path, where shared memory has room for all groups.
 pub fn roles(network: &Network, path: WriteBack) -> Vec<Role> {
-    Steps::new(network, path).roles
+    Groups::new(network, path).roles
 }
 
 /// Layers that read the output of each layer, in order; a layer that reads it twice stands there twice.

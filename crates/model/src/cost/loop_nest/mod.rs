@@ -25,7 +25,7 @@
 //! | 4.7 to 4.10, 5.8, 5.9 | `walk` | counts and times of all levels |
 //! | 5.3 | `classes` | classes of steps of a layer, for `xrsim cost --explain` |
 //! | 6 | `dram` | tiles in shared memory, DRAM traffic |
-//! | 6.10 | `fusion`, `riders` | operators that ride along with layers |
+//! | 6.10 | `fusion`, `grouped`, `riders` | operators that ride along with layers |
 //! | 6.7 | `off_chip` | loops above the shared memory: DRAM traffic and time by step |
 //! | 7 | `energy` | counts times a table |
 //! | 1.3, 1.6 | [`lower`], `vector` | lowering of operators, operators without MACs |
@@ -47,6 +47,7 @@ mod egress;
 mod elaboration;
 mod fill;
 mod fusion;
+mod grouped;
 mod ingress;
 mod listed;
 mod off_chip;

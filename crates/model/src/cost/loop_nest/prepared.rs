@@ -2,16 +2,17 @@
 //! layer finds it (docs/explanation/cost-model-loop-nest.md, section 6.6).
 
 use std::collections::HashMap;
+use std::mem;
 
-use crate::hardware::{Accelerator, Memory};
+use crate::hardware::{Accelerator, Memory, WriteBack};
 use crate::model::{
-    Bits, Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, TensorRole, VectorShape,
+    Bits, Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, VectorShape,
 };
 use crate::units::Bytes;
 
 use super::super::{Certainty, Infeasible};
 use super::choose::{Choice, ChooseLayer, add_choice};
-use super::fusion::{Place, Role, Steps};
+use super::fusion::{Groups, Role};
 use super::nest::{outputs, weights};
 use super::report::LayerReport;
 use super::residency::{self, Residency, SharedMemoryNeed};
@@ -36,8 +37,8 @@ pub(super) struct MemoryContext {
     reserved: u64,
     /// Operators that ride along.
     riders: Option<Riders>,
-    /// Elements that a concatenation copies; `None`: all of them.
-    copied: Option<u64>,
+    /// What moves because outputs have their places in concatenations.
+    placed: Placed,
 }
 
 impl MemoryContext {
@@ -48,9 +49,9 @@ impl MemoryContext {
         n_sources: usize,
         plan: &Residency,
         riders: Option<Riders>,
-        copied: Option<u64>,
+        placed: Placed,
     ) -> Self {
-        let n_resident = plan.sources.count_ones() as usize;
+        let n_resident = (0..n_sources).filter(|&source| plan.source(source)).count();
         let all = n_sources > 0 && n_resident == n_sources;
         let PerOperand { input, weight } = match operator {
             Operator::Matmul(MatmulShape { activations: true, .. }) if n_sources > 1 => {
@@ -70,7 +71,7 @@ impl MemoryContext {
             n_resident_sources: n_resident as u32,
             reserved: plan.reserved,
             riders,
-            copied,
+            placed,
         }
     }
 
@@ -82,6 +83,23 @@ impl MemoryContext {
             n_sources => 1.0 - f64::from(self.n_resident_sources) / f64::from(n_sources),
         }
     }
+}
+
+/// What moves because outputs have their places in concatenations (section 6.10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(super) struct Placed {
+    /// Parts of a concatenation that do not lie in their places; `None`: the layer is no concatenation in place.
+    pub copies: Option<Copies>,
+    /// Elements that DRAM receives although they stay in shared memory too.
+    pub also_written: u64,
+}
+
+/// Elements that a concatenation in place moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Copies {
+    pub elements: u64,
+    /// Those of them that DRAM supplies.
+    pub from_dram: u64,
 }
 
 /// An operator on an accelerator, with everything that does not depend on its context.
@@ -195,13 +213,17 @@ impl<'a> PreparedOperator<'a> {
     ) -> LayerReport {
         match self.vector {
             Some(shape) => {
-                let share = context.dram_share();
-                let resident = PerTensor { input: share == 0.0, weight: false, ..context.resident };
-                let shape = match context.copied {
-                    Some(copied) => VectorShape { inputs: copied, outputs: copied, ..shape },
-                    None => shape,
+                let Placed { copies, also_written } = context.placed;
+                let (shape, share) = match copies {
+                    None => (shape, context.dram_share()),
+                    Some(Copies { elements, from_dram }) => {
+                        let share = from_dram as f64 / elements.max(1) as f64;
+                        (VectorShape { inputs: elements, outputs: elements, ..shape }, share)
+                    }
                 };
-                vector::report(&shape, self.accelerator, &self.machine, share, resident)
+                let resident = PerTensor { input: share == 0.0, weight: false, ..context.resident };
+                let Self { accelerator, machine, .. } = self;
+                vector::report(&shape, accelerator, machine, share, resident, also_written)
             }
             None => {
                 self.set_context(context, chooser);
@@ -215,15 +237,35 @@ impl<'a> PreparedOperator<'a> {
         }
     }
 
+    /// Bytes of DRAM in a context, with the mappings as they are.
+    fn dram_bytes(&mut self, context: &MemoryContext) -> u64 {
+        if self.vector.is_some() {
+            return self.report(context, None).dram.total_bytes();
+        }
+        self.set_memory(context);
+        let n_nests = self.nests.len() as u64;
+        let mut sum = 0;
+        for (index, PreparedNest { nest, mapping, walk, .. }) in self.nests.iter().enumerate() {
+            self.machine.riders = context.riders.map(|it| it.part(index as u64, n_nests));
+            sum += walk.with_memory(nest, mapping, &self.machine).memory.dram.total_bytes();
+        }
+        sum
+    }
+
+    /// Sets the shared memory as the layer finds it.
+    fn set_memory(&mut self, context: &MemoryContext) {
+        let capacity = self.accelerator.memory.shared.get();
+        self.machine.resident = context.resident;
+        self.machine.shared_bytes = Some(capacity.saturating_sub(context.reserved));
+    }
+
     /// Sets the shared memory as the layer finds it, and chooses mappings for it.
     pub(super) fn set_context(
         &mut self,
         context: &MemoryContext,
         chooser: Option<&dyn ChooseLayer>,
     ) {
-        let capacity = self.accelerator.memory.shared.get();
-        self.machine.resident = context.resident;
-        self.machine.shared_bytes = Some(capacity.saturating_sub(context.reserved));
+        self.set_memory(context);
         let n_nests = self.nests.len() as u64;
         for (index, prepared) in self.nests.iter_mut().enumerate() {
             self.machine.riders = context.riders.map(|it| it.part(index as u64, n_nests));
@@ -315,12 +357,12 @@ fn fits_shared_memory(
 
 /// A network on an accelerator: every operator prepared, and residency planned.
 pub(super) struct PreparedNetwork<'a> {
-    network: &'a Network,
+    pub(super) network: &'a Network,
     operators: Vec<PreparedOperator<'a>>,
     /// Shared memory that each layer needs.
     needs: Vec<SharedMemoryNeed>,
-    steps: Steps,
-    plan: residency::Plan,
+    pub(super) groups: Groups,
+    pub(super) plan: residency::Plan,
 }
 
 impl<'a> PreparedNetwork<'a> {
@@ -344,18 +386,12 @@ impl<'a> PreparedNetwork<'a> {
             .zip(network.operators())
             .map(|(prepared, operator)| prepared.need(operator))
             .collect();
-        let mut needs: Vec<_> =
-            network.operator_of().iter().map(|&at| needs[at as usize]).collect();
-        let steps = Steps::new(network, accelerator.write_back);
-        for (index, need) in needs.iter_mut().enumerate() {
-            if let Some(copied) = steps.copied(index) {
-                let operator = &operators[network.operator_of()[index] as usize];
-                let stored = operator.machine.widths.output.bytes(copied);
-                (need.stored, need.computed) = (stored, stored);
-            }
-        }
-        let plan = residency::plan(network, &steps, &needs, accelerator.memory.shared.get());
-        Ok(Self { network, operators, needs, steps, plan })
+        let needs: Vec<_> = network.operator_of().iter().map(|&at| needs[at as usize]).collect();
+        let groups = Groups::new(network, WriteBack::default());
+        let plan = residency::Plan::default();
+        let mut prepared = Self { network, operators, needs, groups, plan };
+        prepared.settle(accelerator);
+        Ok(prepared)
     }
 
     /// Puts the network on an accelerator that differs from the current one in its shared memory and its DRAM
@@ -368,8 +404,39 @@ impl<'a> PreparedNetwork<'a> {
             operator.machine.clone_from(&machine);
             operator.machine.widths = widths;
         }
-        let capacity = accelerator.memory.shared.get();
-        self.plan = residency::plan(self.network, &self.steps, &self.needs, capacity);
+        self.settle(accelerator);
+    }
+
+    /// Plans what rides along and what stays in shared memory: of several plans the first one that moves the fewest
+    /// bytes with the mappings as they are.
+    fn settle(&mut self, accelerator: &Accelerator) {
+        let mut best: Option<(u64, Groups, residency::Plan)> = None;
+        let plans = residency::plans(self.network, accelerator, &self.needs);
+        let is_only = plans.len() == 1;
+        for (groups, plan) in plans {
+            (self.groups, self.plan) = (groups, plan);
+            let bytes = if is_only { 0 } else { self.dram_bytes() };
+            if best.as_ref().is_none_or(|best| bytes < best.0) {
+                let (groups, plan) = (mem::take(&mut self.groups), mem::take(&mut self.plan));
+                best = Some((bytes, groups, plan));
+            }
+        }
+        (_, self.groups, self.plan) = best.unwrap_or_default();
+    }
+
+    /// Bytes of DRAM of all layers with the mappings as they are.
+    fn dram_bytes(&mut self) -> u64 {
+        let (mut known, mut sum) = (HashMap::new(), 0u64);
+        for index in 0..self.n_layers() {
+            if matches!(self.groups.role(index), Role::Rides(_)) {
+                continue;
+            }
+            let at = self.network.operator_of()[index];
+            let (operator, context) = self.layer(index);
+            let bytes = known.entry((at, context)).or_insert_with(|| operator.dram_bytes(&context));
+            sum = sum.saturating_add(*bytes);
+        }
+        sum
     }
 
     /// Whether some mapping has loops above the shared memory, whose legality depends on its size.
@@ -388,7 +455,7 @@ impl<'a> PreparedNetwork<'a> {
         let mut known = HashMap::new();
         let network = self.network;
         let evaluate = |index: usize| {
-            if self.steps.role(index) != Role::Step {
+            if matches!(self.groups.role(index), Role::Rides(_)) {
                 return extract(&LayerReport::empty(PerTensor::splat(false)));
             }
             let at = network.operator_of()[index];
@@ -407,69 +474,17 @@ impl<'a> PreparedNetwork<'a> {
     /// The prepared operator of a layer, and the context of the layer.
     pub(super) fn layer(&mut self, index: usize) -> (&mut PreparedOperator<'a>, MemoryContext) {
         let Layer { operator, sources, .. } = &self.network.layers()[index];
-        let (riders, copied) = (self.riders(index), self.steps.copied(index));
-        let n_sources = match copied {
-            Some(_) => self.steps.operands(index).count(),
-            None => sources.len(),
-        };
-        let context =
-            MemoryContext::new(operator, n_sources, &self.plan.layers[index], riders, copied);
+        let (riders, placed) = (self.riders(index), self.placed(index));
+        let plan = &self.plan.layers[index];
+        let context = MemoryContext::new(operator, sources.len(), plan, riders, placed);
         (&mut self.operators[self.network.operator_of()[index] as usize], context)
     }
 }
 
 impl PreparedNetwork<'_> {
-    /// The operators that ride along with a layer.
-    fn riders(&self, index: usize) -> Option<Riders> {
-        let riders = self.steps.riders(index);
-        if riders.is_empty() {
-            return None;
-        }
-        let layers = self.network.layers();
-        let operator = &self.operators[self.network.operator_of()[index] as usize];
-        let (accelerator, machine) = (operator.accelerator, &operator.machine);
-        let widths =
-            |layer: &Layer| accelerator.datapath.widths.with_bits(layer.bits, &layer.operator);
-        let (mut sum, mut before) = (Riders::default(), index);
-        for &rider in riders {
-            let layer = &layers[rider as usize];
-            let others = layer.operator.inputs() - layers[before].operator.outputs();
-            let bytes = widths(layer).input.bytes(others);
-            let from_dram = (bytes as f64 * self.dram_share(index, rider)).ceil() as u64;
-            sum.read += machine.compression.input.of(from_dram);
-            sum.operands += bytes;
-            if let Operator::Vector(shape) = layer.operator {
-                sum.operations += shape.operations;
-            }
-            before = rider as usize;
-        }
-        let written = self.steps.written(index).iter().filter(|&&it| !self.plan.stays[it as usize]);
-        sum.written = written
-            .map(|&it| {
-                let layer = &layers[it as usize];
-                let outputs = layer.operator.outputs();
-                accelerator.dram_bytes_at(&widths(layer), TensorRole::Output, outputs)
-            })
-            .sum();
-        sum.cycles = machine.post_cycles(sum.operations);
-        Some(sum)
-    }
-
-    /// Share of the other operands of an operator that DRAM supplies, from 0 to 1. Constants come from there; all
-    /// sources weigh the same.
-    fn dram_share(&self, step: usize, rider: u32) -> f64 {
-        let (mut n_sources, mut n_resident) = (0u32, 0u32);
-        for operand in self.steps.operands(step) {
-            if matches!(operand[0].place, Place::Other { rider: of, .. } if of == rider) {
-                let stays = |it: u32| self.plan.stays[it as usize];
-                n_sources += 1;
-                n_resident += u32::from(operand.iter().all(|it| it.tensor.is_some_and(stays)));
-            }
-        }
-        match n_sources {
-            0 => 1.0,
-            n_sources => 1.0 - f64::from(n_resident) / f64::from(n_sources),
-        }
+    /// The machine as the operator of a layer finds it, without its context.
+    pub(super) fn machine(&self, layer: usize) -> &Machine {
+        &self.operators[self.network.operator_of()[layer] as usize].machine
     }
 
     /// The loop nests of a layer in its context.

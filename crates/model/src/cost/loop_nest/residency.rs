@@ -3,13 +3,14 @@
 //!
 //! The output of a layer may stay in shared memory from the layer that writes it to the last layer
 //! that reads it. It occupies memory during every layer in between, and each of these must retain
-//! enough for its own smallest tiles. Layers that ride along run with the layer that they follow (section 6.10), whose step
-//! then writes their outputs. Outputs are placed greedily, the shortest lifetime first and
+//! enough for its own smallest tiles. Outputs are placed greedily, the shortest lifetime first and
 //! then the earliest, because they block the least. DRAM holds outputs that no layer reads, weights,
 //! inputs of the network, and outputs with lifetimes of more than [`MAX_LIFETIME`] layers.
 
-use super::fusion::{Place, Role, Steps};
+use crate::hardware::Accelerator;
 use crate::model::{Network, PerOperand};
+
+use super::fusion::{Flow, Group, Groups};
 
 /// Longest lifetime of a resident output \[layer\]; it bounds the time of planning.
 const MAX_LIFETIME: usize = 1024;
@@ -32,7 +33,7 @@ pub(super) struct SharedMemoryNeed {
 pub(super) struct Residency {
     /// Bit i is set if source i of the layer is resident. Sources after the 32nd never are.
     pub sources: u32,
-    /// Whether the last output of the step of the layer stays.
+    /// Whether the output of the layer stays.
     pub output: bool,
     /// Tensors of other layers \[byte\].
     pub reserved: u64,
@@ -45,135 +46,179 @@ impl Residency {
     }
 }
 
-/// Residency of all tensors and layers of a network.
-#[derive(Debug, Default)]
+/// Residency of the layers of a network, in execution order.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Plan {
-    /// Residency of every layer, which is that of its step.
+    /// Tensors in shared memory while a layer runs.
     pub layers: Vec<Residency>,
-    /// Whether the output of every layer stays.
-    pub stays: Vec<bool>,
+    /// Shared memory that is left beside these and the smallest tiles of the layer \[byte\].
+    pub free: Vec<u64>,
 }
 
-/// Plans residency under a shared memory of `capacity` bytes. `needs` is indexed by layer.
-pub(super) fn plan(
+/// Plans of a network on an accelerator whose layers need this shared memory: with groups and without, and with
+/// concatenations in place as tensors of their own or as their parts.
+pub(super) fn plans(
     network: &Network,
-    steps: &Steps,
+    accelerator: &Accelerator,
     needs: &[SharedMemoryNeed],
-    capacity: u64,
-) -> Plan {
-    let n_layers = network.layers().len();
-    let mut plan =
-        Plan { layers: vec![Residency::default(); n_layers], stays: vec![false; n_layers] };
+) -> Vec<(Groups, Plan)> {
+    let capacity = accelerator.memory.shared.get();
+    let groups = Groups::new(network, accelerator.write_back);
+    let flows = [Flow::of_parts(network, &groups), Some(Flow::of_layers(network))];
+    let plans = flows.iter().rev().flatten().map(|flow| plan(flow, needs, capacity));
+    let without: Vec<_> = plans.map(|plan| (groups.without_riders(), plan)).collect();
+    if !groups.rides_any() {
+        return without;
+    }
+    let with = |(_, plan): &(Groups, Plan)| {
+        let (mut groups, mut plan) = (groups.clone(), plan.clone());
+        plan.settle(network, &mut groups, needs);
+        (groups, plan)
+    };
+    let with: Vec<_> = without.iter().map(with).collect();
+    with.into_iter().chain(without).collect()
+}
+
+/// Residency of every layer of a network under a shared memory of `capacity` bytes. `needs` is in
+/// execution order.
+pub(super) fn plan(flow: &Flow, needs: &[SharedMemoryNeed], capacity: u64) -> Plan {
+    let n_layers = needs.len();
+    let mut layers = vec![Residency::default(); n_layers];
     let mut free: Vec<u64> = needs.iter().map(|need| capacity.saturating_sub(need.least)).collect();
-    let lifetimes = lifetimes(n_layers, steps);
-    for &Lifetime { tensor, first, last } in &lifetimes {
-        let occupied = |step: usize| occupied_bytes(steps, needs, tensor, step);
-        if !(first..=last).all(|step| occupied(step) <= free[step]) {
-            continue;
+    let mut kept = Vec::new();
+    for (writer, last) in lifetimes(flow) {
+        let occupied = |layer: usize| occupied_bytes(flow, needs, writer, layer);
+        let fits = (writer..=last).all(|layer| occupied(layer) <= free[layer]);
+        if fits {
+            layers[writer].output = true;
+            (writer..=last).for_each(|layer| free[layer] -= occupied(layer));
+            kept.push((writer, last));
         }
-        plan.stays[tensor] = true;
-        (first..=last).for_each(|step| free[step] -= occupied(step));
     }
-    for (at, residency) in plan.layers.iter_mut().enumerate() {
-        residency.output = plan.stays[steps.last(at) as usize];
-        residency.sources = resident_sources(steps, at, &plan.stays);
+    for (&concatenation, parts) in &flow.parts {
+        layers[concatenation].output = parts.iter().all(|&it| layers[it].output);
     }
-    for &Lifetime { tensor, first, last } in lifetimes.iter().filter(|it| plan.stays[it.tensor]) {
-        for step in first..=last {
-            let is_of_layer = match step == first {
-                true => steps.last(step) as usize == tensor,
-                false => is_operand(steps, step, tensor, &plan.layers[step]),
-            };
-            if !is_of_layer && steps.role(step) == Role::Step {
-                plan.layers[step].reserved += needs[tensor].stored;
+    for layer in 0..n_layers {
+        layers[layer].sources = match flow.parts.contains_key(&layer) {
+            true if layers[layer].output => u32::MAX,
+            _ => resident_sources(flow, layer, &layers),
+        };
+    }
+    for (writer, last) in kept {
+        for (layer, it) in layers.iter_mut().enumerate().take(last + 1).skip(writer + 1) {
+            if !is_operand(flow, layer, writer, it.sources) {
+                it.reserved += needs[writer].stored;
             }
         }
     }
-    plan
+    Plan { layers, free }
 }
 
-/// What the layer of a step reads as one of its first 32 sources: the index of the source and the tensor.
-fn operands(steps: &Steps, step: usize) -> impl Iterator<Item = (u32, Option<u32>)> {
-    steps.reads(step).iter().map_while(|read| match read.place {
-        Place::Source(source @ ..32) => Some((source, read.tensor)),
-        _ => None,
-    })
-}
-
-/// Number of tensors that source number `source` of the layer of a step is made of.
-fn n_tensors(steps: &Steps, step: usize, source: u32) -> usize {
-    operands(steps, step).filter(|it| it.0 == source).count()
-}
-
-/// Sources of the layer of a step all of whose tensors stay, as bits of [`Residency::sources`].
-fn resident_sources(steps: &Steps, step: usize, stays: &[bool]) -> u32 {
-    let (mut all, mut missing) = (0u32, 0u32);
-    for (source, tensor) in operands(steps, step) {
-        all |= 1 << source;
-        if !tensor.is_some_and(|it| stays[it as usize]) {
-            missing |= 1 << source;
+/// Sources of a layer all of whose tensors are resident, as bits of [`Residency::sources`].
+fn resident_sources(flow: &Flow, layer: usize, layers: &[Residency]) -> u32 {
+    let (mut read, mut missing) = (0u32, 0u32);
+    for it in flow.sources(layer) {
+        read |= 1 << it.source;
+        if !it.writer.is_some_and(|writer| layers[writer].output) {
+            missing |= 1 << it.source;
         }
     }
-    all & !missing
+    read & !missing
 }
 
-/// Whether the cost of the layer of a step knows that a resident tensor is there: it is a source by itself, or one of
-/// the tensors of a source that all stay.
-fn is_operand(steps: &Steps, step: usize, tensor: usize, residency: &Residency) -> bool {
-    let mut sources = operands(steps, step).filter(|it| it.1 == Some(tensor as u32));
-    sources
-        .any(|(source, _)| residency.source(source as usize) || n_tensors(steps, step, source) == 1)
+/// Whether the cost of a layer knows that a resident tensor is there: it is a source by itself, or one of the tensors of
+/// a source that all are.
+fn is_operand(flow: &Flow, layer: usize, writer: usize, resident: u32) -> bool {
+    let mut sources = flow.sources(layer).filter(|it| it.writer == Some(writer));
+    sources.any(|it| resident >> it.source & 1 == 1 || !it.is_part)
 }
 
-/// Steps from the one that writes a tensor to the last one that reads it.
-#[derive(Debug, Clone, Copy)]
-struct Lifetime {
-    tensor: usize,
-    first: usize,
-    last: usize,
-}
-
-/// Lifetimes of all tensors that are read, the shortest first.
-fn lifetimes(n_layers: usize, steps: &Steps) -> Vec<Lifetime> {
-    let mut last = vec![0; n_layers];
-    for step in 0..n_layers {
-        for tensor in steps.reads(step).iter().filter_map(|read| read.tensor) {
-            last[tensor as usize] = step.max(last[tensor as usize]);
+impl Plan {
+    /// Lets layers with operators that ride along write the outputs of these, as far as they have room for what stays
+    /// (section 6.10). Other groups are dissolved.
+    pub(super) fn settle(
+        &mut self,
+        network: &Network,
+        groups: &mut Groups,
+        needs: &[SharedMemoryNeed],
+    ) {
+        for layer in 0..needs.len() {
+            if groups.of(layer).riders.is_empty() {
+                continue;
+            }
+            if !groups.is_in_order(network, layer)
+                || !self.make_room(groups.of(layer), layer, needs)
+            {
+                groups.dissolve(layer);
+            }
         }
     }
-    let lifetime = |(tensor, last): (usize, usize)| Lifetime {
-        tensor,
-        first: steps.of(tensor as u32) as usize,
-        last,
-    };
-    let all = last.into_iter().enumerate().map(lifetime);
-    let mut lifetimes: Vec<_> =
-        all.filter(|it| (1..=MAX_LIFETIME).contains(&it.last.saturating_sub(it.first))).collect();
-    lifetimes.sort_by_key(|it| (it.last - it.first, it.first, it.tensor));
+
+    /// Keeps what a group writes and what stays from the step of its layer on; `false`, and no change, if there is
+    /// no room for it.
+    fn make_room(&mut self, group: &Group, layer: usize, needs: &[SharedMemoryNeed]) -> bool {
+        let Some((&last, inner)) = group.riders.split_last() else { return true };
+        let inner = || [layer as u32].into_iter().chain(inner.iter().copied());
+        let stays = |it: u32| self.layers[it as usize].output;
+        // The last output takes the place of those before it.
+        let is_covered = inner().all(|it| {
+            let is_written = group.written.contains(&it);
+            stays(it) && !is_written && needs[it as usize].stored >= needs[last as usize].stored
+        });
+        let early = group
+            .written
+            .iter()
+            .filter(|&&it| stays(it) && it != layer as u32 && !(is_covered && it == last));
+        let early: Vec<_> = early.map(|&it| (it as usize, needs[it as usize].stored)).collect();
+        let wanted = |step: usize| {
+            early.iter().filter(|(it, _)| step < *it).map(|(_, stored)| stored).sum::<u64>()
+        };
+        if (layer..last as usize).any(|step| wanted(step) > self.free[step]) {
+            return false;
+        }
+        let keeps_own = stays(last) && is_covered || group.written.contains(&(layer as u32));
+        self.layers[layer].output &= keeps_own;
+        for step in layer..last as usize {
+            self.layers[step].reserved += wanted(step);
+            self.free[step] -= wanted(step);
+        }
+        true
+    }
+}
+
+/// Writer and last reader of every output that is read, the shortest lifetime first.
+fn lifetimes(flow: &Flow) -> Vec<(usize, usize)> {
+    let mut last = vec![0; flow.n_layers()];
+    for reader in 0..flow.n_layers() {
+        for writer in flow.reads(reader).iter().filter_map(|it| it.writer) {
+            last[writer] = reader;
+        }
+    }
+    let all = last.into_iter().enumerate();
+    let mut lifetimes: Vec<_> = all
+        .filter(|(writer, last)| (1..=MAX_LIFETIME).contains(&last.saturating_sub(*writer)))
+        .collect();
+    lifetimes.sort_by_key(|&(writer, last)| (last - writer, writer));
     lifetimes
 }
 
-/// Shared memory that a tensor occupies during a step \[byte\].
-fn occupied_bytes(steps: &Steps, needs: &[SharedMemoryNeed], tensor: usize, step: usize) -> u64 {
-    let stored = needs[tensor].stored;
-    if steps.of(tensor as u32) as usize == step {
-        let is_last = steps.last(step) as usize == tensor;
-        return if is_last { needs[step].computed.max(stored) } else { stored };
+/// Shared memory that the output of `writer` occupies while `layer` runs \[byte\].
+fn occupied_bytes(flow: &Flow, needs: &[SharedMemoryNeed], writer: usize, layer: usize) -> u64 {
+    if layer == writer {
+        return needs[writer].computed.max(needs[writer].stored);
     }
-    let (mut has_first, mut has_others, mut is_part) = (false, false, false);
-    for (source, _) in operands(steps, step).filter(|it| it.1 == Some(tensor as u32)) {
-        has_first |= source == 0;
-        has_others |= source > 0;
-        is_part |= n_tensors(steps, step, source) > 1;
+    let (mut is_first, mut is_later) = (false, false);
+    // Of the tensors of one source, each occupies what it is.
+    for it in flow.sources(layer).filter(|it| it.writer == Some(writer) && !it.is_part) {
+        is_first |= it.source == 0;
+        is_later |= it.source > 0;
     }
-    let whole = needs[step].operands;
-    let as_input = match (has_first, has_others) {
-        // A part of an operand, whose other parts are tensors of their own.
-        _ if is_part => 0,
+    let operands = needs[layer].operands;
+    let as_input = match (is_first, is_later) {
         (false, false) => 0,
-        (true, false) => whole.input,
-        (false, true) => whole.weight,
-        (true, true) => whole.sum(),
+        (true, false) => operands.input,
+        (false, true) => operands.weight,
+        (true, true) => operands.sum(),
     };
-    as_input.max(stored)
+    as_input.max(needs[writer].stored)
 }

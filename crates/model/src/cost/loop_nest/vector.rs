@@ -2,7 +2,7 @@
 //! (docs/explanation/cost-model-loop-nest.md, section 1.6).
 
 use crate::hardware::Accelerator;
-use crate::model::{Operator, PerTensor, VectorShape};
+use crate::model::{Operator, PerTensor, TensorRole, VectorShape};
 
 use super::machine::Machine;
 use super::report::LayerReport;
@@ -10,13 +10,14 @@ use super::{DramTraffic, EnergyPj, LayerBound};
 
 /// Report of an operator without MACs (1.3). The vector lanes, the outermost NoC level and DRAM overlap,
 /// and an operation counts as a MAC. DRAM supplies the share `from_dram` of the inputs, from 0 to 1, and
-/// receives the outputs unless they are `resident`.
+/// receives the outputs, or if they are `resident` `also_written` elements of them.
 pub(super) fn report(
     shape: &VectorShape,
     accelerator: &Accelerator,
     machine: &Machine,
     from_dram: f64,
     resident: PerTensor<bool>,
+    also_written: u64,
 ) -> LayerReport {
     let widths = &machine.widths;
     let lanes = accelerator.datapath.vector_lanes.unwrap_or(accelerator.pes).max(1);
@@ -26,7 +27,7 @@ pub(super) fn report(
     let dram = DramTraffic {
         inputs_read: machine.compression.input.of((inputs as f64 * from_dram).ceil() as u64),
         outputs_written: match resident.output {
-            true => 0,
+            true => machine.dram_bytes(TensorRole::Output, also_written),
             false => machine.compression.output.of(outputs),
         },
         ..DramTraffic::default()

@@ -2,7 +2,7 @@
 
 use xrsim_config::Edition;
 use xrsim_experiment::{
-    NamedCostModel, Prepared, deadline_share_of, effort_of, flexibility_of, objective_of,
+    NamedCostModel, Prepared, deadline_share_of, effort_of, flexibility_of, fusion_of, objective_of,
 };
 use xrsim_model::hardware::System;
 use xrsim_model::model::{Network, Parameter};
@@ -62,6 +62,12 @@ pub(super) fn line(rules: &str, choices: &[(&str, String)]) -> String {
 fn of_all_schedulers(prepared: &Prepared) -> Vec<(&'static str, String)> {
     let settings = &prepared.settings;
     let mut choices = vec![("flexibility", flexibilities(prepared))];
+    let mut fusions: Vec<String> = Vec::new();
+    for plan in prepared.plans() {
+        let fusion = fusion_of(&plan.system, prepared.cost_model());
+        fusions.extend(fusion.filter(|it| !fusions.contains(it)));
+    }
+    choices.extend((!fusions.is_empty()).then(|| ("fusion", fusions.join(" and "))));
     let edition = Edition::ALL.iter().find(|(edition, _)| *edition == settings.networks());
     choices.extend(edition.map(|(_, name)| ("networks", name.to_string())));
     if prepared.uses_platform() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::cost::{CostModel, CostTable};
-use xrsim_model::hardware::{Flexibility, MappingObjective};
+use xrsim_model::hardware::{Flexibility, Fusion, MappingObjective};
 use xrsim_model::ids::ModelId;
 use xrsim_model::statistics::Summary;
 use xrsim_report::sensitivity::{Effect, Scores};
@@ -118,6 +118,11 @@ impl Changes<'_> {
                 }
             }
             let choosing = || accelerators.iter().filter(|it| it.flexibility != Flexibility::None);
+            for (name, fusion) in Fusion::ALL {
+                if accelerators.iter().any(|it| it.write_back.fusion != fusion) {
+                    all.push(Candidate::new("hardware.fusion", name, format!("fusion: {name}")));
+                }
+            }
             for (name, objective) in MappingObjective::ALL {
                 if choosing().any(|it| it.mapping_objective != objective) {
                     let what = format!("mapping objective: {name}");

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use xrsim_config::Hardware;
-use xrsim_model::hardware::{Accelerator, Flexibility, Share, System};
+use xrsim_model::cost::loop_nest::LoopNest;
+use xrsim_model::hardware::{Accelerator, Flexibility, Fusion, Share, System};
 use xrsim_model::mapper::Effort;
 use xrsim_sim::plan::Semantics;
 
@@ -40,6 +41,13 @@ pub fn deadline_share_of(system: &System, cost_model: &NamedCostModel) -> Option
         false => "-".into(),
     };
     any.then(|| words(system, word))
+}
+
+/// Operators that ride along on a system, as [`flexibility_of`]; `None` if there are none.
+pub fn fusion_of(system: &System, cost_model: &NamedCostModel) -> Option<String> {
+    let any = system.accelerators().iter().any(|it| it.write_back.fusion != Fusion::None);
+    let has_effect = cost_model.name == LoopNest::NAME;
+    (any && has_effect).then(|| words(system, |it| it.write_back.fusion.name()))
 }
 
 /// Flexibility that has an effect on the costs of an accelerator.

@@ -26,6 +26,7 @@ const DEFAULTS: &[(&str, &[&str])] = &[
     ("hardware.partial_sum_bits", &["16"]),
     ("hardware.macs_per_pe_cycle", &["2"]),
     ("hardware.vector_lanes", &["256"]),
+    ("hardware.fusion", &["none"]),
     ("hardware.clock_mhz", &["x0.7", "x1.5"]),
     ("hardware.noc_multicast", &["false"]),
     ("hardware.noc_reduce", &["false"]),

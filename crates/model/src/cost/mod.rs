@@ -305,6 +305,19 @@ pub trait CostModel: Send + Sync {
         accelerators.iter().map(|accelerator| self.network(network, accelerator)).collect()
     }
 
+    /// How every layer of a network runs; empty if the model lets no operator ride along with a layer.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`CostModel::network`].
+    fn roles(
+        &self,
+        _network: &Network,
+        _accelerator: &Accelerator,
+    ) -> Result<Vec<loop_nest::Role>, Infeasible> {
+        Ok(Vec::new())
+    }
+
     /// Whether the names of accelerators and dataflows matter to the cost.
     fn costs_by_name(&self) -> bool {
         false

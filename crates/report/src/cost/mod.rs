@@ -5,6 +5,7 @@ mod batch;
 mod choices;
 mod explain;
 mod figure;
+mod fused;
 mod passes;
 mod table;
 
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::table::Style;
+use xrsim_model::cost::loop_nest::Role;
 use xrsim_model::cost::{CostModel, Explanation, Infeasible, NetworkCost, PairNames, Quantity};
 use xrsim_model::hardware::{Accelerator, Flexibility};
 use xrsim_model::model::{Network, Operator};
@@ -88,6 +90,8 @@ struct Cell {
     layers: Result<Vec<Explanation>, Infeasible>,
     /// Choice for every layer, in execution order; empty if the accelerator has none.
     choices: Vec<LayerChoice>,
+    /// How every layer runs; empty if each does by itself.
+    roles: Vec<Role>,
 }
 
 impl Cell {
@@ -95,7 +99,8 @@ impl Cell {
         let layers = model.explain_network(network, &variant.accelerator);
         let total = model.network(network, &variant.accelerator);
         let choices = LayerChoice::of_network(model, network, variant, total.as_ref().ok());
-        Self { total, layers, choices }
+        let roles = fused::roles(model, network, &variant.accelerator);
+        Self { total, layers, choices, roles }
     }
 
     /// Reason for which there is nothing to show.
@@ -178,14 +183,30 @@ impl CostReport {
         columns.extend(EXTENTS);
         columns.extend(self.reported());
         columns.extend(["network", "cost_model"]);
+        columns.extend(self.has_roles().then_some("fused"));
         columns.extend(self.choice_columns());
         columns
+    }
+
+    /// Whether some layer may ride along with another one.
+    fn has_roles(&self) -> bool {
+        self.cells.iter().any(|cell| !cell.roles.is_empty())
     }
 
     /// Columns about choices of mappings; none if no accelerator has a choice.
     fn choice_columns(&self) -> &'static [&'static str] {
         let none = |variant: &Variant| variant.flexibility() == Flexibility::None;
         if self.variants.iter().all(none) { &[] } else { &choices::COLUMNS }
+    }
+
+    /// Line about operators that ride along, for one network on one accelerator.
+    fn fused_line(&self) -> String {
+        match (&self.networks[..], &self.variants[..]) {
+            ([network], [variant]) => {
+                fused::line(network, &variant.accelerator, &self.cell(0, 0).roles)
+            }
+            _ => String::new(),
+        }
     }
 
     /// Line about the flexibility of the variants, see [`choices::line`].
@@ -209,6 +230,9 @@ impl CostReport {
                 let explanation = &cell.layers()[layer];
                 cells.extend(reported.iter().map(|name| value(explanation, name)));
                 cells.extend([network.name(), &variant.cost_model].map(text));
+                if self.has_roles() {
+                    cells.push(text(&fused::names(network, &cell.roles, layer)));
+                }
                 if !self.choice_columns().is_empty() {
                     let choice = cell.choices.get(layer).map(|choice| choice.cells(variant));
                     cells.extend(choice.unwrap_or_else(|| LayerChoice::no_cells(variant)));
@@ -239,7 +263,7 @@ impl Report for CostReport {
             ([network], _) => self.side_by_side(network, style),
             _ => self.totals(style),
         };
-        table + &self.choice_line()
+        table + &self.fused_line() + &self.choice_line()
     }
 
     /// Writes one row per layer.

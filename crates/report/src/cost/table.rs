@@ -1,11 +1,12 @@
 //! Costs as tables for people.
 
 use crate::table::{Columns, Style, new_table, or_dash, render};
+use xrsim_model::cost::loop_nest::Role;
 use xrsim_model::cost::{Explanation, NetworkCost};
 use xrsim_model::hardware::Accelerator;
 use xrsim_model::model::Network;
 
-use super::{Cell, CostReport, LayerChoice, Variant, extents, in_words, plain, real, value};
+use super::{Cell, CostReport, LayerChoice, Variant, extents, fused, in_words, plain, real, value};
 
 impl CostReport {
     /// One row per layer, of one network by one variant.
@@ -27,7 +28,7 @@ impl CostReport {
             let explanation = &cell.layers()[layer];
             let operator = &network.layers()[layer].operator;
             let mut row =
-                vec![network.layers()[layer].name.to_string(), operator.name().to_string()];
+                vec![network.layers()[layer].name.to_string(), type_of(network, cell, layer)];
             row.extend(extents(operator).iter().skip(1).map(plain));
             row.extend(work(operator.macs(), cycles_of(explanation), variant));
             row.extend(if bounded { memory(explanation) } else { vec![] });
@@ -173,6 +174,15 @@ impl Totals<'_> {
     fn ratio(&self, model: usize, of: fn(&NetworkCost) -> f64) -> String {
         let both = self.cost(0).zip(self.cost(model)).map(|(a, b)| (of(a), of(b)));
         or_dash(both.filter(|(_, b)| *b > 0.0), |(a, b)| format!("{:.3}", a / b))
+    }
+}
+
+/// Operator of a layer, and what it rides along with.
+fn type_of(network: &Network, cell: &Cell, layer: usize) -> String {
+    let name = network.layers()[layer].operator.name();
+    match cell.roles.get(layer) {
+        None | Some(Role::Step) => name.into(),
+        Some(_) => format!("{name}, {}", fused::names(network, &cell.roles, layer)),
     }
 }
 

@@ -69,6 +69,11 @@ impl Groups {
         groups
     }
 
+    /// How every layer runs.
+    pub(super) fn roles(&self) -> &[Role] {
+        &self.roles
+    }
+
     /// How a layer runs.
     pub(super) fn role(&self, layer: usize) -> Role {
         self.roles[layer]
@@ -335,11 +340,6 @@ impl Flow {
     pub(super) fn sources(&self, layer: usize) -> impl Iterator<Item = &Read> {
         self.reads(layer).iter().take_while(|it| it.source < 32)
     }
-}
-
-/// How every layer of a network runs on an accelerator with this path, where shared memory has room for all groups.
-pub fn roles(network: &Network, path: WriteBack) -> Vec<Role> {
-    Groups::new(network, path).roles
 }
 
 /// Layers that read the output of each layer, in order; a layer that reads it twice stands there twice.

@@ -74,7 +74,7 @@ pub use choose::{Choice, Choose, ChooseLayer, Offer, WalkFacts};
 pub use classes::{Start, StepClass, step_classes};
 pub use dram::{DramTraffic, SharedMemoryPlan};
 pub use energy::{Energies, EnergyPj};
-pub use fusion::{Role, roles};
+pub use fusion::Role;
 pub(crate) use listed::{Listed, memory};
 pub use listed::{directives, is_form, nest_of, shape};
 pub use machine::{Bandwidth, Machine, NocLevel};

@@ -12,6 +12,7 @@ use crate::model::{Network, Operator};
 use super::super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost};
 use super::Machine;
 use super::choose::Choose;
+use super::fusion::Role;
 use super::network::{cost_by, with_all};
 use super::prepared::{MemoryContext, NestReport, PreparedNest, PreparedNetwork, PreparedOperator};
 use super::relatives::{Family, Relatives};
@@ -125,6 +126,12 @@ impl<M: Ruled> CostModel for M {
         accelerator: &Accelerator,
     ) -> Result<Option<LocalBuffers>, Infeasible> {
         local_buffers(network, accelerator, self.rule()).map(Some)
+    }
+
+    fn roles(&self, network: &Network, accelerator: &Accelerator) -> Result<Vec<Role>, Infeasible> {
+        with_rules(network, accelerator, self.rule(), |prepared, _| {
+            prepared.groups.roles().to_vec()
+        })
     }
 
     fn chooser(&self) -> Option<&dyn Choose> {

@@ -41,15 +41,15 @@ enum Tables {
     /// Compare the loop-nest cost model with tables of cases, or with other models and measured chips;
     /// exits with 1 if a row differs.
     #[command(
-        after_help = "Without --cases and --against, the tables of Timeloop, ZigZag, SCALE-Sim and \
-        Eyeriss that come with the program are compared."
+        after_help = "Without --cases and --against, the tables of Timeloop, ZigZag, SCALE-Sim, Eyeriss, Gemmini's RTL, \
+        NVDLA and Rockchip that come with the program are compared."
     )]
     Cost {
         /// CSV file of cases: layer, mapping, machine, and every expected count; repeat for more.
         #[arg(long, value_name = "FILE.csv")]
         cases: Vec<PathBuf>,
-        /// CSV file with numbers of Timeloop, ZigZag, SCALE-Sim or Eyeriss, as in tests/reference/crossval; the
-        /// header decides which. Exits with 1 if a number differs without a stated reason; repeat for more.
+        /// CSV file with numbers of other models, RTL or chips, as in tests/reference/crossval; the header
+        /// decides which. Exits with 1 if a number differs without a stated reason; repeat for more.
         #[arg(long, value_name = "FILE.csv", conflicts_with = "cases")]
         against: Vec<PathBuf>,
         /// Output format of comparisons with other models and chips: a summary, or a line a number.

@@ -26,6 +26,14 @@ pub enum CrossKind {
     ZigZag,
     /// The chip Eyeriss.
     Silicon,
+    /// The RTL of Gemmini under mappings in the notation of DOSA.
+    Gemmini,
+    /// Sizes of NVDLA with published frame rates and powers.
+    NvdlaSizes,
+    /// Layers in the published sheet of NVDLA.
+    NvdlaLayers,
+    /// Frame rates of networks on Rockchip's NPUs.
+    Rockchip,
 }
 
 /// Columns of one kind of table. `#` in a name stands for a level, counted from 0.
@@ -43,7 +51,72 @@ struct Layout {
     numbers: &'static [&'static str],
 }
 
-const LAYOUTS: [Layout; 5] = [
+const LAYOUTS: [Layout; 9] = [
+    Layout {
+        kind: CrossKind::Gemmini,
+        title: "Gemmini, RTL",
+        sign: "rtl_cycles_this_mapping",
+        needed: &[
+            "row",
+            "c",
+            "k",
+            "n",
+            "p",
+            "q",
+            "r",
+            "s",
+            "stride",
+            "mapping",
+            "spad_bytes",
+            "accum_words_per_column",
+        ],
+        optional: &[],
+        numbers: &[
+            "rtl_cycles_this_mapping",
+            "rtl_cycles_gemmini_own_tiling",
+            "timeloop_cycles",
+            "timeloop_energy_uj",
+        ],
+    },
+    Layout {
+        kind: CrossKind::NvdlaSizes,
+        title: "NVDLA, sizes",
+        sign: "resnet50_int8_fps",
+        needed: &["macs_int8", "conv_buffer_kb", "clock_mhz"],
+        optional: &["provenance"],
+        numbers: &[
+            "dram_gb_per_s",
+            "area_mm2_28nm",
+            "area_mm2_16nm",
+            "resnet50_int8_fps",
+            "peak_mw_16nm",
+            "average_mw_16nm",
+        ],
+    },
+    Layout {
+        kind: CrossKind::NvdlaLayers,
+        title: "NVDLA, layers",
+        sign: "dram_kib",
+        needed: &["layer", "kind", "c", "h", "w", "k", "r", "s", "stride", "p", "q", "leave"],
+        optional: &["config", "provenance"],
+        numbers: &["dram_kib", "dram_cycles", "mac_cycles", "max_cycles"],
+    },
+    Layout {
+        kind: CrossKind::Rockchip,
+        title: "Rockchip, frame rates",
+        sign: "rk3588_single_core",
+        needed: &["model", "network"],
+        optional: &["provenance"],
+        numbers: &[
+            "rk3566_rk3568",
+            "rk3562",
+            "rk3588_single_core",
+            "rk3576_single_core",
+            "rv1109",
+            "rv1126",
+            "rk1808",
+        ],
+    },
     Layout {
         kind: CrossKind::TimeloopTraffic,
         title: "Timeloop, traffic",
@@ -139,7 +212,13 @@ const LAYOUTS: [Layout; 5] = [
 ];
 
 /// Inputs that are text.
-const TEXTS: [&str; 11] = [
+const TEXTS: [&str; 17] = [
+    "row",
+    "mapping",
+    "kind",
+    "model",
+    "config",
+    "provenance",
     "case",
     "layer",
     "order",

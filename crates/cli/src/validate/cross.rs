@@ -55,6 +55,8 @@ pub(super) fn to_text(numbers: &[Number]) -> String {
         "geo-mean",
         "worst",
         "mean error",
+        "median",
+        "Spearman",
         "reasons",
     ];
     let mut rows = Vec::new();
@@ -83,7 +85,9 @@ pub(super) fn to_text(numbers: &[Number]) -> String {
             count(it.n_different),
             it.geometric_mean().map_or("-".into(), |mean| format!("{mean:.3}")),
             format!("{:.3}", it.worst),
-            it.mean_error().map_or("-".into(), |error| format!("{:.1} %", 100.0 * error)),
+            percent(it.mean_error()),
+            percent(it.median_error()),
+            it.spearman().map_or("-".into(), |rank| format!("{rank:.3}")),
             letters.join(", "),
         ]);
     }
@@ -102,6 +106,10 @@ fn differences(numbers: &[Number]) -> String {
         format!("{file}:{line}: {case}, {column}: expected {reference}, found {found}\n")
     };
     different.take(20).map(line).collect()
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or("-".into(), |share| format!("{:.1} %", 100.0 * share))
 }
 
 /// A count, empty if it is 0.

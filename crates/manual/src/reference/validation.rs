@@ -16,7 +16,7 @@ const OPEN: &[(&str, &str)] = &[
     ),
     (
         "energies of one layer in joules",
-        "They are those of the energy table of a platform. Eyeriss is the only chip that they are compared with.",
+        "They are those of the energy table of a platform. Eyeriss is the only measured chip that they are compared with.",
     ),
     (
         "areas",
@@ -54,10 +54,11 @@ pub(super) fn page() -> Result<String, Box<dyn Error>> {
         &["comparison", "with", "result", "verdict"],
         &all.comparisons.iter().map(row).collect::<Vec<_>>(),
     );
-    page.heading(2, "Other cost models and a measured chip");
+    page.heading(2, "Other cost models, RTL and chips");
     page.paragraph(
         "Every number is compared by itself. [Cost of a layer](../explanation/cost-model-loop-nest.md), section 10.4, \
-         has the tolerances and the rules that lead from our number to that of the other side.",
+         has the tolerances and the rules that lead from our number to that of the other side; [Validation](../explanation/validation.md) \
+         says what is not known of Gemmini, NVDLA and Rockchip's chips.",
     );
     let rows: Vec<_> = Summary::of(&all.numbers).iter().map(row_of).collect();
     page.table(
@@ -69,7 +70,10 @@ pub(super) fn page() -> Result<String, Box<dyn Error>> {
             "within",
             "by rule",
             "not reproduced",
+            "geo-mean",
             "mean error",
+            "median error",
+            "Spearman",
         ],
         &rows,
     );
@@ -84,8 +88,13 @@ fn row_of(it: &Summary) -> Vec<String> {
         0.0 => it.n_within.to_string(),
         tolerance => format!("{} ({} %)", it.n_within, 100.0 * tolerance),
     };
-    let error = it.mean_error().map_or("-".into(), |error| format!("{:.1} %", 100.0 * error));
+    let percent =
+        |error: Option<f64>| error.map_or("-".into(), |it| format!("{:.1} %", 100.0 * it));
+    let ratio = |ratio: Option<f64>| ratio.map_or("-".into(), |it| format!("{it:.3}"));
     let [n, equal, by_rule, open] =
         [it.n, it.n_equal, it.n_by_rule, it.n_open].map(|n| n.to_string());
-    vec![plain(it.source), plain(it.quantity), n, equal, within, by_rule, open, error]
+    let mut cells = vec![plain(it.source), plain(it.quantity), n, equal, within, by_rule, open];
+    cells.extend([ratio(it.geometric_mean()), percent(it.mean_error())]);
+    cells.extend([percent(it.median_error()), ratio(it.spearman())]);
+    cells
 }

@@ -18,7 +18,7 @@ pub use friedman::Friedman;
 pub use paired::{PairedDifference, holm};
 pub use percentile::percentile;
 pub use percentile::percentile_index;
-pub use rank_correlation::kendall_tau;
+pub use rank_correlation::{kendall_tau, spearman_rho};
 pub use screening::ScreeningDesign;
 pub use sequential::{Sequential, Stopping};
 pub use summary::{Interval, Summary};

@@ -32,6 +32,30 @@ pub fn kendall_tau(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
     both_order.then(|| (alike as f64 - different as f64) / scale)
 }
 
+/// Spearman's rank correlation of `pairs` (first, second) of finite values, from -1 to 1: the correlation of their
+/// ranks, where equal values have the mean of their ranks (Spearman 1904). `None` if all first or all second values
+/// are equal, or below two pairs.
+pub fn spearman_rho(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
+    let (first, second): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+    let [first, second] = [deviations(&first), deviations(&second)];
+    let product = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+    let scale = (product(&first, &first) * product(&second, &second)).sqrt();
+    (scale > 0.0).then(|| product(&first, &second) / scale)
+}
+
+/// Twice the rank of every value, less the mean: whole numbers.
+fn deviations(values: &[f64]) -> Vec<f64> {
+    let twice = |value: &f64| -> i64 {
+        let of = |other: &f64| match order(*value, *other) {
+            Ordering::Greater => 1,
+            Ordering::Equal => 0,
+            Ordering::Less => -1,
+        };
+        values.iter().map(of).sum()
+    };
+    values.iter().map(|value| twice(value) as f64).collect()
+}
+
 /// Order of finite values, in which zeros of both signs are equal.
 fn order(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or(Ordering::Equal)
@@ -86,5 +110,22 @@ mod tests {
         assert_eq!(tau([1.0, 2.0], [3.0, 3.0]), None);
         assert_eq!(tau([1.0], [1.0]), None);
         assert_eq!(kendall_tau([]), None);
+    }
+
+    /// Ranks 1 to 5 and 3, 4, 1, 2, 5: 1 - 6 x (4 + 4 + 4 + 4) / (5 x 24).
+    #[test]
+    fn spearman_is_the_correlation_of_ranks() {
+        let rho = |first: &[f64], second: &[f64]| {
+            spearman_rho(first.iter().copied().zip(second.iter().copied()))
+        };
+        let found = rho(&[1.0, 2.0, 3.0, 4.0, 50.0], &[3.0, 4.0, 1.0, 2.0, 5.0]).expect("orders");
+        assert!((found - 0.2).abs() < 1e-15, "{found}");
+        assert_eq!(rho(&[0.1, 0.4, 0.2], &[1.0, 9.0, 2.0]), Some(1.0));
+        assert_eq!(rho(&[0.1, 0.4, 0.2], &[3.0, 1.0, 2.0]), Some(-1.0));
+        // Ranks 1.5, 1.5, 3 and 1, 2, 3: 1.5 / sqrt(1.5 x 2).
+        let tied = rho(&[1.0, 1.0, 2.0], &[1.0, 2.0, 3.0]).expect("orders");
+        assert!((tied - 0.75f64.sqrt()).abs() < 1e-15, "{tied}");
+        assert_eq!(rho(&[1.0, 1.0], &[1.0, 2.0]), None);
+        assert_eq!(rho(&[], &[]), None);
     }
 }

@@ -6,6 +6,10 @@
 //! reproduced; otherwise it differs, which is an error.
 
 mod eyeriss;
+mod gemmini;
+mod nvdla;
+mod on_network;
+mod rockchip;
 mod scalesim;
 mod summary;
 mod tiles;
@@ -24,7 +28,7 @@ use super::ValidateError;
 pub use summary::Summary;
 
 /// Tables that come with the program.
-const SHIPPED: [(&str, &str); 5] = [
+const SHIPPED: [(&str, &str); 9] = [
     (
         "tests/reference/crossval/timeloop_traffic.csv",
         include_str!("../../../../../tests/reference/crossval/timeloop_traffic.csv"),
@@ -44,6 +48,19 @@ const SHIPPED: [(&str, &str); 5] = [
     (
         "tests/reference/crossval/eyeriss.csv",
         include_str!("../../../../../tests/reference/crossval/eyeriss.csv"),
+    ),
+    (
+        "tests/reference/crossval/gemmini.csv",
+        include_str!("../../../../../tests/reference/crossval/gemmini.csv"),
+    ),
+    ("tests/reference/crossval/nvdla_layers.csv", nvdla::LAYERS),
+    (
+        "tests/reference/crossval/nvdla_sizes.csv",
+        include_str!("../../../../../tests/reference/crossval/nvdla_sizes.csv"),
+    ),
+    (
+        "tests/reference/crossval/rockchip.csv",
+        include_str!("../../../../../tests/reference/crossval/rockchip.csv"),
     ),
 ];
 
@@ -166,7 +183,20 @@ impl<'a> Sheet<'a> {
         tolerance: f64,
         rules: impl FnOnce() -> Vec<Rule>,
     ) {
-        let Some(reference) = self.row.number(column) else { return };
+        self.compare_with(quantity, column, found, |number| number, tolerance, rules);
+    }
+
+    /// Compares `found` with what `convert` makes of the number in `column`.
+    fn compare_with(
+        &mut self,
+        quantity: &'static str,
+        column: &str,
+        found: f64,
+        convert: impl Fn(f64) -> f64,
+        tolerance: f64,
+        rules: impl FnOnce() -> Vec<Rule>,
+    ) {
+        let Some(reference) = self.row.number(column).map(convert) else { return };
         let is_near = |value: f64| (value - reference).abs() <= tolerance * reference.abs();
         let mut by_rule = None;
         let agreement = if found == reference {
@@ -223,24 +253,35 @@ pub fn shipped() -> Result<Vec<Number>, ValidateError> {
 /// that cannot run.
 pub fn compare(table: &Arc<Source>) -> Result<Vec<Number>, ValidateError> {
     let cross = cross_tables::read(table)?;
-    let chips = match cross.kind {
-        CrossKind::Silicon => Some(eyeriss::Chips::new()?),
-        _ => None,
-    };
     let file: Arc<str> = table.name().into();
+    let rows = &cross.rows;
     let (mut numbers, mut problems) = (Vec::new(), Vec::new());
-    for row in &cross.rows {
-        let sheet = match (cross.kind, &chips) {
-            (CrossKind::TimeloopTraffic, _) => timeloop::traffic(&file, row),
-            (CrossKind::TimeloopDram, _) => timeloop::dram(&file, row),
-            (CrossKind::ScaleSim, _) => scalesim::compare(&file, row),
-            (CrossKind::ZigZag, _) => zigzag::compare(&file, row),
-            (CrossKind::Silicon, Some(chips)) => chips.compare(&file, row),
-            (CrossKind::Silicon, None) => continue,
-        };
-        match sheet {
-            Ok(sheet) => numbers.extend(sheet.numbers),
-            Err(problem) => problems.push(problem),
+    let mut keep = |sheet: Result<Sheet<'_>, Problem>| match sheet {
+        Ok(sheet) => numbers.extend(sheet.numbers),
+        Err(problem) => problems.push(problem),
+    };
+    match cross.kind {
+        CrossKind::TimeloopTraffic => {
+            rows.iter().map(|row| timeloop::traffic(&file, row)).for_each(keep)
+        }
+        CrossKind::TimeloopDram => rows.iter().map(|row| timeloop::dram(&file, row)).for_each(keep),
+        CrossKind::ScaleSim => rows.iter().map(|row| scalesim::compare(&file, row)).for_each(keep),
+        CrossKind::ZigZag => rows.iter().map(|row| zigzag::compare(&file, row)).for_each(keep),
+        CrossKind::Silicon => {
+            let chips = eyeriss::Chips::new()?;
+            rows.iter().map(|row| chips.compare(&file, row)).for_each(keep);
+        }
+        CrossKind::Gemmini => gemmini::compare(&file, rows).into_iter().for_each(keep),
+        CrossKind::NvdlaLayers => {
+            rows.iter().map(|row| Ok(nvdla::layer(&file, row))).for_each(keep)
+        }
+        CrossKind::NvdlaSizes => {
+            let mut chips = nvdla::Chips::new()?;
+            rows.iter().for_each(|row| keep(chips.compare(&file, row)));
+        }
+        CrossKind::Rockchip => {
+            let mut chips = rockchip::Chips::new()?;
+            rows.iter().for_each(|row| keep(chips.compare(&file, row)));
         }
     }
     if problems.is_empty() {

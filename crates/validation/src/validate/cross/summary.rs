@@ -1,5 +1,7 @@
 //! Comparisons with other models and chips, counted by source and quantity.
 
+use xrsim_model::statistics::spearman_rho;
+
 use super::{Agreement, Number, Reason};
 
 /// All numbers of one quantity of one source.
@@ -29,8 +31,10 @@ pub struct Summary {
     pub worst: f64,
     /// Sum of the logarithms of finite ratios above 0, and their number.
     logarithms: (f64, usize),
-    /// Sum of the absolute relative differences of numbers whose reference is not 0, and their number.
-    errors: (f64, usize),
+    /// Absolute relative differences of numbers whose reference is not 0.
+    errors: Vec<f64>,
+    /// Our numbers and those of the other side.
+    pairs: Vec<(f64, f64)>,
 }
 
 impl Summary {
@@ -87,9 +91,9 @@ impl Summary {
             self.logarithms.1 += 1;
         }
         if number.reference != 0.0 {
-            self.errors.0 += (ratio - 1.0).abs();
-            self.errors.1 += 1;
+            self.errors.push((ratio - 1.0).abs());
         }
+        self.pairs.push((number.found, number.reference));
     }
 
     /// Geometric mean of the ratios to the other side, without those where one side is 0.
@@ -100,8 +104,21 @@ impl Summary {
 
     /// Mean absolute relative difference, without numbers whose reference is 0.
     pub fn mean_error(&self) -> Option<f64> {
-        let (sum, n) = self.errors;
-        (n > 0).then(|| sum / n as f64)
+        let n = self.errors.len();
+        (n > 0).then(|| self.errors.iter().sum::<f64>() / n as f64)
+    }
+
+    /// Median absolute relative difference, without numbers whose reference is 0.
+    pub fn median_error(&self) -> Option<f64> {
+        let mut errors = self.errors.clone();
+        errors.sort_unstable_by(f64::total_cmp);
+        let n = errors.len();
+        (n > 0).then(|| f64::midpoint(errors[(n - 1) / 2], errors[n / 2]))
+    }
+
+    /// Spearman's rank correlation of our numbers with those of the other side; `None` if those of a side are equal.
+    pub fn spearman(&self) -> Option<f64> {
+        spearman_rho(self.pairs.iter().copied())
     }
 }
 
@@ -146,6 +163,10 @@ mod tests {
         assert_eq!(first.worst, 0.0);
         // |2 - 1|, |1/8 - 1| and |0 - 1|.
         assert_eq!(first.mean_error(), Some((1.0 + 0.875 + 1.0) / 3.0));
+        // Of 0.875, 1 and 1; and 2, 1, 0, 0 against 1, 8, 5, 0, of ranks 4, 3, 1.5, 1.5 and 2, 4, 3, 1.
+        assert_eq!(summaries[0].median_error(), Some(1.0));
+        let rank = summaries[0].spearman().expect("the numbers differ");
+        assert!((rank - 1.0 / 22.5f64.sqrt()).abs() < 1e-12, "{rank}");
         assert_eq!((summaries[1].geometric_mean(), summaries[1].worst), (Some(1.0), 1.0));
     }
 }

@@ -110,7 +110,8 @@ impl Comparisons {
             json!({
                 "with": it.source, "quantity": it.quantity, "numbers": it.n, "equal": it.n_equal,
                 "within": it.n_within, "tolerance": it.tolerance, "by_rule": it.n_by_rule,
-                "not_reproduced": it.n_open, "different": it.n_different, "mean_error": it.mean_error(),
+                "not_reproduced": it.n_open, "different": it.n_different, "geometric_mean": it.geometric_mean(),
+                "mean_error": it.mean_error(), "median_error": it.median_error(), "spearman": it.spearman(),
             })
         };
         json!({

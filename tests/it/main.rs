@@ -20,6 +20,7 @@ mod enumeration;
 mod examples;
 mod experiment;
 mod flexibility;
+mod fusion;
 mod import;
 mod inputs;
 mod kept_choices;

@@ -58,7 +58,7 @@ impl PreparedNetwork<'_> {
     }
 
     /// Share of the operands of an operator other than the output of `before` that DRAM supplies, from 0 to 1.
-    /// Constants come from there; all sources weigh the same.
+    /// All sources weigh the same. As of a layer whose only source stays, constants are not counted.
     fn dram_share(&self, rider: usize, before: usize) -> f64 {
         let fused = Source::Back((rider - before) as u32);
         let (mut n_others, mut n_resident) = (0u32, 0u32);
@@ -69,7 +69,7 @@ impl PreparedNetwork<'_> {
             }
         }
         match n_others {
-            0 => 1.0,
+            0 => 0.0,
             _ => 1.0 - f64::from(n_resident) / f64::from(n_others),
         }
     }

@@ -175,7 +175,7 @@ fn the_gap_is_a_share_of_the_bound() {
 }
 
 /// A small random plan: contention, dependencies, triggers, jitter, warm-up, and every rule.
-fn random_plan(draws: &mut ChaCha8Rng) -> Case {
+pub(crate) fn random_plan(draws: &mut ChaCha8Rng) -> Case {
     let streams = vec![InputStream {
         max_jitter: span_ms(draws.random_range(0.0..4.0)),
         initial_latency: span_ms(draws.random_range(0.0..4.0)),
@@ -261,7 +261,7 @@ fn random_costs(
 }
 
 /// A policy with random granularity, preemption and admission, as far as it leaves a choice.
-fn random_policy(draws: &mut ChaCha8Rng) -> Policy {
+pub(crate) fn random_policy(draws: &mut ChaCha8Rng) -> Policy {
     let entry = &schedule::ALL[draws.random_range(0..schedule::ALL.len())];
     let options = [
         ["granularity=model", "granularity=layer", "granularity=block,block_ms=1"],

@@ -57,6 +57,7 @@ mod search;
 mod segments;
 mod sensitivity;
 mod shapes;
+mod shared_dram;
 mod smoke;
 mod stepwise;
 mod support;

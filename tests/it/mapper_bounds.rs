@@ -60,6 +60,15 @@ const PAIRS: [Pair; 20] = [
     pair(CONV140, ["headset", "WS-4096-of-8192"], [5_895_715, 3_951_360], 2.5),
 ];
 
+/// An accelerator with its part of the DRAM bandwidth of its platform, by the PEs in its name.
+fn with_part_of_dram(mut accelerator: Accelerator) -> Accelerator {
+    let of = |text: &str| text.parse::<u64>().expect("a number of PEs");
+    let pes: Vec<_> = accelerator.name.split('-').filter(|it| it.parse::<u64>().is_ok()).collect();
+    let bandwidth = &mut accelerator.memory.dram_bandwidth;
+    *bandwidth = *bandwidth * of(pes[0]) / of(pes[1]);
+    accelerator
+}
+
 /// What is known of the mapping that is found for a layer alone.
 fn search(catalog: &mut Catalog, pair: &Pair, accelerators: &[Accelerator]) -> Certainty {
     let network = catalog.network(pair.network).expect("a network");
@@ -69,6 +78,9 @@ fn search(catalog: &mut Catalog, pair: &Pair, accelerators: &[Accelerator]) -> C
     let network = Network::new("alone", vec![alone]).expect("a network");
     let of_name = |it: &&Accelerator| &*it.name == pair.accelerator;
     let mut accelerator = accelerators.iter().find(of_name).expect("an accelerator").clone();
+    if pair.platform == "headset" {
+        accelerator = with_part_of_dram(accelerator);
+    }
     accelerator.mapping_objective = MappingObjective::Cycles;
     let chooser = Chooser::new(Effort::DEFAULT, Arc::default());
     let model = ChosenLoopNest::new(Arc::new(chooser));

@@ -73,8 +73,24 @@ fn of_all_schedulers(prepared: &Prepared) -> Vec<(&'static str, String)> {
     if prepared.uses_platform() {
         choices.push(("platform", settings.platform().into()));
     }
+    choices.extend(drams(prepared.plans().map(|plan| &*plan.system)));
     choices.push(("cost model", prepared.cost_model().name.clone()));
     choices
+}
+
+/// Whether DRAM is split or shared, of the systems of several accelerators in order of first use; nothing if there
+/// are none.
+pub(super) fn drams<'a>(
+    systems: impl Iterator<Item = &'a System>,
+) -> Option<(&'static str, String)> {
+    let mut found: Vec<&str> = Vec::new();
+    for system in systems.filter(|system| system.accelerators().len() > 1) {
+        let word = system.dram().name();
+        if !found.contains(&word) {
+            found.push(word);
+        }
+    }
+    (!found.is_empty()).then(|| ("dram", found.join(" and ")))
 }
 
 /// Flexibility of the systems in order of first use, with objective and effort of their choices.

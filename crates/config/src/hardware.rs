@@ -10,9 +10,9 @@ use serde_json::json;
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use xrsim_model::hardware::{
-    Accelerator, ByteEnergy, Compression, Datapath, DeadlineShare, EnergyTable, Fill, Flexibility,
-    Fusion, MappingObjective, MappingSettings, Memory, MemoryEnergy, Noc, Share, Style, System,
-    WriteBack, WriteBackSettings,
+    Accelerator, ByteEnergy, Compression, Datapath, DeadlineShare, Dram, EnergyTable, Fill,
+    Flexibility, Fusion, MappingObjective, MappingSettings, Memory, MemoryEnergy, Noc, Share,
+    Style, System, WriteBack, WriteBackSettings,
 };
 use xrsim_model::model::PerTensor;
 use xrsim_model::renamed::Renamed;
@@ -119,6 +119,15 @@ fn deadline_share() -> impl Reader<Value = DeadlineShare> {
     converted(format!("a number from {least} to {most}"), form, DeadlineShare::new)
 }
 
+keys! {
+    /// Settings of the DRAM.
+    fn dram() -> struct RawDram: "settings" {
+        /// `split`: every accelerator has its part of the DRAM bandwidth. `shared`: every accelerator has all of it
+        /// while the others leave it alone, and those that run share it.
+        dram: Option<Dram> = optional(one_of(&Dram::ALL).with_default(Dram::default().name()));
+    }
+}
+
 /// A list of accelerators.
 fn accelerators<T>(accelerator: impl Reader<Value = T>) -> impl Reader<Value = Vec<T>> {
     at_most(System::MAX_ACCELERATORS, list("accelerators", accelerator))
@@ -197,6 +206,7 @@ keys! {
         datapath: Datapath = or_default(datapath());
         energy_pj: ByteEnergy = or_default(byte_energy());
         mapping: MappingSettings = among(choices());
+        dram: RawDram = among(dram());
     }
 }
 
@@ -262,7 +272,8 @@ impl RawSystem {
             }
             accelerators.push(accelerator);
         }
-        System::new(self.name, accelerators).ok()
+        let dram = self.shared.dram.dram.unwrap_or_default();
+        Some(System::new(self.name, accelerators).ok()?.with_dram(dram))
     }
 }
 
@@ -285,6 +296,7 @@ keys! {
         write_back: WriteBackSettings = among(write_back());
         energy_pj: Option<At<ByteEnergy>> = optional(at(byte_energy()));
         technology: Option<Option<RawTechnology>> = optional(tried(technology::choice()));
+        dram: RawDram = among(dram());
         /// Resources of one chip, which the accelerators of a style split by their shares.
         budget: Option<RawResources> = unless("tables", resources());
         /// Resources of every accelerator, for the listed divisions of the PEs only; in place of `budget`.
@@ -311,8 +323,9 @@ impl RawPlatform {
         let byte_energy = self.energy_pj.map(|it| it.value).unwrap_or_default();
         let platform = Platform::new(self.name, self.clock_mhz, self.energy, resources);
         let write_back = self.write_back.over(WriteBack::default());
+        let dram = self.dram.dram.unwrap_or_default();
         let datapath = self.datapath;
-        let platform = Platform { datapath, write_back, byte_energy, ..platform };
+        let platform = Platform { datapath, write_back, byte_energy, dram, ..platform };
         Some((platform, self.technology.map_or(Some(None), |it| it.map(Some))?))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::cost::{CostModel, CostTable};
-use xrsim_model::hardware::{Flexibility, Fusion, MappingObjective};
+use xrsim_model::hardware::{Dram, Flexibility, Fusion, MappingObjective};
 use xrsim_model::ids::ModelId;
 use xrsim_model::statistics::Summary;
 use xrsim_report::sensitivity::{Effect, Scores};
@@ -81,7 +81,7 @@ impl Candidate {
 
 impl Changes<'_> {
     /// Tries shorter latencies of the models that are involved in the end of the frame, and other schedulers,
-    /// flexibilities, mapping objectives, numbers of PEs, bandwidths and memories. A change with which the runs
+    /// flexibilities, mapping objectives, split or shared DRAM, numbers of PEs, bandwidths and memories. A change with which the runs
     /// cannot be made is left out. `done` gets the number of changes that were tried, and of all.
     pub fn all(&self, done: &dyn Fn(usize, usize)) -> Vec<Change> {
         let candidates = self.candidates();
@@ -129,6 +129,12 @@ impl Changes<'_> {
                     all.push(Candidate::new("mapping_objective", name, what));
                 }
             }
+        }
+        if plan.system.accelerators().len() > 1 {
+            let others = Dram::ALL.iter().filter(|(_, dram)| *dram != plan.system.dram());
+            all.extend(
+                others.map(|(name, _)| Candidate::new("dram", name, format!("DRAM: {name}"))),
+            );
         }
         for factor in PE_FACTORS {
             let pes = plan.system.pes().saturating_mul(factor.into());

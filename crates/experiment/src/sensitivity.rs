@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use xrsim_model::statistics::ScreeningDesign;
 use xrsim_report::sensitivity::{Effect, FactorEffect, Levels, Screened};
-use xrsim_sim::plan::Semantics;
+use xrsim_sim::plan::{Plan, Semantics};
 
 use super::keys::Key;
 use super::trials::{self, Trials};
@@ -16,6 +16,7 @@ use super::{Experiment, ExperimentError, Prepared, Settings};
 const DEFAULTS: &[(&str, &[&str])] = &[
     ("hardware.dram_bandwidth_bytes_per_cycle", &["x0.5", "x2"]),
     ("hardware.noc_bandwidth_bytes_per_cycle", &["x0.5", "x2"]),
+    ("dram", &["split", "shared"]),
     ("hardware.dram_latency_cycles", &["100", "1000"]),
     ("hardware.noc_latency_cycles", &["10"]),
     ("hardware.shared_memory_kib", &["x0.25", "x4"]),
@@ -111,7 +112,7 @@ impl Sensitivity {
         let mut it =
             Self { experiment, factors: empty, skipped: Vec::new(), n_replications, n_each };
         for factor in factors {
-            it.check(factor, &base.settings)?;
+            it.check(factor, base)?;
         }
         match it.factors.is_empty() {
             true => Err(ExperimentError::Conflict("no factor is left to vary".into())),
@@ -120,7 +121,8 @@ impl Sensitivity {
     }
 
     /// Adds a factor with the levels that differ from the base, if the runs can have them.
-    fn check(&mut self, mut factor: Factor, base: &Settings) -> Result<(), ExperimentError> {
+    fn check(&mut self, mut factor: Factor, prepared: &Prepared) -> Result<(), ExperimentError> {
+        let base = &prepared.settings;
         let key = factor.key;
         let fixed = base.semantics == Semantics::Mlsys2023 && !key.in_mlsys2023;
         let mut reason = fixed.then(|| "the published artifact fixes it".to_string());
@@ -134,6 +136,10 @@ impl Sensitivity {
                 continue;
             }
             let varied = self.experiment.replaced(key.name, &level).only_replications(0..1);
+            // The platform or the system says it already.
+            if key.name == "dram" && has_dram(prepared, &level) {
+                continue;
+            }
             match trials::prepare(&varied) {
                 Ok(_) => levels.push(level),
                 Err(error) if factor.is_asked => return Err(error),
@@ -272,6 +278,15 @@ impl Sensitivity {
         let levels = self.factors.iter().zip(run).filter_map(level);
         levels.fold(self.experiment.clone(), |all, (key, level)| all.replaced(key, &level))
     }
+}
+
+/// Whether every system of the runs has DRAM of the kind `name`, or a single accelerator, which shares nothing.
+fn has_dram(prepared: &Prepared, name: &str) -> bool {
+    let has = |plan: &Plan| {
+        let system = &plan.system;
+        system.dram().name() == name || system.accelerators().len() == 1
+    };
+    prepared.plans().all(has)
 }
 
 impl Factor {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use xrsim_config::{Edition, Parameters};
 use xrsim_model::hardware::platform::BudgetChange;
-use xrsim_model::hardware::{AcceleratorChange, MappingSettings, System};
+use xrsim_model::hardware::{AcceleratorChange, Dram, MappingSettings, System};
 use xrsim_model::mapper::Effort;
 use xrsim_model::renamed::Renamed;
 use xrsim_model::scenario::Scenario;
@@ -17,7 +17,7 @@ use xrsim_sim::schedule::Policy;
 use xrsim_sim::score::ScoreSettings;
 
 use super::ExperimentError;
-use super::keys::{KEYS, Key, all_set};
+use super::keys::{KEYS, Key, UNPARTITIONED, all_set};
 
 /// Values of all keys for one run. Keys that were not given are as the semantics have them.
 #[derive(Debug, Clone, Default)]
@@ -43,6 +43,8 @@ pub struct Settings {
     pub platform: Option<Box<str>>,
     /// Technology of every system, instead of that of the system or platform.
     pub technology: Option<Box<str>>,
+    /// Whether DRAM is split or shared, instead of what the platform or system says.
+    pub dram: Option<Dram>,
     /// Choice of mappings of every accelerator, instead of that of the system.
     pub mapping: MappingSettings,
     /// Work of the search for these choices.
@@ -61,7 +63,14 @@ pub struct Settings {
     pub budget: BudgetChange,
     /// Keys that were given.
     pub(super) given: Vec<&'static Key>,
+    /// Whether DRAM is shared by the name up to version 0.1, under which nothing limited it.
+    pub(super) unpartitioned: bool,
 }
+
+/// Refusal of DRAM that every accelerator has as a whole, by the name up to version 0.1.
+pub(super) const GIVEN_AWAY: &str = "`hardware.dram_unpartitioned` is `true` and `effects.dram_gb_per_s` is `unlimited`, so that every \
+     accelerator would have the whole DRAM bandwidth at once; with `dram: shared` (`--dram shared`) they \
+     share it";
 
 impl Settings {
     /// Sets the key called `name` to the value written `text`. Returns hints for names up to version
@@ -89,6 +98,9 @@ impl Settings {
         text: &str,
     ) -> Result<Option<Renamed>, ExperimentError> {
         let (text, renamed) = key.current(text);
+        if key.name == "dram" {
+            self.unpartitioned = renamed.is_some_and(|it| it.old == UNPARTITIONED);
+        }
         key.assign(self, text).map_err(|slip| ExperimentError::slip(slip, key, text))?;
         self.note_given(key);
         Ok(renamed)
@@ -152,7 +164,7 @@ impl Settings {
     ///
     /// [`ExperimentError::FixedByArtifact`] for a key without effect under `mlsys2023` semantics;
     /// [`ExperimentError::Conflict`] for quirks that are left out of a principled run, a warm-up that
-    /// leaves nothing to score, or a seed that the artifact would cut to 32 bits.
+    /// leaves nothing to score, DRAM that is given away more than once, or a seed that the artifact would cut to 32 bits.
     pub fn check(&self) -> Result<(), ExperimentError> {
         match self.semantics {
             Semantics::Principled if self.without != Ablation::default() => {
@@ -161,7 +173,7 @@ impl Settings {
                         .into(),
                 ))
             }
-            Semantics::Principled => self.check_warm_up(),
+            Semantics::Principled => self.check_dram().and_then(|()| self.check_warm_up()),
             Semantics::Mlsys2023 => {
                 self.refuse_fixed()?;
                 self.check_seed(self.load.replication)
@@ -188,6 +200,14 @@ impl Settings {
         match self.given.iter().find(|key| !key.in_mlsys2023) {
             Some(key) => Err(ExperimentError::FixedByArtifact(key.name)),
             None => Ok(()),
+        }
+    }
+
+    /// Refuses DRAM that every accelerator has as a whole.
+    pub(super) fn check_dram(&self) -> Result<(), ExperimentError> {
+        match self.unpartitioned && self.engine.effects.bandwidth.dram.is_none() {
+            true => Err(ExperimentError::Conflict(GIVEN_AWAY.into())),
+            false => Ok(()),
         }
     }
 
@@ -296,6 +316,23 @@ mod tests {
     fn quirks_and_warm_up_must_go_with_the_run() {
         assert!(refused(&[("without", "name-order")]).contains("principled runs have none"));
         assert!(refused(&[("score.warm_up_ms", "1000")]).contains("nothing would be scored"));
+    }
+
+    #[test]
+    fn dram_is_not_given_away_more_than_once() {
+        let old = ("hardware.dram_unpartitioned", "true");
+        let refusal = refused(&[old]);
+        assert!(refusal.contains("`true` and `effects.dram_gb_per_s` is `unlimited`"), "{refusal}");
+        let mut settings = Settings::default();
+        for (key, value) in [old, ("effects.dram_gb_per_s", "25.6")] {
+            settings.set(key, value).expect("it is read");
+        }
+        assert!(settings.check().is_ok());
+        assert_eq!(settings.dram, Some(Dram::Shared));
+        settings.set("effects.dram_gb_per_s", "unlimited").expect("it is read");
+        assert!(settings.check().is_err());
+        settings.set("dram", "shared").expect("it is read");
+        assert!(settings.check().is_ok());
     }
 
     #[test]

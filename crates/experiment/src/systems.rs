@@ -6,7 +6,9 @@ use std::sync::Arc;
 use xrsim_config::{Catalog, Hardware};
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::platform::{Instance, Platform};
-use xrsim_model::hardware::{Accelerator, Flexibility, MappingSettings, Style, System, Technology};
+use xrsim_model::hardware::{
+    Accelerator, Dram, Flexibility, HardwareError, MappingSettings, Style, System, Technology,
+};
 use xrsim_model::text;
 use xrsim_sim::plan::Semantics;
 
@@ -47,9 +49,29 @@ pub(super) fn style_system(
     platform: &Platform,
     settings: &Settings,
 ) -> Result<Arc<System>, ExperimentError> {
-    let platform = platform.with(&settings.budget)?;
-    let system = style.instantiate(pes, &platform)?;
+    let system = style.instantiate(pes, &changed_platform(platform, settings)?)?;
     changed(Arc::new(system), settings)
+}
+
+/// The platform with the changes of the settings.
+///
+/// # Errors
+///
+/// [`HardwareError::NoBudget`] if it cannot be changed.
+pub(super) fn changed_platform(
+    platform: &Platform,
+    settings: &Settings,
+) -> Result<Platform, HardwareError> {
+    let changed = platform.with(&settings.budget)?;
+    Ok(Platform { dram: dram(settings).unwrap_or(platform.dram), ..changed })
+}
+
+/// Whether DRAM is split or shared, if the settings say it. The artifact has no DRAM that is shared.
+fn dram(settings: &Settings) -> Option<Dram> {
+    match settings.semantics {
+        Semantics::Principled => settings.dram,
+        Semantics::Mlsys2023 => Some(Dram::Split),
+    }
 }
 
 /// A system in full, with the changes of the settings.
@@ -67,7 +89,12 @@ pub(super) fn full_system(
             system.name()
         )));
     }
-    changed(system, settings)
+    match dram(settings) {
+        Some(dram) if dram != system.dram() => {
+            changed(Arc::new(Arc::unwrap_or_clone(system).in_dram(dram)), settings)
+        }
+        _ => changed(system, settings),
+    }
 }
 
 /// The system with the choice of mappings and the changed accelerators of the settings.
@@ -165,7 +192,8 @@ pub(super) fn paired_system(
         let message = format!("{name}: the system has the name of its file; {}", text::NAME_RULE);
         return Err(ExperimentError::Conflict(message));
     }
-    Ok(System::new(stem, accelerators)?.in_technology(platform.technology.clone()))
+    let system = System::new(stem, accelerators)?;
+    Ok(system.in_technology(platform.technology.clone()).with_dram(platform.dram))
 }
 
 /// Name of the system of the hardware file at `path`.

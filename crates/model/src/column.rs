@@ -146,13 +146,14 @@ impl<T> Column<T> {
 }
 
 /// Keys of experiments, which are also columns of sweeps, whose names changed with version 0.2.
-pub const RENAMED_KEYS: [Renamed; 6] = [
+pub const RENAMED_KEYS: [Renamed; 7] = [
     key("engine.late", "engine.deadline_miss"),
     key("effects.exposed", "effects.non_overlapped"),
     key("hardware.noc_undivided", "hardware.noc_unpartitioned"),
-    key("hardware.offchip_undivided", "hardware.dram_unpartitioned"),
+    key("hardware.offchip_undivided", "dram"),
     key("hardware.offchip_bandwidth_bytes_per_cycle", "hardware.dram_bandwidth_bytes_per_cycle"),
     key("hardware.local_memory_kib", "hardware.scratchpad_kib"),
+    key("hardware.dram_unpartitioned", "dram"),
 ];
 
 const fn key(old: &'static str, new: &'static str) -> Renamed {
@@ -160,7 +161,7 @@ const fn key(old: &'static str, new: &'static str) -> Renamed {
 }
 
 /// Names of columns that changed.
-pub const RENAMED: [Renamed; 9] = [
+pub const RENAMED: [Renamed; 10] = [
     Renamed { kind: "column", old: "released", new: "requests" },
     Renamed { kind: "column", old: "deadline_misses", new: "late" },
     Renamed { kind: "column", old: "pieces", new: "segments" },
@@ -170,6 +171,7 @@ pub const RENAMED: [Renamed; 9] = [
     RENAMED_KEYS[3],
     RENAMED_KEYS[4],
     RENAMED_KEYS[5],
+    RENAMED_KEYS[6],
 ];
 
 /// The name in use for a column, whose name may be an old one.

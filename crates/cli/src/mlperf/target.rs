@@ -201,6 +201,7 @@ impl Accelerators {
     pub(super) fn assumed<'a>(&'a self, tasks: impl Iterator<Item = &'a Task>) -> String {
         let mut choices = vec![("flexibility", assumed::flexibility(&self.system, &self.costs))];
         choices.extend(self.platform.clone().map(|name| ("platform", name)));
+        choices.extend(assumed::drams([&*self.system].into_iter()));
         choices.push(("cost model", self.costs.name.clone()));
         choices.push(("scheduler", self.scheduler.label().to_string()));
         let models = self.background.iter().flat_map(|it| it.scenario.models());

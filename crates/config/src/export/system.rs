@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use xrsim_model::hardware::{
-    Accelerator, Fill, MappingObjective, MemoryEnergy, Noc, NocLevel, System, Width,
+    Accelerator, Dram, Fill, MappingObjective, MemoryEnergy, Noc, NocLevel, System, Width,
 };
 
 /// The `system:` file of `system`, called `name`, below lines of comments. `reference` gives the name or
@@ -19,6 +19,9 @@ pub fn system(
     let mut body = Map::from_iter([("name".to_string(), json!(name))]);
     if let Some(technology) = system.technology() {
         body.insert("technology".into(), json!(technology.name()));
+    }
+    if system.dram() != Dram::default() {
+        body.insert("dram".into(), json!(system.dram().name()));
     }
     body.insert("accelerators".into(), accelerators.into());
     let comments: String = comments.iter().map(|line| format!("# {line}\n")).collect();

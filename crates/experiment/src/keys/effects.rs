@@ -55,7 +55,8 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "effects.dram_gb_per_s",
-        help: "DRAM bandwidth that all accelerators share (LPDDR-class: 64)",
+        help: "limit of the DRAM bandwidth of all accelerators together, beside that of `dram: shared` \
+               (LPDDR-class: 64)",
         unit: "GB/s",
         allowed: RATE,
         ..field!(engine.effects.bandwidth.dram, gb_per_s, in_gb_per_s)

@@ -146,12 +146,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "hardware.noc_unpartitioned",
         help: "whether each accelerator of a style has the whole NoC bandwidth, not its share",
-        ..field!(budget.unpartitioned.noc, boolean)
-    },
-    Key {
-        name: "hardware.dram_unpartitioned",
-        help: "whether each accelerator of a style has the whole DRAM bandwidth, not its share",
-        ..field!(budget.unpartitioned.dram, boolean)
+        ..field!(budget.noc_unpartitioned, boolean)
     },
     Key {
         name: "hardware.dram_latency_cycles",

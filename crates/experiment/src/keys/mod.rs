@@ -24,7 +24,7 @@ use xrsim_sim::schedule::PolicyError;
 
 use super::Settings;
 
-pub(crate) use own::{EDITIONS, SEMANTICS};
+pub(crate) use own::{EDITIONS, SEMANTICS, UNPARTITIONED};
 pub(super) use parameters::{all_set, parts as task_and_parameter};
 
 /// One key of an experiment.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use xrsim_config::Edition;
 use xrsim_model::cost;
-use xrsim_model::hardware::{Accelerator, Flexibility, MappingObjective, Technology};
+use xrsim_model::hardware::{Accelerator, Dram, Flexibility, MappingObjective, Technology};
 use xrsim_model::mapper::Effort;
 use xrsim_model::renamed::Renamed;
 use xrsim_model::units::SimSpan;
@@ -24,6 +24,15 @@ pub(crate) const EDITIONS: [(&str, Edition); 2] =
     [("reference", Edition::Reference), ("artifact", Edition::Artifact)];
 
 const EFFORTS: [(&str, Effort); 3] = Effort::ALL;
+
+/// Values of the old key `hardware.dram_unpartitioned`.
+const DRAM_UNPARTITIONED: [Renamed; 2] = [
+    Renamed { kind: "dram", old: UNPARTITIONED, new: "shared" },
+    Renamed { kind: "dram", old: "false", new: "split" },
+];
+
+/// Old name of `dram: shared`, which did not limit what all accelerators have together.
+pub(crate) const UNPARTITIONED: &str = "true";
 
 /// The keys, in the order in which options of a sweep vary, the first one slowest.
 pub(super) const KEYS: &[Key] = &[
@@ -121,6 +130,21 @@ pub(super) const KEYS: &[Key] = &[
         in_mlsys2023: true,
         set: Set::Value(|s, text| some(&mut s.technology, text)),
         get: |s| json!(s.technology),
+        ..KEY
+    },
+    Key {
+        name: "dram",
+        help: "bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run \
+               share it",
+        allowed: Allowed::Word(const { &names(&Dram::ALL) }),
+        option: Some(KeyOption::new("dram", "D")),
+        default: Some("that of the system or platform"),
+        or_else: Some(Dram::Split.name()),
+        renamed: &DRAM_UNPARTITIONED,
+        set: Set::Named(|s, text| {
+            named("kind of DRAM", &Dram::ALL, text).map(|it| s.dram = Some(it))
+        }),
+        get: |s| json!(s.dram.map(Dram::name)),
         ..KEY
     },
     Key {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::keys::Key;
-use super::super::systems::{full_system, mapped, mapping, style_system};
+use super::super::systems::{changed_platform, full_system, mapped, mapping, style_system};
 use super::super::{ExperimentError, Settings};
 use super::{Reader, Text, set};
 use xrsim_config::{At, Hardware, resolve};
@@ -148,7 +148,7 @@ impl Reader<'_> {
                 .collect(),
         };
         let chip = |(settings, varied): Varied| {
-            let mut chip = Chip::new(Arc::new(platform.with(&settings.budget)?));
+            let mut chip = Chip::new(Arc::new(changed_platform(&platform, &settings)?));
             chip.varied = varied;
             chip.mapping = mapping(&settings);
             chip.change = settings.accelerator;
@@ -178,6 +178,10 @@ impl Reader<'_> {
                     let (mut settings, mut varied) = (settings.clone(), varied.clone());
                     if let Err(problem) = set(&mut settings, key, value) {
                         self.problems.push(problem);
+                        return None;
+                    }
+                    if let Err(error) = settings.check_dram() {
+                        self.problem(&value.span, error.to_string());
                         return None;
                     }
                     if values.len() > 1 {

@@ -7,7 +7,8 @@ use xrsim_config::{At, Notes, Problem, SweepDraft, printable, unknown_name};
 use xrsim_sim::external;
 use xrsim_sim::sweep::grid::{Factor, Grid, GridError};
 
-use super::super::keys::{Key, Slip};
+use super::super::keys::{Key, Slip, UNPARTITIONED};
+use super::super::settings::GIVEN_AWAY;
 use super::super::{ExperimentError, Settings};
 use super::inputs::Inputs;
 
@@ -28,8 +29,9 @@ impl Sweep {
     /// [`ExperimentError::Config`] with every problem of the draft, or with those of a file that it
     /// refers to.
     pub fn from_draft(draft: &SweepDraft, notes: &Notes) -> Result<Self, ExperimentError> {
+        let given_away = given_away(draft);
         let draft = &with_current_names(draft, notes);
-        let mut problems = [&draft.problems[..], &slips(draft)].concat();
+        let mut problems = [&draft.problems[..], &slips(draft), &given_away].concat();
         let mut inputs = Inputs::new(draft.folder.as_deref(), notes);
         let full = inputs.full_systems(draft, &mut problems)?;
         let defaults = defaults(draft, &full, &mut inputs)?;
@@ -69,6 +71,26 @@ fn with_current_names(draft: &SweepDraft, notes: &Notes) -> SweepDraft {
         }
     }
     draft
+}
+
+/// Problems of old names of `dram: shared` without a limit of what all accelerators have together.
+fn given_away(draft: &SweepDraft) -> Vec<Problem> {
+    let limit = "effects.dram_gb_per_s";
+    if draft.gives(limit) && draft.values(limit).iter().all(|it| &*it.value != "unlimited") {
+        return Vec::new();
+    }
+    let mut problems = Vec::new();
+    for factor in &draft.factors {
+        for (column, name) in factor.keys.iter().enumerate() {
+            if !Key::find(&name.value).is_ok_and(|(key, _)| key.name == "dram") {
+                continue;
+            }
+            let values = factor.rows.iter().filter_map(|row| row[column].as_ref());
+            let old = values.filter(|it| &*it.value == UNPARTITIONED);
+            problems.extend(old.map(|it| Problem::new(it.span.clone(), GIVEN_AWAY)));
+        }
+    }
+    problems
 }
 
 /// Problems of keys that are unknown and of values that are not allowed.

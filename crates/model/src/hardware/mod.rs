@@ -246,6 +246,30 @@ pub struct System {
     name: Box<str>,
     accelerators: Vec<Accelerator>,
     technology: Option<Arc<Technology>>,
+    dram: Dram,
+}
+
+/// What the accelerators of a system have of the bandwidth of its DRAM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Dram {
+    /// Each has a part of its own.
+    #[default]
+    Split,
+    /// Each has all of it while the others leave it alone. Those that run share it.
+    Shared,
+}
+
+impl Dram {
+    /// Every value with its name.
+    pub const ALL: [(&'static str, Self); 2] = [("split", Self::Split), ("shared", Self::Shared)];
+
+    /// Name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Split => "split",
+            Self::Shared => "shared",
+        }
+    }
 }
 
 /// Reasons why a system cannot be built.
@@ -366,7 +390,7 @@ impl System {
         for accelerator in &accelerators {
             accelerator.check()?;
         }
-        Ok(Self { name, accelerators, technology: None })
+        Ok(Self { name, accelerators, technology: None, dram: Dram::Split })
     }
 
     /// Name, e.g. `J`.
@@ -397,7 +421,50 @@ impl System {
     /// As [`System::new`].
     pub fn with_accelerators(&self, accelerators: Vec<Accelerator>) -> Result<Self, HardwareError> {
         let system = Self::new(self.name.clone(), accelerators)?;
-        Ok(system.in_technology(self.technology.clone()))
+        Ok(system.in_technology(self.technology.clone()).with_dram(self.dram))
+    }
+
+    /// The same system with DRAM that is split or shared. The bandwidths of its accelerators stay.
+    #[must_use]
+    pub fn with_dram(self, dram: Dram) -> Self {
+        Self { dram, ..self }
+    }
+
+    /// The same system with DRAM that is split or shared, and the bandwidths of its accelerators with it: all of
+    /// their sum, or the parts of the largest by their PEs.
+    #[must_use]
+    pub fn in_dram(mut self, dram: Dram) -> Self {
+        if dram == self.dram {
+            return self;
+        }
+        let bandwidths = self.accelerators.iter().map(Accelerator::dram_gb_per_s);
+        let most = match dram {
+            Dram::Shared => bandwidths.sum(),
+            Dram::Split => bandwidths.fold(0.0, f64::max),
+        };
+        let pes = self.pes();
+        for it in &mut self.accelerators {
+            // Whole bytes and clocks of whole Hz: what is off from a whole number is rounding.
+            let whole = (most / (it.clock.as_mhz() / 1e3) + 1e-6) as u64;
+            it.memory.dram_bandwidth = match dram {
+                Dram::Shared => whole.max(1),
+                Dram::Split => platform::part(whole, it.pes, pes),
+            };
+        }
+        Self { dram, ..self }
+    }
+
+    /// Whether its DRAM is split or shared.
+    pub fn dram(&self) -> Dram {
+        self.dram
+    }
+
+    /// Bandwidth of DRAM that several accelerators share, that of the accelerator with the most
+    /// \[byte/ns = GB/s\]; `None` if it is split, or if there is only one accelerator.
+    pub fn shared_dram(&self) -> Option<f64> {
+        let is_shared = self.dram == Dram::Shared && self.accelerators.len() > 1;
+        let bandwidths = self.accelerators.iter().map(Accelerator::dram_gb_per_s);
+        is_shared.then(|| bandwidths.fold(0.0, f64::max))
     }
 
     /// PEs of all accelerators.
@@ -407,6 +474,11 @@ impl System {
 }
 
 impl Accelerator {
+    /// Bandwidth of its DRAM at its clock \[byte/ns = GB/s\].
+    pub fn dram_gb_per_s(&self) -> f64 {
+        self.memory.dram_bandwidth as f64 * (self.clock.as_mhz() / 1e3)
+    }
+
     /// Bytes in DRAM of `elements` of a tensor that move together, outputs at their final width: whole bytes,
     /// then the factor of compression.
     pub fn dram_bytes(&self, tensor: TensorRole, elements: u64) -> u64 {

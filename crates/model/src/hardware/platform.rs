@@ -10,7 +10,7 @@ use crate::dataflow::Dataflow;
 use crate::units::{Bytes, ClockRate};
 
 use super::{
-    Accelerator, ByteEnergy, Change, Datapath, EnergyTable, HardwareError, MappingDeadline,
+    Accelerator, ByteEnergy, Change, Datapath, Dram, EnergyTable, HardwareError, MappingDeadline,
     MappingObjective, Memory, Noc, Share, Style, System, Technology, WriteBack,
 };
 
@@ -33,6 +33,8 @@ pub struct Platform {
     pub resources: Resources,
     /// Technology of the chip, unless a command names another.
     pub technology: Option<Arc<Technology>>,
+    /// Whether the accelerators split the bandwidth of DRAM by their shares, or share it.
+    pub dram: Dram,
 }
 
 /// Bandwidths and memories of a platform.
@@ -53,25 +55,16 @@ pub struct Budget {
     pub noc: Noc,
     /// Memories of the whole chip.
     pub memory: Memory,
-    /// Bandwidths that are not split.
-    pub unpartitioned: Unpartitioned,
+    /// Whether every accelerator may use the whole bandwidth of the on-chip network. Two at once then have
+    /// more than the chip has, unless the run limits the shared bandwidth.
+    pub noc_unpartitioned: bool,
 }
 
 impl Budget {
     /// A budget that is split entirely.
     pub fn new(noc: Noc, memory: Memory) -> Self {
-        Self { noc, memory, unpartitioned: Unpartitioned::default() }
+        Self { noc, memory, noc_unpartitioned: false }
     }
-}
-
-/// Bandwidths of a chip that are not split by shares: every accelerator may use the whole of them. Two
-/// accelerators at once then have more than the chip has, unless the run limits the shared bandwidth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Unpartitioned {
-    /// Bandwidth of the on-chip network.
-    pub noc: bool,
-    /// Bandwidth of DRAM.
-    pub dram: bool,
 }
 
 /// Changes of the resources of a whole chip; `None` keeps the value of the budget.
@@ -87,8 +80,8 @@ pub struct BudgetChange {
     pub cluster_memory: Option<Change<Bytes>>,
     /// Bandwidth of DRAM [byte/cycle].
     pub dram_bandwidth: Option<Change<u64>>,
-    /// Bandwidths that are not split, in addition to those of the budget.
-    pub unpartitioned: Unpartitioned,
+    /// Whether every accelerator may use the whole bandwidth of the on-chip network.
+    pub noc_unpartitioned: bool,
 }
 
 impl BudgetChange {
@@ -98,7 +91,7 @@ impl BudgetChange {
     }
 
     fn of(&self, budget: &Budget) -> Budget {
-        let Budget { mut noc, mut memory, mut unpartitioned } = budget.clone();
+        let Budget { mut noc, mut memory, mut noc_unpartitioned } = budget.clone();
         if let Some(change) = self.noc_bandwidth {
             noc.levels_mut()
                 .iter_mut()
@@ -115,9 +108,8 @@ impl BudgetChange {
         }
         let bandwidth = memory.dram_bandwidth;
         memory.dram_bandwidth = self.dram_bandwidth.map_or(bandwidth, |it| it.of(bandwidth));
-        unpartitioned.noc |= self.unpartitioned.noc;
-        unpartitioned.dram |= self.unpartitioned.dram;
-        Budget { noc, memory, unpartitioned }
+        noc_unpartitioned |= self.noc_unpartitioned;
+        Budget { noc, memory, noc_unpartitioned }
     }
 }
 
@@ -138,6 +130,7 @@ impl Platform {
             byte_energy: ByteEnergy::default(),
             resources,
             technology: None,
+            dram: Dram::default(),
         }
     }
 
@@ -219,7 +212,7 @@ impl Style {
     pub fn instantiate(&self, pes: u32, platform: &Platform) -> Result<System, HardwareError> {
         let partition = self.partition(pes)?;
         let instances = match &platform.resources {
-            Resources::Budget(budget) => self.split(budget, &partition),
+            Resources::Budget(budget) => self.split(budget, platform.dram, &partition),
             Resources::Tables(tables) => self.find_table(tables, &partition, platform)?,
         };
         let accelerators = instances
@@ -232,28 +225,28 @@ impl Style {
             })
             .collect();
         let system = System::new(self.name.clone(), accelerators)?;
-        Ok(system.in_technology(platform.technology.clone()))
+        Ok(system.in_technology(platform.technology.clone()).with_dram(platform.dram))
     }
 
     /// Splits one chip by the shares of the accelerators, whose PEs are `partition`, except for
-    /// bandwidths that are unpartitioned. Parts are rounded down, never below 1.
-    fn split(&self, budget: &Budget, partition: &[u32]) -> Vec<Instance> {
-        let Budget { noc, memory, unpartitioned } = budget;
+    /// bandwidths that they do not split. Parts are rounded down, never below 1.
+    fn split(&self, budget: &Budget, dram: Dram, partition: &[u32]) -> Vec<Instance> {
+        let Budget { noc, memory, noc_unpartitioned } = budget;
         let total = |share: fn(&Share) -> u32| self.shares.iter().map(share).map(u64::from).sum();
         let [noc_total, memory_total, dram_total]: [u64; 3] =
             [total(|it| it.noc), total(|it| it.shared_memory), total(|it| it.dram)];
         let instance = |(index, (share, &pes)): (usize, (&Share, &u32))| Instance {
             name: format!("Acc{index}").into(),
             pes,
-            noc: match unpartitioned.noc {
+            noc: match noc_unpartitioned {
                 true => noc.clone(),
                 false => noc.shared(|bandwidth| part(bandwidth, share.noc, noc_total)),
             },
             memory: Memory {
                 shared: Bytes::new(part(memory.shared.get(), share.shared_memory, memory_total)),
-                dram_bandwidth: match unpartitioned.dram {
-                    true => memory.dram_bandwidth,
-                    false => part(memory.dram_bandwidth, share.dram, dram_total),
+                dram_bandwidth: match dram {
+                    Dram::Shared => memory.dram_bandwidth,
+                    Dram::Split => part(memory.dram_bandwidth, share.dram, dram_total),
                 },
                 ..memory.clone()
             },
@@ -290,7 +283,7 @@ impl Style {
 }
 
 /// `whole` times `share` over `total`, rounded down, at least 1.
-fn part(whole: u64, share: u32, total: u64) -> u64 {
+pub(super) fn part(whole: u64, share: u32, total: u64) -> u64 {
     let part = u128::from(whole) * u128::from(share) / u128::from(total.max(1));
     u64::try_from(part).unwrap_or(whole).max(1)
 }

@@ -16,7 +16,7 @@ use budget::{options, part, units};
 use xrsim_model::cost::CostModel;
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::platform::Instance;
-use xrsim_model::hardware::{Accelerator, HardwareError, LocalBuffers, System};
+use xrsim_model::hardware::{Accelerator, Dram, HardwareError, LocalBuffers, System};
 use xrsim_model::model::Network;
 use xrsim_model::parallel;
 use xrsim_model::units::Bytes;
@@ -229,16 +229,16 @@ impl Space {
             Some(fraction) => fraction.of(whole),
             None => part(whole, it.pes, self.pes),
         };
-        let (noc, memory, whole) = (&budget.noc, &budget.memory, budget.unpartitioned);
+        let (noc, memory) = (&budget.noc, &budget.memory);
         let mut memory = memory.clone();
         memory.shared = Bytes::new(of(1, memory.shared.get()));
-        if !whole.dram {
+        if chip.platform.dram == Dram::Split {
             memory.dram_bandwidth = of(2, memory.dram_bandwidth);
         }
         let instance = Instance {
             name: dataflow.name().into(),
             pes: it.pes,
-            noc: match whole.noc {
+            noc: match budget.noc_unpartitioned {
                 true => noc.clone(),
                 false => noc.shared(|bandwidth| of(0, bandwidth)),
             },
@@ -291,8 +291,9 @@ impl Space {
             accelerator
         });
         let chip = usize::from(self.types[members[0] as usize].chip);
+        let platform = &self.chips[chip].platform;
         let system = System::new(self.name(members), accelerators.collect())?;
-        Ok(Arc::new(system.in_technology(self.chips[chip].platform.technology.clone())))
+        Ok(Arc::new(system.in_technology(platform.technology.clone()).with_dram(platform.dram)))
     }
 
     /// Name of the system of these types: dataflows with their PEs, and parts that are not as the PEs. PEs

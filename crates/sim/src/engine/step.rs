@@ -11,8 +11,8 @@
 //!    runs or was cut is aborted if the settings say so.
 //! 4. The scheduler decides (`dispatch_ready`) until it waits, or nothing is ready, or no accelerator is idle. A
 //!    decision starts a segment or gives up a ready request.
-//! 5. The device settles (`settle`): an effect that depends on all that runs, such as shared bandwidth, sets the
-//!    ends of the segments.
+//! 5. The device settles (`settle`). An effect that depends on all that runs, such as shared bandwidth, finds the
+//!    next end of a segment from there, when the engine asks for the next instant.
 //!
 //! Two rules hold in all steps. When a request ends, those that depend on it are told at once
 //! (`notify_dependants`): they become ready, or end too. When a request becomes ready (`make_ready`), it can
@@ -138,9 +138,10 @@ impl<'a> Engine<'a> {
             Stage::Running | Stage::Suspended => aborts,
             Stage::Executed | Stage::Cancelled => false,
         });
+        let known = earlier(self.arrivals.peek(), expiry);
+        self.effects.advance(known, &mut *self.scheduler, &mut self.completions);
         let submitted =
             self.submissions.first().filter(|_| self.acts_on_ready()).map(|&(_, at)| at);
-        let known = earlier(self.arrivals.peek(), expiry);
         earlier(earlier(submitted, self.completions.peek()), known)
     }
 
@@ -161,6 +162,7 @@ impl<'a> Engine<'a> {
     /// Plays the events at `now` before the decisions.
     #[inline]
     pub(super) fn begin(&mut self, now: SimTime) {
+        self.effects.reach(now, &mut *self.scheduler, &mut self.completions);
         self.complete_finished(now);
         self.admit_arrivals(now);
         self.drop_expired(now);
@@ -169,7 +171,7 @@ impl<'a> Engine<'a> {
     /// Ends the instant `now` after the last decision.
     #[inline]
     pub(super) fn settle(&mut self, now: SimTime) {
-        self.effects.settle(&mut *self.scheduler, &mut self.completions, now);
+        self.effects.settle(now);
     }
 
     /// View for the next decision at `now`; `None` if there is nothing to decide.
@@ -208,12 +210,8 @@ impl<'a> Engine<'a> {
     /// dependants are notified; after any other segment the request waits for an accelerator.
     fn complete_finished(&mut self, now: SimTime) {
         while let Some(accelerator) = self.completions.pop(now) {
-            if self.effects.set_completions()
-                && self.effects.continues(self.state.last_segment(accelerator), now)
-            {
-                continue;
-            }
             self.events += 1;
+            self.effects.stop(accelerator);
             let running = self.state.stop(accelerator, now);
             let RunningSegment { job: Job { request, work, .. }, end_layer, start, .. } = *running;
             if end_layer < self.costs.n_layers(work) {
@@ -386,6 +384,7 @@ impl<'a> Engine<'a> {
     /// Cuts the segment on an accelerator before `layer`, which starts at `end` at full speed.
     fn cut(&mut self, accelerator: AccelId, layer: u32, end: SimTime, now: SimTime) {
         self.state.shorten(accelerator, layer, end);
+        self.effects.shorten(accelerator, layer);
         if end <= now {
             self.events += 1;
             self.stop(accelerator, now);

@@ -99,7 +99,8 @@ impl Default for Migration {
     }
 }
 
-/// Bandwidth that the accelerators of a system share.
+/// Limits of the bandwidth that the accelerators of a system have together. A system with DRAM that is shared has
+/// a limit without any setting ([`Plan::shared_bandwidth`](super::Plan::shared_bandwidth)).
 ///
 /// A layer of Q bytes with the latency T alone demands Q / T. While the sum of all demands exceeds the
 /// capacity, the capacity is divided, and a layer that gets a fraction of its demand runs at that
@@ -107,13 +108,12 @@ impl Default for Migration {
 /// exceeded, DRAM is divided first, and layers that DRAM slows demand less of the NoC.
 ///
 /// The latency alone is that of the layer costs, with the bandwidth of the accelerator: sharing only
-/// slows layers. For an accelerator that may use the whole capacity while the others do not, give each
-/// accelerator the whole of it ([`Unpartitioned`](xrsim_model::hardware::platform::Unpartitioned)).
+/// slows layers.
 ///
 /// A network with costs as a whole and not of its layers demands no bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SharedBandwidth {
-    /// DRAM bandwidth \[byte/ns = GB/s\], above 0; `None`: unlimited. LPDDR-class: 64.
+    /// DRAM bandwidth \[byte/ns = GB/s\], above 0; `None`: no limit but that of the system. LPDDR-class: 64.
     pub dram: Option<f64>,
     /// Bandwidth of the outermost NoC levels of all accelerators together \[byte/ns = GB/s\], above 0;
     /// `None`: unlimited.

@@ -124,6 +124,13 @@ impl Plan {
         load::generate(&self.scenario, &self.load)
     }
 
+    /// Bandwidth that the accelerators share: the limits of the settings, and the DRAM of a system that shares it.
+    pub fn shared_bandwidth(&self) -> SharedBandwidth {
+        let bandwidth = self.engine.effects.bandwidth;
+        let limits = [bandwidth.dram, self.system.shared_dram()].into_iter().flatten();
+        SharedBandwidth { dram: limits.reduce(f64::min), ..bandwidth }
+    }
+
     /// Name of the scheduler in results.
     pub fn scheduler_name(&self) -> &str {
         self.semantics.scheduler_name(&self.scheduler)
@@ -155,7 +162,8 @@ impl Plan {
             && preemption == Preemption::None
             && placement != Placement::EnergyDelayByLayer
             && self.engine.deadline_miss == DeadlineMiss::Finish
-            && !self.engine.effects.any();
+            && !self.engine.effects.any()
+            && !self.shared_bandwidth().is_limited();
         self.semantics == Semantics::Principled && !whole
     }
 

@@ -97,8 +97,11 @@ pub trait Scheduler: Send {
     fn decide(&mut self, view: &View<'_>) -> Decision;
 
     /// Divides shared bandwidth among running layers: sets one grant for each demand \[byte/ns\].
-    /// Called whenever a layer starts or ends, if bandwidth is shared. Returns `false` if the policy does
-    /// not divide bandwidth; `grants` are then not read.
+    /// Called when layers demand more DRAM bandwidth than there is, whenever a layer starts or ends. Returns
+    /// `false` if the policy does not divide bandwidth; `grants` are then not read, and it is not asked again.
+    ///
+    /// A request that is submitted during the run can start before the next end of a segment that was found. The
+    /// layers in between are then played again, with their questions.
     ///
     /// Contract: a grant is at least 0 and at most its demand. The sum of all grants is at most
     /// `capacity` \[byte/ns\].

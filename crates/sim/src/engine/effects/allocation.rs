@@ -9,8 +9,6 @@ pub(super) struct Allocation {
     demands: Vec<f64>,
     /// Grant to every user.
     grants: Vec<f64>,
-    /// Indices into the three lists above, in order of demand, the smallest first.
-    ascending: Vec<usize>,
 }
 
 /// Smallest fraction of a demand that is granted, so that every user makes progress.
@@ -42,15 +40,25 @@ impl Allocation {
 
     /// Max-min fairness: a demand below an equal part of the remaining capacity is granted in full.
     pub(super) fn max_min_fair(&mut self, capacity: f64) {
-        let Self { demands, grants, ascending, .. } = self;
-        ascending.clear();
-        ascending.extend(0..demands.len());
-        ascending.sort_unstable_by(|&a, &b| demands[a].total_cmp(&demands[b]).then(a.cmp(&b)));
-        let mut left = capacity;
-        for (done, &index) in ascending.iter().enumerate() {
-            let equal_part = left / (demands.len() - done) as f64;
-            grants[index] = demands[index].min(equal_part);
-            left -= grants[index];
+        let Self { demands, grants, .. } = self;
+        let (mut left, mut n_left) = (capacity, demands.len());
+        grants.fill(0.0);
+        loop {
+            let equal_part = left / n_left as f64;
+            let n_before = n_left;
+            // A grant of 0 is still to be made.
+            for (grant, &demand) in grants.iter_mut().zip(&*demands) {
+                if *grant == 0.0 && demand <= equal_part {
+                    *grant = demand;
+                    left -= demand;
+                    n_left -= 1;
+                }
+            }
+            if n_left == n_before || n_left == 0 {
+                let open = grants.iter_mut().filter(|grant| **grant == 0.0);
+                open.for_each(|grant| *grant = equal_part);
+                return;
+            }
         }
     }
 

@@ -12,6 +12,7 @@
 //! [`plan::Effects`]: crate::plan::Effects
 
 mod allocation;
+mod course;
 mod sharing;
 mod switching;
 
@@ -41,7 +42,7 @@ impl<'a> DeviceEffects<'a> {
         Self { costs, data_moves: DataMoves::new(plan), sharing: Sharing::new(plan, costs) }
     }
 
-    /// Whether ends of segments depend on what else runs. If so, [`DeviceEffects::settle`] sets all
+    /// Whether ends of segments depend on what else runs. If so, [`DeviceEffects::advance`] sets all
     /// completions.
     #[inline]
     pub(super) fn set_completions(&self) -> bool {
@@ -63,21 +64,12 @@ impl<'a> DeviceEffects<'a> {
         running.end(self.costs)
     }
 
-    /// Whether a completion on the accelerator of `running` ended only a layer of it, and another layer
-    /// follows, which then starts. Never, unless effects set completions.
-    pub(super) fn continues(&mut self, running: &RunningSegment, now: SimTime) -> bool {
-        match &mut self.sharing {
-            None => false,
-            Some(sharing) => sharing.continues(running, now),
-        }
-    }
-
     /// Index after the layer of `running` that is under way at `now`, before which it can be cut, and
     /// the time of that cut if nothing else interferes.
     pub(super) fn next_cut(&self, running: &RunningSegment, now: SimTime) -> (u32, SimTime) {
         match &self.sharing {
             None => running.next_cut(self.costs, now),
-            Some(sharing) => sharing.next_cut(running, now),
+            Some(sharing) => sharing.next_cut(running.accelerator, now),
         }
     }
 
@@ -85,11 +77,19 @@ impl<'a> DeviceEffects<'a> {
     pub(super) fn reached(&self, running: &RunningSegment, now: SimTime) -> (u32, f64) {
         match &self.sharing {
             None => running.reached(self.costs, now),
-            Some(sharing) => sharing.reached(running, now),
+            Some(sharing) => sharing.reached(running.accelerator),
         }
     }
 
-    /// Stops what runs on `accelerator` before its end.
+    /// Ends the segment on `accelerator` before `layer`.
+    pub(super) fn shorten(&mut self, accelerator: AccelId, layer: u32) {
+        if let Some(sharing) = &mut self.sharing {
+            sharing.shorten(accelerator, layer);
+        }
+    }
+
+    /// Stops what runs on `accelerator`, or ran to its end.
+    #[inline]
     pub(super) fn stop(&mut self, accelerator: AccelId) {
         if let Some(sharing) = &mut self.sharing {
             sharing.stop(accelerator);
@@ -119,16 +119,37 @@ impl<'a> DeviceEffects<'a> {
         self.data_moves.as_ref().map_or(Millijoules::ZERO, energy)
     }
 
-    /// Brings completions up to date after everything else that happens at `now`.
+    /// Sets the completions up to the next one, or to `limit` if that is earlier.
     #[inline]
-    pub(super) fn settle(
+    pub(super) fn advance(
         &mut self,
+        limit: Option<SimTime>,
         scheduler: &mut dyn Scheduler,
         completions: &mut Completions,
-        now: SimTime,
     ) {
         if let Some(sharing) = &mut self.sharing {
-            sharing.divide(scheduler, completions, now);
+            sharing.advance(limit, scheduler, completions);
+        }
+    }
+
+    /// Begins the instant `now`, which is not after the one that [`DeviceEffects::advance`] reached.
+    #[inline]
+    pub(super) fn reach(
+        &mut self,
+        now: SimTime,
+        scheduler: &mut dyn Scheduler,
+        completions: &mut Completions,
+    ) {
+        if let Some(sharing) = &mut self.sharing {
+            sharing.reach(now, scheduler, completions);
+        }
+    }
+
+    /// Ends the instant `now`, after everything that happens then.
+    #[inline]
+    pub(super) fn settle(&mut self, now: SimTime) {
+        if let Some(sharing) = &mut self.sharing {
+            sharing.settle(now);
         }
     }
 }

@@ -1,240 +1,270 @@
 //! Shared bandwidth as a fluid: every running layer proceeds at the fraction of its full speed that its
 //! share of the bandwidth allows, until some layer starts or ends.
 //!
-//! Layers become events of their own. Work is counted in ns at full speed. Where bandwidth suffices
-//! these are whole numbers, and every layer ends exactly as in the plain model. The end of a layer that
-//! was slowed down is rounded up to the next ns.
+//! The engine knows the ends of segments only. Between two of its instants, [`Sharing::advance`] moves the
+//! running segments along their layers, and finds the next end. Layers change at any time; the end of a
+//! segment is rounded up to the next ns, and its bandwidth is free as soon as its last layer is done. Where
+//! bandwidth suffices, places are whole numbers of ns, and every segment ends exactly as in the plain model.
+//!
+//! Most layers need no step. While every running layer demands at most an equal part of the capacity, all
+//! proceed at full speed. While every one demands that part or more, each has just that part under max-min
+//! fairness, and proceeds by so many bytes a ns whatever its layers. Sums over layers lead to the first layer
+//! where that ends ([`Profile`]).
+//!
+//! A request that is submitted from outside can start before the end that was found. The segments then go
+//! on from where the last instant of the engine left them ([`Sharing::reach`]).
 
 use crate::plan::{Division, Plan, SharedBandwidth};
 use crate::schedule::{BandwidthDemand, Job, Scheduler};
-use xrsim_model::cost::{CostTable, Traffic};
+use xrsim_model::cost::CostTable;
 use xrsim_model::ids::AccelId;
 use xrsim_model::units::{SimSpan, SimTime};
 
 use super::super::agenda::Completions;
 use super::super::running::RunningSegment;
 use super::allocation::Allocation;
+use super::course::{Load, N_RESOURCES, Profile, ROUNDING, SAME};
 use super::switching::Transfer;
 
-/// Running layers and their speeds.
-pub(super) struct Sharing<'a> {
-    costs: &'a CostTable,
-    settings: SharedBandwidth,
-    /// Indexed by [`AccelId`].
-    loads: Vec<Option<Load>>,
-    /// Fraction of full speed at which each load can proceed; indexed by [`AccelId`].
-    rates: Vec<f64>,
-    /// Whether a load started or ended since bandwidth was last divided.
-    is_stale: bool,
-    allocation: Allocation,
-    /// Demands as the scheduler sees them.
-    demands: Vec<BandwidthDemand>,
-}
-
-/// A shared resource; index into [`Load::wanted`].
+/// A shared resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Resource {
     Dram,
     Noc,
 }
 
-/// A running layer, or the data transfer before the first layer.
-#[derive(Debug, Clone, Copy)]
-struct Load {
-    job: Job,
-    /// The layer; during the data transfer, the first layer of the segment.
-    layer: u32,
-    is_transfer: bool,
-    /// Demand at full speed for DRAM and for the NoC \[byte/ns\].
-    wanted: [f64; 2],
-    /// Time at full speed \[ns\].
-    time: f64,
-    /// Rest of that time at `since`.
-    left: f64,
-    since: SimTime,
-    /// Fraction of full speed since then; 0 before bandwidth was divided.
-    rate: f64,
-}
-
-impl Load {
-    /// A load that takes `time` at full speed and moves `traffic`.
-    fn new(job: Job, layer: u32, time: SimSpan, traffic: Traffic, now: SimTime) -> Self {
-        let ns = time.ns() as f64;
-        let per_ns = |bytes: u64| if ns > 0.0 { bytes as f64 / ns } else { 0.0 };
-        let wanted = [traffic.dram_bytes, traffic.noc_bytes].map(per_ns);
-        Self { job, layer, is_transfer: false, wanted, time: ns, left: ns, since: now, rate: 0.0 }
-    }
-
-    /// Demand for a resource at full speed \[byte/ns\].
-    fn wants(&self, resource: Resource) -> f64 {
-        self.wanted[resource as usize]
-    }
-
-    /// Rest of its time at full speed, at `now` \[ns\].
-    fn left_at(&self, now: SimTime) -> f64 {
-        let passed = (now - self.since).ns() as f64;
-        (self.left - self.rate * passed).max(0.0)
-    }
-
-    /// Its demand as the scheduler sees it.
-    fn demand(
-        &self,
-        accelerator: AccelId,
-        wanted: f64,
-        costs: &CostTable,
-        now: SimTime,
-    ) -> BandwidthDemand {
-        let Job { request, model, work, deadline, .. } = self.job;
-        BandwidthDemand {
-            accelerator,
-            request,
-            model,
-            remaining: costs.on(work, accelerator).remaining(self.layer),
-            slack: deadline.saturating_since(now),
-            wanted,
-        }
-    }
-
-    /// Proceeds at `rate` from `now`; returns its end.
-    fn set_rate(&mut self, rate: f64, now: SimTime) -> SimTime {
-        self.left = self.left_at(now);
-        (self.since, self.rate) = (now, rate);
-        now + SimSpan::from_ns(round_up(self.left / rate))
-    }
+/// Running segments and their speeds.
+pub(super) struct Sharing<'a> {
+    costs: &'a CostTable,
+    settings: SharedBandwidth,
+    /// Indexed by [`WorkId`](xrsim_model::ids::WorkId) and [`AccelId`]; made when a pair first runs.
+    profiles: Vec<Option<Profile>>,
+    /// In order of accelerator.
+    running: Vec<Load>,
+    /// Whether a layer started or ended since bandwidth was last divided.
+    is_stale: bool,
+    /// The last instant of the engine.
+    now: SimTime,
+    /// Instant that the running segments have been moved to since then; `None` if they have not.
+    ahead: Option<SimTime>,
+    /// `running` and `is_stale` as they were at `now`.
+    before: (Vec<Load>, bool),
+    /// Time left of every running segment until its speed is looked at again \[ns\].
+    left: Vec<f64>,
+    allocation: Allocation,
+    /// Whether the scheduler may divide DRAM.
+    asks: bool,
+    /// Demands as the scheduler sees them.
+    demands: Vec<BandwidthDemand>,
 }
 
 /// Next whole number of ns; a number that is off from a whole one by rounding counts as whole.
-fn round_up(ns: f64) -> u64 {
-    const ROUNDING: f64 = 1e-6;
+fn round_up(ns: f64) -> SimSpan {
     let nearest = ns.round();
-    if (ns - nearest).abs() < ROUNDING { nearest as u64 } else { ns.ceil() as u64 }
+    let whole = if (ns - nearest).abs() < ROUNDING { nearest } else { ns.ceil() };
+    SimSpan::from_ns(whole as u64)
 }
 
 impl<'a> Sharing<'a> {
     /// Idle accelerators; `None` if bandwidth is unlimited.
     pub(super) fn new(plan: &'a Plan, costs: &'a CostTable) -> Option<Self> {
-        let settings = plan.engine.effects.bandwidth;
-        let n_accelerators = plan.system.accelerators().len();
+        let settings = plan.shared_bandwidth();
         settings.is_limited().then(|| Self {
             costs,
             settings,
-            loads: vec![None; n_accelerators],
-            rates: vec![1.0; n_accelerators],
+            profiles: Vec::new(),
+            running: Vec::new(),
             is_stale: false,
+            now: SimTime::ZERO,
+            ahead: None,
+            before: (Vec::new(), false),
+            left: Vec::new(),
             allocation: Allocation::default(),
+            asks: true,
             demands: Vec::new(),
         })
     }
 
     /// Starts a segment after its data transfer `moved`.
     pub(super) fn start(&mut self, running: &RunningSegment, moved: &Transfer) {
-        let RunningSegment { job, accelerator, start, .. } = *running;
-        let load = match moved.time {
-            SimSpan::ZERO => self.layer(job, job.next_layer, accelerator, start),
-            time => {
-                let load = Load::new(job, job.next_layer, time, moved.traffic, start);
-                Load { is_transfer: true, ..load }
-            }
-        };
-        self.loads[accelerator.index()] = Some(load);
-        self.is_stale = true;
-    }
-
-    /// Whether another layer of `running` follows the load that has just ended; that layer starts then.
-    /// Layers that take no time are skipped.
-    pub(super) fn continues(&mut self, running: &RunningSegment, now: SimTime) -> bool {
         let accelerator = running.accelerator;
-        let ended = self.load(accelerator);
-        let (job, mut layer) = (ended.job, ended.layer + u32::from(!ended.is_transfer));
-        while layer < running.end_layer && self.time_of(&job, accelerator, layer) == SimSpan::ZERO {
-            layer += 1;
-        }
-        let follows = layer < running.end_layer;
-        let next = follows.then(|| self.layer(job, layer, accelerator, now));
-        self.loads[accelerator.index()] = next;
+        let index = self.profile(&running.job, accelerator);
+        let profile = self.profiles[index].as_ref().expect("it was made");
+        let load = Load::new(running, moved, index, profile);
+        let place = self.running.partition_point(|it| it.accelerator < accelerator);
+        self.running.insert(place, load);
         self.is_stale = true;
-        follows
     }
 
-    /// Ends the load of `accelerator`.
+    /// Index of the profile of a job on an accelerator, which is made if there is none.
+    fn profile(&mut self, job: &Job, accelerator: AccelId) -> usize {
+        let n_accelerators = self.costs.n_accelerators();
+        let index = job.work.index() * n_accelerators + accelerator.index();
+        if self.profiles.len() <= index {
+            self.profiles.resize_with(index + 1, || None);
+        }
+        let capacity = [self.settings.dram, self.settings.noc];
+        self.profiles[index].get_or_insert_with(|| {
+            let capacity = capacity.map(|it| it.unwrap_or(f64::INFINITY));
+            Profile::new(self.costs.on(job.work, accelerator), capacity, n_accelerators)
+        });
+        index
+    }
+
+    /// Removes the load of `accelerator`, if its last layer is not done.
     pub(super) fn stop(&mut self, accelerator: AccelId) {
-        self.loads[accelerator.index()] = None;
-        self.is_stale = true;
+        let n_before = self.running.len();
+        self.running.retain(|load| load.accelerator != accelerator);
+        self.is_stale |= self.running.len() < n_before;
     }
 
-    /// Index of the layer before which `running` can be cut next, at least one after its first, and the
-    /// time of that cut at full speed.
-    pub(super) fn next_cut(&self, running: &RunningSegment, now: SimTime) -> (u32, SimTime) {
-        let load = self.load(running.accelerator);
-        let left = load.left_at(now);
-        if load.is_transfer || left < load.time || load.layer == running.job.next_layer {
-            return (load.layer + 1, now + SimSpan::from_ns(left.ceil() as u64));
-        }
-        (self.just_ended(running), now)
+    /// Ends the load of `accelerator` before `layer`.
+    pub(super) fn shorten(&mut self, accelerator: AccelId, layer: u32) {
+        let index = self.index_of(accelerator);
+        let load = &mut self.running[index];
+        let profile = self.profiles[load.profile].as_ref().expect("it runs");
+        load.shorten(layer, profile);
     }
 
-    /// The layer of `running` that is under way, and the fraction of that layer that has run.
-    pub(super) fn reached(&self, running: &RunningSegment, now: SimTime) -> (u32, f64) {
-        let load = self.load(running.accelerator);
-        let ran = load.time - load.left_at(now);
-        if load.is_transfer {
-            (load.layer, 0.0)
-        } else if ran > 0.0 {
-            (load.layer, ran / load.time)
-        } else {
-            (self.just_ended(running), 0.0)
-        }
+    /// Index of the layer before which the load of `accelerator` can be cut next, at least one after its
+    /// first, and the time of that cut at full speed.
+    pub(super) fn next_cut(&self, accelerator: AccelId, now: SimTime) -> (u32, SimTime) {
+        let load = &self.running[self.index_of(accelerator)];
+        let (cut, ns) = load.next_cut(self.profile_of(load));
+        (cut, now + round_up(ns))
     }
 
-    /// Index after the layer that has just ended. Layers after it that take no time have not run.
-    fn just_ended(&self, running: &RunningSegment) -> u32 {
-        let accelerator = running.accelerator;
-        let Load { job, mut layer, .. } = *self.load(accelerator);
-        let first = running.job.next_layer;
-        while layer > first + 1 && self.time_of(&job, accelerator, layer - 1) == SimSpan::ZERO {
-            layer -= 1;
-        }
-        layer
+    /// The layer that is under way on `accelerator`, and the fraction of that layer that has run.
+    pub(super) fn reached(&self, accelerator: AccelId) -> (u32, f64) {
+        let load = &self.running[self.index_of(accelerator)];
+        load.reached(self.profile_of(load))
     }
 
-    fn load(&self, accelerator: AccelId) -> &Load {
-        self.loads[accelerator.index()].as_ref().expect("a busy accelerator runs something")
+    fn index_of(&self, accelerator: AccelId) -> usize {
+        let place = self.running.binary_search_by_key(&accelerator, |load| load.accelerator);
+        place.expect("a busy accelerator runs something")
     }
 
-    fn time_of(&self, job: &Job, accelerator: AccelId, layer: u32) -> SimSpan {
-        self.costs.on(job.work, accelerator).layer_time(layer)
+    fn profile_of(&self, load: &Load) -> &Profile {
+        self.profiles[load.profile].as_ref().expect("it runs")
     }
 
-    fn layer(&self, job: Job, layer: u32, accelerator: AccelId, now: SimTime) -> Load {
-        let time = self.time_of(&job, accelerator, layer);
-        let traffic = self.costs.on(job.work, accelerator).traffic_of(layer);
-        Load::new(job, layer, time, traffic, now)
+    /// Ends the instant `now` of the engine.
+    pub(super) fn settle(&mut self, now: SimTime) {
+        self.now = now;
+        self.ahead = None;
     }
 
-    /// Divides bandwidth again if a load started or ended, and moves the ends of the other loads.
-    pub(super) fn divide(
+    /// Moves the running segments to the first end among them, or to `limit` if that is earlier. Sets the
+    /// completions of those that end.
+    pub(super) fn advance(
         &mut self,
+        limit: Option<SimTime>,
         scheduler: &mut dyn Scheduler,
         completions: &mut Completions,
-        now: SimTime,
     ) {
-        if !std::mem::take(&mut self.is_stale) {
+        if self.ahead.is_some() || self.running.is_empty() {
             return;
         }
-        self.rates.fill(1.0);
-        if let Some(capacity) = self.settings.dram {
-            self.limit(Resource::Dram, capacity, scheduler, now);
-        }
-        if let Some(capacity) = self.settings.noc {
-            self.limit(Resource::Noc, capacity, scheduler, now);
-        }
-        for (index, (load, &rate)) in self.loads.iter_mut().zip(&self.rates).enumerate() {
-            if let Some(load) = load
-                && load.rate != rate
-            {
-                completions.set(AccelId::new(index), load.set_rate(rate, now));
+        self.before.0.clone_from(&self.running);
+        self.before.1 = self.is_stale;
+        let mut horizon = limit.unwrap_or(SimTime::MAX);
+        let (mut passed, mut most) = (0.0, (horizon - self.now).ns() as f64);
+        loop {
+            if std::mem::take(&mut self.is_stale) {
+                self.divide(passed, scheduler);
+            }
+            let mut step = most - passed;
+            self.left.clear();
+            for load in &self.running {
+                let left = load.time_left();
+                step = step.min(left);
+                self.left.push(left);
+            }
+            passed += step;
+            // At a whole ns, an end that is off by rounding is there.
+            let near = if passed >= most { ROUNDING } else { SAME };
+            let mut ends = false;
+            for (load, &left) in self.running.iter_mut().zip(&self.left) {
+                if load.proceed(&self.profiles, step, left, near) {
+                    self.is_stale = true;
+                    ends |= load.is_done();
+                }
+            }
+            if ends {
+                let end = self.now + round_up(passed);
+                self.running.retain(|load| {
+                    if load.is_done() {
+                        completions.set(load.accelerator, end);
+                    }
+                    !load.is_done()
+                });
+                horizon = horizon.min(end);
+                most = (horizon - self.now).ns() as f64;
+            }
+            if passed >= most || self.running.is_empty() {
+                break;
             }
         }
+        self.ahead = Some(horizon);
+    }
+
+    /// Moves the running segments to `now`, if they have been moved beyond it.
+    pub(super) fn reach(
+        &mut self,
+        now: SimTime,
+        scheduler: &mut dyn Scheduler,
+        completions: &mut Completions,
+    ) {
+        if self.ahead.is_none_or(|ahead| ahead == now) {
+            return;
+        }
+        for load in &self.before.0 {
+            completions.clear(load.accelerator);
+        }
+        self.running.clone_from(&self.before.0);
+        self.is_stale = self.before.1;
+        self.ahead = None;
+        self.advance(Some(now), scheduler, completions);
+    }
+
+    /// Divides bandwidth `passed` ns after the last instant, because a layer started or ended.
+    fn divide(&mut self, passed: f64, scheduler: &mut dyn Scheduler) {
+        let n_loads = self.running.len();
+        let (mut are_quiet, mut are_loud) = (true, true);
+        for load in &mut self.running {
+            let [is_quiet, is_loud] = load.run_layer(&self.profiles, n_loads);
+            (are_quiet, are_loud) = (are_quiet && is_quiet, are_loud && is_loud);
+        }
+        if are_quiet {
+            for load in &mut self.running {
+                let profile = self.profiles[load.profile].as_ref().expect("it runs");
+                load.run_quiet(profile, n_loads);
+            }
+            return;
+        }
+        if let Some(capacity) = self.settings.dram
+            && are_loud
+            && self.has_equal_parts()
+        {
+            let part = capacity / n_loads as f64;
+            for load in &mut self.running {
+                let profile = self.profiles[load.profile].as_ref().expect("it runs");
+                load.run_loud(profile, n_loads, part);
+            }
+            return;
+        }
+        if let Some(capacity) = self.settings.dram {
+            self.limit(Resource::Dram, capacity, passed, scheduler);
+        }
+        if let Some(capacity) = self.settings.noc {
+            self.limit(Resource::Noc, capacity, passed, scheduler);
+        }
+    }
+
+    /// Whether loads that demand more than an equal part of DRAM get that, and nothing else slows them.
+    fn has_equal_parts(&self) -> bool {
+        !self.asks && self.settings.noc.is_none() && self.settings.division == Division::MaxMin
     }
 
     /// Slows down the users of a resource if their demands exceed its capacity. A scheduler divides
@@ -243,33 +273,57 @@ impl<'a> Sharing<'a> {
         &mut self,
         resource: Resource,
         capacity: f64,
+        passed: f64,
         scheduler: &mut dyn Scheduler,
-        now: SimTime,
     ) {
-        let demand = |(load, rate): (&Option<Load>, &f64)| {
-            load.as_ref().map_or(0.0, |load| load.wants(resource) * rate)
-        };
-        let demands = self.loads.iter().zip(&self.rates).map(demand);
-        if self.allocation.set_demands(demands) <= capacity {
+        const { assert!(Resource::Noc as usize + 1 == N_RESOURCES) };
+        let demand = |load: &Load| load.wanted[resource as usize] * load.rate;
+        if self.running.iter().map(demand).sum::<f64>() <= capacity {
             return;
         }
-        let is_granted = resource == Resource::Dram && {
-            let (loads, costs) = (&self.loads, self.costs);
-            let demand = |(index, wanted): (usize, f64)| {
-                let load: &Load = loads[index].as_ref().expect("a user of bandwidth runs");
-                load.demand(AccelId::new(index), wanted, costs, now)
-            };
-            self.demands.clear();
-            self.demands.extend(self.allocation.demands().map(demand));
-            scheduler.grant(&self.demands, capacity, self.allocation.grants())
-        };
-        match (is_granted, self.settings.division) {
+        let is_asked = self.asks && resource == Resource::Dram;
+        // Most often there are two.
+        if let [one, other] = &mut self.running[..]
+            && !is_asked
+            && self.settings.division == Division::MaxMin
+        {
+            let [first, second] = [demand(one), demand(other)];
+            let grant =
+                |own: f64, other: f64| own.min((capacity - other).max(capacity / 2.0)) / own;
+            one.rate *= if first > 0.0 { grant(first, second) } else { 1.0 };
+            other.rate *= if second > 0.0 { grant(second, first) } else { 1.0 };
+            return;
+        }
+        self.allocation.set_demands(self.running.iter().map(demand));
+        if is_asked {
+            self.asks = self.ask(capacity, passed, scheduler);
+        }
+        match (is_asked && self.asks, self.settings.division) {
             (true, _) => self.allocation.clamp_to_capacity(capacity),
             (false, Division::MaxMin) => self.allocation.max_min_fair(capacity),
             (false, Division::Proportional) => self.allocation.proportional(capacity),
         }
         for (index, fraction) in self.allocation.fractions() {
-            self.rates[index] *= fraction;
+            self.running[index].rate *= fraction;
         }
+    }
+
+    /// Asks the scheduler for grants. Returns whether it divides bandwidth.
+    fn ask(&mut self, capacity: f64, passed: f64, scheduler: &mut dyn Scheduler) -> bool {
+        let now = self.now + SimSpan::from_ns(passed as u64);
+        self.demands.clear();
+        for (index, wanted) in self.allocation.demands() {
+            let load = &self.running[index];
+            let Job { request, model, work, deadline, .. } = load.job;
+            self.demands.push(BandwidthDemand {
+                accelerator: load.accelerator,
+                request,
+                model,
+                remaining: self.costs.on(work, load.accelerator).remaining(load.layer()),
+                slack: deadline.saturating_since(now),
+                wanted,
+            });
+        }
+        scheduler.grant(&self.demands, capacity, self.allocation.grants())
     }
 }

@@ -1,0 +1,337 @@
+//! Where a running segment is, and how far it can run before its demand for bandwidth matters.
+
+use crate::schedule::Job;
+use xrsim_model::cost::{Execution, LayerCost, Traffic};
+use xrsim_model::ids::AccelId;
+use xrsim_model::units::SimSpan;
+
+use super::super::running::RunningSegment;
+use super::switching::Transfer;
+
+/// Number of shared resources: DRAM and NoC.
+pub(super) const N_RESOURCES: usize = 2;
+
+/// What differs by less than this from a whole number of ns, or from a boundary between layers, is there
+/// \[ns\]. Speeds are fractions of which thousands add up.
+pub(super) const ROUNDING: f64 = 1e-4;
+
+/// Times that differ by less than this are the same \[ns\]; places are exact to 1e-7 ns.
+pub(super) const SAME: f64 = 1e-9;
+
+/// Most levels of a [`Profile`], enough for 16 loads at once.
+const MAX_LEVELS: usize = 5;
+
+/// Layers of a network on an accelerator, as dense tables.
+pub(super) struct Profile {
+    /// Time at full speed before every layer, and at the end \[ns\].
+    starts: Box<[f64]>,
+    /// DRAM bytes before every layer, and at the end.
+    bytes: Box<[f64]>,
+    /// Demand of every layer at full speed \[byte/ns\].
+    wanted: Box<[[f64; N_RESOURCES]]>,
+    /// For every level and layer, the ends of the stretches that it begins; level k is that of 2^k loads.
+    stretches: Box<[Stretches]>,
+}
+
+/// Ends of stretches of layers whose demands are all on one side of the part of a load of the capacity. A layer of
+/// no time is in both.
+#[derive(Clone, Copy)]
+struct Stretches {
+    /// The first layer that demands more than its part of a resource.
+    quiet: u32,
+    /// The first layer that demands less than its part of DRAM.
+    loud: u32,
+}
+
+impl Profile {
+    /// Tables of `execution` for `n_loads` loads at once that share `capacity`.
+    pub(super) fn new(
+        execution: Execution<'_>,
+        capacity: [f64; N_RESOURCES],
+        n_loads: usize,
+    ) -> Self {
+        let n_layers = execution.n_layers();
+        let network = execution.network();
+        let latency = network.latency.ns() as f64;
+        let add = |sum: u64, it: &LayerCost| sum.saturating_add(it.cycles);
+        let per_ns = network.layers.iter().fold(0, add) as f64 / latency;
+        let (mut starts, mut bytes, mut wanted) = (vec![0.0], vec![0.0], Vec::new());
+        let (mut before, mut moved) = (SimSpan::ZERO, 0.0);
+        for layer in 0..n_layers {
+            let time = execution.layer_time(layer);
+            let exact = match n_layers {
+                1 => latency,
+                _ => network.layers[layer as usize].cycles as f64 / per_ns,
+            };
+            let demand = match time {
+                SimSpan::ZERO => [0.0; N_RESOURCES],
+                _ => demand(execution.traffic_of(layer), exact),
+            };
+            before = before + time;
+            moved += demand[0] * time.ns() as f64;
+            starts.push(before.ns() as f64);
+            bytes.push(moved);
+            wanted.push(demand);
+        }
+        let (starts, bytes, wanted) = (starts.into(), bytes.into(), wanted.into());
+        let mut profile = Self { starts, bytes, wanted, stretches: Box::default() };
+        let n_levels = n_loads.next_power_of_two().trailing_zeros() as usize + 1;
+        let levels = 0..n_levels.min(MAX_LEVELS);
+        profile.stretches = levels.flat_map(|level| profile.stretches(capacity, level)).collect();
+        profile
+    }
+
+    fn stretches(&self, capacity: [f64; N_RESOURCES], level: usize) -> Vec<Stretches> {
+        let part = capacity.map(|it| it / (1u32 << level) as f64);
+        let n_layers = self.wanted.len() as u32;
+        let mut next = Stretches { quiet: n_layers, loud: n_layers };
+        let mut all = vec![next; self.wanted.len()];
+        for (layer, wanted) in self.wanted.iter().enumerate().rev() {
+            if wanted.iter().zip(part).any(|(wanted, part)| *wanted > part) {
+                next.quiet = layer as u32;
+            }
+            if wanted[0] < part[0] && self.starts[layer] < self.starts[layer + 1] {
+                next.loud = layer as u32;
+            }
+            all[layer] = next;
+        }
+        all
+    }
+
+    /// Time at full speed before `layer` \[ns\].
+    pub(super) fn start_of(&self, layer: u32) -> f64 {
+        self.starts[layer as usize]
+    }
+
+    /// Ends of the stretches that `layer` begins for `n_loads` loads; `layer` itself where they are not known.
+    fn stretches_from(&self, layer: u32, n_loads: usize) -> Stretches {
+        let level = n_loads.ilog2() as usize;
+        let at = |level: usize| {
+            let index = level * self.wanted.len() + layer as usize;
+            self.stretches.get(index).copied().unwrap_or(Stretches { quiet: layer, loud: layer })
+        };
+        match n_loads.is_power_of_two() {
+            true => at(level),
+            // The part of more loads is smaller, that of fewer is larger.
+            false => Stretches { quiet: at(level + 1).quiet, loud: at(level).loud },
+        }
+    }
+
+    /// Index of the first boundary after the start of `first` that lies at `at` \[ns\] or later; the end
+    /// if there is none.
+    fn boundary(&self, first: u32, at: f64) -> u32 {
+        let ends = &self.starts[first as usize + 1..];
+        let earlier = ends.partition_point(|end| *end < at - ROUNDING);
+        first + 1 + earlier.min(ends.len() - 1) as u32
+    }
+
+    /// DRAM bytes before the place `at` in `layer`.
+    fn bytes_at(&self, layer: u32, at: f64) -> f64 {
+        let index = layer as usize;
+        self.bytes[index] + self.wanted[index][0] * (at - self.starts[index])
+    }
+
+    /// The layer from `layer` on in which `bytes` have been moved, and the place there.
+    fn place_of(&self, layer: u32, bytes: f64) -> (u32, f64) {
+        let ends = &self.bytes[layer as usize + 1..];
+        let index = layer as usize + ends.partition_point(|end| *end <= bytes);
+        let index = index.min(self.wanted.len() - 1);
+        let place = self.starts[index] + (bytes - self.bytes[index]) / self.wanted[index][0];
+        (index as u32, place.min(self.starts[index + 1]))
+    }
+}
+
+/// Demand \[byte/ns\] of a layer that takes `ns` before boundaries are rounded to ns, so that what has the
+/// bandwidth of its accelerator alone never demands more.
+fn demand(traffic: Traffic, ns: f64) -> [f64; N_RESOURCES] {
+    let bytes = [traffic.dram_bytes, traffic.noc_bytes];
+    bytes.map(|bytes| if ns > 0.0 { bytes as f64 / ns } else { 0.0 })
+}
+
+/// A running segment on its course. Its place is the time at full speed since the start of its network \[ns\]; the
+/// data transfer before the segment lies before the start of the first layer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Load {
+    pub(super) job: Job,
+    pub(super) accelerator: AccelId,
+    /// Index of its [`Profile`].
+    pub(super) profile: usize,
+    /// The layer under way, or one before it.
+    layer: u32,
+    end_layer: u32,
+    /// Places where the first layer starts and the last one ends.
+    from: f64,
+    end: f64,
+    /// Demand of the data transfer.
+    moving: [f64; N_RESOURCES],
+    /// Demand of what is under way, at full speed \[byte/ns\].
+    pub(super) wanted: [f64; N_RESOURCES],
+    at: f64,
+    /// Place where its speed is to be looked at again.
+    until: f64,
+    /// Its speed, as a fraction of full speed.
+    pub(super) rate: f64,
+    /// Its DRAM bytes so far, those up to `until`, and those per ns, if these are the same in all layers up to there.
+    flow: Option<[f64; 3]>,
+    /// Number of loads for which the layer, its demand and its stretches were found; 0 if they are to be found again.
+    located: usize,
+    /// Whether the layer begins a quiet and a loud stretch.
+    begins: [bool; 2],
+}
+
+impl Load {
+    /// A segment that starts, after its data transfer `moved`.
+    pub(super) fn new(
+        running: &RunningSegment,
+        moved: &Transfer,
+        index: usize,
+        profile: &Profile,
+    ) -> Self {
+        let RunningSegment { job, accelerator, end_layer, .. } = *running;
+        let (from, takes) = (profile.start_of(job.next_layer), moved.time.ns() as f64);
+        Self {
+            job,
+            accelerator,
+            profile: index,
+            layer: job.next_layer,
+            end_layer,
+            from,
+            end: profile.start_of(end_layer),
+            moving: demand(moved.traffic, takes),
+            wanted: [0.0; N_RESOURCES],
+            at: from - takes,
+            until: from - takes,
+            rate: 1.0,
+            flow: None,
+            located: 0,
+            begins: [false; 2],
+        }
+    }
+
+    fn is_moving(&self) -> bool {
+        self.at < self.from
+    }
+
+    /// Whether its last layer is done.
+    pub(super) fn is_done(&self) -> bool {
+        self.at >= self.end
+    }
+
+    /// Layer under way; during the data transfer, the first one.
+    pub(super) fn layer(&self) -> u32 {
+        self.layer
+    }
+
+    /// Ends it before `layer`.
+    pub(super) fn shorten(&mut self, layer: u32, profile: &Profile) {
+        self.end_layer = layer;
+        self.end = profile.start_of(layer);
+        self.until = self.until.min(self.end);
+        if let Some([_, until, _]) = &mut self.flow {
+            *until = until.min(profile.bytes[layer as usize]);
+        }
+    }
+
+    /// Proceeds at full speed to the end of the layer or data transfer. Returns whether it begins a quiet and a loud
+    /// stretch for `n_loads` loads.
+    pub(super) fn run_layer(&mut self, profiles: &[Option<Profile>], n_loads: usize) -> [bool; 2] {
+        self.rate = 1.0;
+        if self.located != n_loads {
+            self.flow = None;
+            self.located = n_loads;
+            match profiles[self.profile].as_ref() {
+                Some(profile) if !self.is_moving() => self.locate(profile, n_loads),
+                _ => (self.wanted, self.until) = (self.moving, self.from),
+            }
+        }
+        self.begins
+    }
+
+    /// Finds the layer under way.
+    fn locate(&mut self, profile: &Profile, n_loads: usize) {
+        let ends = &profile.starts[self.layer as usize + 1..self.end_layer as usize];
+        // Mostly it is this layer or the next one.
+        let passed = match ends {
+            [first, ..] if *first > self.at => 0,
+            [_, second, ..] if *second > self.at => 1,
+            _ => ends.partition_point(|end| *end <= self.at),
+        };
+        self.layer += passed as u32;
+        self.wanted = profile.wanted[self.layer as usize];
+        self.until = profile.start_of(self.layer + 1);
+        let Stretches { quiet, loud } = profile.stretches_from(self.layer, n_loads);
+        self.begins = [quiet > self.layer, loud > self.layer];
+    }
+
+    /// Proceeds at full speed to the end of the quiet stretch for `n_loads` loads.
+    pub(super) fn run_quiet(&mut self, profile: &Profile, n_loads: usize) {
+        let end = profile.stretches_from(self.layer, n_loads).quiet.min(self.end_layer);
+        (self.located, self.until) = (0, profile.start_of(end));
+    }
+
+    /// Proceeds with `part` \[byte/ns\] of DRAM to the end of the loud stretch for `n_loads` loads.
+    pub(super) fn run_loud(&mut self, profile: &Profile, n_loads: usize, part: f64) {
+        let end = profile.stretches_from(self.layer, n_loads).loud.min(self.end_layer);
+        let bytes = profile.bytes_at(self.layer, self.at);
+        self.flow = Some([bytes, profile.bytes[end as usize], part]);
+        (self.located, self.until) = (0, profile.start_of(end));
+    }
+
+    /// Time until its speed is looked at again \[ns\].
+    pub(super) fn time_left(&self) -> f64 {
+        match self.flow {
+            None => (self.until - self.at) / self.rate,
+            Some([bytes, until, part]) => (until - bytes) / part,
+        }
+    }
+
+    /// Proceeds for `ns` of the time `left` until its speed is looked at again. Returns whether it is there; its end may be
+    /// `near` ns further.
+    #[inline]
+    pub(super) fn proceed(
+        &mut self,
+        profiles: &[Option<Profile>],
+        ns: f64,
+        left: f64,
+        near: f64,
+    ) -> bool {
+        let near = if self.until >= self.end { near } else { SAME };
+        if left <= ns + near {
+            (self.at, self.located) = (self.until, 0);
+            return true;
+        }
+        match &mut self.flow {
+            None => self.at += self.rate * ns,
+            Some([bytes, _, part]) => {
+                *bytes += *part * ns;
+                let profile = profiles[self.profile].as_ref().expect("it runs");
+                (self.layer, self.at) = profile.place_of(self.layer, *bytes);
+            }
+        }
+        false
+    }
+
+    /// Index of the layer before which it can be cut next, at least one after its first, and the time until
+    /// then at full speed \[ns\].
+    pub(super) fn next_cut(&self, profile: &Profile) -> (u32, f64) {
+        let first = self.job.next_layer;
+        let cut = match self.is_moving() {
+            true => first + 1,
+            false => profile.boundary(first, self.at),
+        };
+        (cut, (profile.start_of(cut) - self.at).max(0.0))
+    }
+
+    /// The layer under way, and the fraction of it that has run.
+    pub(super) fn reached(&self, profile: &Profile) -> (u32, f64) {
+        if self.is_moving() {
+            return (self.job.next_layer, 0.0);
+        }
+        let (cut, left) = self.next_cut(profile);
+        if left <= ROUNDING {
+            return (cut, 0.0);
+        }
+        let start = profile.start_of(cut - 1);
+        (cut - 1, (self.at - start) / (profile.start_of(cut) - start))
+    }
+}

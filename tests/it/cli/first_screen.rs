@@ -49,8 +49,8 @@ fn many_runs_are_printed_as_the_best_systems_with_intervals_limits_and_energy() 
     let (table, notes) = (stdout(&assert), stderr(&assert));
     assert!(notes.contains("780 runs in "), "{notes}");
     assert!(table.is_ascii() && table.contains("means of 30 draws (seed 0)"), "{table}");
-    let assumed =
-        "networks reference, platform paper, cost model loop-nest, scheduler latency-greedy\n";
+    let assumed = "networks reference, platform paper, dram split, cost model loop-nest, scheduler \
+                   latency-greedy\n";
     assert!(
         table.contains("assumed (principled): flexibility ") && table.contains(assumed),
         "{table}"

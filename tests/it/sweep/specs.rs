@@ -47,6 +47,23 @@ sweep:
 }
 
 #[test]
+fn a_sweep_does_not_give_dram_away_more_than_once() {
+    let spec = |limit: &str| {
+        format!(
+            "sweep:\n  name: s\n  grid:\n    hardware.dram_unpartitioned: [false, true]\n{limit}"
+        )
+    };
+    for limit in ["", "    effects.dram_gb_per_s: [16, unlimited]\n"] {
+        let said = messages(&spec(limit)).join("\n");
+        let values =
+            "`hardware.dram_unpartitioned` is `true` and `effects.dram_gb_per_s` is `unlimited`";
+        assert!(said.contains(&format!("4:42: {values}")), "{said}");
+    }
+    let study = Study::new(&spec("    effects.dram_gb_per_s: [16, 32]\n"));
+    study.command(&["check", "spec.yaml"]).assert().success();
+}
+
+#[test]
 fn names_and_files_of_a_sweep_are_looked_up_before_anything_runs() {
     let spec = "\
 sweep:

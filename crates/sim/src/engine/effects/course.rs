@@ -103,6 +103,11 @@ impl Profile {
         self.starts[layer as usize]
     }
 
+    /// DRAM bandwidth that `layer` demands \[byte/ns\].
+    pub(super) fn demand_of(&self, layer: u32) -> f64 {
+        self.wanted[layer as usize][0]
+    }
+
     /// Ends of the stretches that `layer` begins for `n_loads` loads; `layer` itself where they are not known.
     fn stretches_from(&self, layer: u32, n_loads: usize) -> Stretches {
         let level = n_loads.ilog2() as usize;
@@ -208,8 +213,18 @@ impl Load {
         }
     }
 
-    fn is_moving(&self) -> bool {
+    pub(super) fn is_moving(&self) -> bool {
         self.at < self.from
+    }
+
+    /// The layer under way, the one after the last, and its place.
+    pub(super) fn place(&self) -> (u32, u32, f64) {
+        (self.layer, self.end_layer, self.at)
+    }
+
+    /// Sets its place in `layer`, where its speed is to be looked at.
+    pub(super) fn set_place(&mut self, layer: u32, at: f64) {
+        (self.layer, self.at, self.located) = (layer, at, 0);
     }
 
     /// Whether its last layer is done.

@@ -13,6 +13,7 @@
 
 mod allocation;
 mod course;
+mod pair;
 mod sharing;
 mod switching;
 

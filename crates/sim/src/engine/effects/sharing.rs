@@ -24,6 +24,7 @@ use super::super::agenda::Completions;
 use super::super::running::RunningSegment;
 use super::allocation::Allocation;
 use super::course::{Load, N_RESOURCES, Profile, ROUNDING, SAME};
+use super::pair::run_mixed;
 use super::switching::Transfer;
 
 /// A shared resource.
@@ -43,6 +44,8 @@ pub(super) struct Sharing<'a> {
     running: Vec<Load>,
     /// Whether a layer started or ended since bandwidth was last divided.
     is_stale: bool,
+    /// Whether two segments run, of which one is light and one is heavy.
+    is_mixed: bool,
     /// The last instant of the engine.
     now: SimTime,
     /// Instant that the running segments have been moved to since then; `None` if they have not.
@@ -75,6 +78,7 @@ impl<'a> Sharing<'a> {
             profiles: Vec::new(),
             running: Vec::new(),
             is_stale: false,
+            is_mixed: false,
             now: SimTime::ZERO,
             ahead: None,
             before: (Vec::new(), false),
@@ -174,23 +178,11 @@ impl<'a> Sharing<'a> {
             if std::mem::take(&mut self.is_stale) {
                 self.divide(passed, scheduler);
             }
-            let mut step = most - passed;
-            self.left.clear();
-            for load in &self.running {
-                let left = load.time_left();
-                step = step.min(left);
-                self.left.push(left);
-            }
-            passed += step;
-            // At a whole ns, an end that is off by rounding is there.
-            let near = if passed >= most { ROUNDING } else { SAME };
-            let mut ends = false;
-            for (load, &left) in self.running.iter_mut().zip(&self.left) {
-                if load.proceed(&self.profiles, step, left, near) {
-                    self.is_stale = true;
-                    ends |= load.is_done();
-                }
-            }
+            let ends;
+            (passed, ends) = match self.run_mixed(passed, most) {
+                Some(passed) => (passed, self.running.iter().any(Load::is_done)),
+                None => self.step(passed, most),
+            };
             if ends {
                 let end = self.now + round_up(passed);
                 self.running.retain(|load| {
@@ -207,6 +199,40 @@ impl<'a> Sharing<'a> {
             }
         }
         self.ahead = Some(horizon);
+    }
+
+    /// Moves the running segments to where the next one changes its speed, or to `most` \[ns\] after the last instant.
+    /// Returns what has passed since then, and whether one has ended.
+    fn step(&mut self, passed: f64, most: f64) -> (f64, bool) {
+        let mut step = most - passed;
+        self.left.clear();
+        for load in &self.running {
+            let left = load.time_left();
+            step = step.min(left);
+            self.left.push(left);
+        }
+        let passed = passed + step;
+        // At a whole ns, an end that is off by rounding is there.
+        let near = if passed >= most { ROUNDING } else { SAME };
+        let mut ends = false;
+        for (load, &left) in self.running.iter_mut().zip(&self.left) {
+            if load.proceed(&self.profiles, step, left, near) {
+                self.is_stale = true;
+                ends |= load.is_done();
+            }
+        }
+        (passed, ends)
+    }
+
+    /// Moves two running segments on if one of them is light and one is heavy ([`run_mixed`]); returns what has passed
+    /// then.
+    fn run_mixed(&mut self, passed: f64, most: f64) -> Option<f64> {
+        let capacity = self.settings.dram.filter(|_| self.is_mixed)?;
+        let [one, other] = &mut self.running[..] else { return None };
+        let profiles = [one.profile, other.profile].map(|index| self.profiles[index].as_ref());
+        let [Some(first), Some(second)] = profiles else { return None };
+        self.is_stale = true;
+        Some(run_mixed([one, other], [first, second], capacity, passed, most))
     }
 
     /// Moves the running segments to `now`, if they have been moved beyond it.
@@ -231,6 +257,7 @@ impl<'a> Sharing<'a> {
     /// Divides bandwidth `passed` ns after the last instant, because a layer started or ended.
     fn divide(&mut self, passed: f64, scheduler: &mut dyn Scheduler) {
         let n_loads = self.running.len();
+        self.is_mixed = false;
         let (mut are_quiet, mut are_loud) = (true, true);
         for load in &mut self.running {
             let [is_quiet, is_loud] = load.run_layer(&self.profiles, n_loads);
@@ -242,6 +269,18 @@ impl<'a> Sharing<'a> {
                 load.run_quiet(profile, n_loads);
             }
             return;
+        }
+        if let Some(capacity) = self.settings.dram
+            && self.has_equal_parts()
+        {
+            let part = capacity / n_loads as f64;
+            self.is_mixed = n_loads == 2
+                && !are_loud
+                && self.running.iter().all(|it| !it.is_moving())
+                && (self.running[0].wanted[0] <= part) != (self.running[1].wanted[0] <= part);
+            if self.is_mixed {
+                return;
+            }
         }
         if let Some(capacity) = self.settings.dram
             && are_loud

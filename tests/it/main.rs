@@ -16,6 +16,7 @@ mod cost_model;
 mod deadline;
 mod determinism;
 mod effects;
+mod energies;
 mod enumeration;
 mod examples;
 mod experiment;

@@ -8,7 +8,7 @@ use xrsim_config::{Catalog, Kind};
 use xrsim_experiment::feasibility;
 use xrsim_model::model::Connections;
 
-use super::message::{AndCheck as _, Failure, input_hints};
+use super::message::{AndCheck as _, Failure, input_hints, warn};
 use super::{cost, output, search, sweep};
 
 /// Check input files and report every problem in them.
@@ -41,6 +41,9 @@ pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
         }
     }
     input_hints(catalog.notes());
+    for warning in catalog.unused_keys(cost::COST_MODEL) {
+        warn(format_args!("{warning}"));
+    }
     printed.and_check(match n_bad {
         0 => Ok(()),
         _ => Err(Failure::Check(format!("{n_bad} of {} files have problems", args.files.len()))),

@@ -2,6 +2,7 @@
 
 mod datapath;
 mod energy;
+mod unused;
 
 use std::sync::Arc;
 
@@ -10,9 +11,9 @@ use serde_json::json;
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use xrsim_model::hardware::{
-    Accelerator, ByteEnergy, Compression, Datapath, DeadlineShare, Dram, EnergyTable, Fill,
-    Flexibility, Fusion, MappingObjective, MappingSettings, Memory, MemoryEnergy, Noc, Share,
-    Style, System, WriteBack, WriteBackSettings,
+    Accelerator, Compression, Datapath, DeadlineShare, Dram, Fill, Flexibility, Fusion,
+    MappingObjective, MappingSettings, Memory, Noc, Share, Style, System, WriteBack,
+    WriteBackSettings,
 };
 use xrsim_model::model::PerTensor;
 use xrsim_model::renamed::Renamed;
@@ -29,7 +30,9 @@ use super::yaml::values::{
 use super::yaml::{Fields, Node, Value};
 use super::{Problem, reference};
 use datapath::datapath;
-use energy::{byte_energy, energy};
+use energy::{RawEnergies, energies};
+pub(super) use unused::unused;
+pub use unused::{LIMITED_KEYS, LimitedKey};
 
 /// Largest bandwidth of a NoC level or memory [byte/cycle].
 pub(crate) const MAX_BANDWIDTH: u64 = 1 << 32;
@@ -171,30 +174,38 @@ pub(super) fn system() -> impl Reader<Value = (RawSystem, Option<RawTechnology>)
         let shared = shared().among(fields)?;
         let technology = fields.optional("technology", tried(technology::choice()));
         let above = inherited(&shared, fields);
-        let accelerators = accelerators(accelerator().inheriting(above));
+        let needs_energies = !shared.energies.is_given();
+        let accelerators =
+            accelerators(accelerator(needs_energies).inheriting(above).shaped(energy::alone));
         let about = "Accelerators that run side by side.";
         let accelerators = fields.about(about).required("accelerators", accelerators);
         let system = RawSystem { name: name?, shared, accelerators: accelerators? };
-        if system.accelerators.iter().any(|it| it.lacks_value(&system.shared)) {
+        let is_wrong = |it: &RawEnergies| it.is_wrong;
+        let above = &system.shared;
+        let lacks_value = |it: &RawAccelerator| {
+            is_wrong(&it.energies) || it.clock_mhz.or(above.clock_mhz.flatten()).is_none()
+        };
+        if is_wrong(&above.energies) || system.accelerators.iter().any(lacks_value) {
             return None;
         }
         Some((system, technology.map_or(Some(None), |it| it.map(Some))?))
     })
     .about("One or more accelerators in full, which need no platform.")
     .shaped(|form| {
-        let missing = |key| json!({"properties": {"accelerators": {"items": {"required": [key]}}}});
-        let above = ABOVE.map(|key| json!({"if": {"required": [key]}, "else": missing(key)}));
-        form.with("allOf", json!(above))
+        let each =
+            |given: &serde_json::Value| json!({"properties": {"accelerators": {"items": given}}});
+        let clock = json!({"required": ["clock_mhz"]});
+        let above = [clock, energy::given()].map(|it| json!({"if": it, "else": each(&it)}));
+        energy::alone(form).with("allOf", json!(above))
     })
 }
 
-/// Keys of a system that its accelerators need not repeat.
-const ABOVE: [&str; 2] = ["clock_mhz", "energy"];
-
-/// Those of [`ABOVE`] that the system gives; both if one is wrong, which is a problem already.
+/// Keys that the accelerators of a system need not repeat, because the system gives them, or because one of its values
+/// is wrong, which is a problem already.
 fn inherited(shared: &Shared, fields: &Fields<'_, '_, '_>) -> Vec<&'static str> {
-    let is_wrong = shared.clock_mhz == Some(None) || shared.energy == Some(None);
-    ABOVE.into_iter().filter(|key| is_wrong || fields.may_give(key)).collect()
+    let is_wrong = shared.clock_mhz == Some(None) || shared.energies.is_wrong;
+    let is_given = is_wrong || fields.may_give("clock_mhz");
+    is_given.then_some("clock_mhz").into_iter().collect()
 }
 
 keys! {
@@ -202,9 +213,8 @@ keys! {
     fn shared() -> struct Shared: "a system" {
         /// Clock \[MHz\]. It is that of accelerators that give none.
         clock_mhz: Option<Option<ClockRate>> = optional(tried(clock()));
-        energy: Option<Option<EnergyTable>> = optional(tried(energy()));
+        energies: RawEnergies = among(energies(false));
         datapath: Datapath = or_default(datapath());
-        energy_pj: ByteEnergy = or_default(byte_energy());
         mapping: MappingSettings = among(choices());
         dram: RawDram = among(dram());
     }
@@ -212,12 +222,11 @@ keys! {
 
 keys! {
     /// An accelerator; its values go before those of the system.
-    fn accelerator() -> struct RawAccelerator: "an accelerator", OLD_RESOURCES {
+    fn accelerator(needs_energies: bool) -> struct RawAccelerator: "an accelerator", OLD_RESOURCES {
         /// Clock \[MHz\].
         clock_mhz: Option<ClockRate> = inherited(clock());
-        energy: Option<EnergyTable> = inherited(energy());
+        energies: RawEnergies = among(energies(needs_energies));
         datapath: Option<Datapath> = optional(datapath());
-        energy_pj: Option<ByteEnergy> = optional(byte_energy());
         mapping: MappingSettings = among(choices());
         /// Name of the accelerator.
         name: Box<str> = required(proper_name());
@@ -230,21 +239,22 @@ keys! {
 }
 
 impl RawAccelerator {
-    /// Whether neither it nor the system has a value that every accelerator needs.
-    fn lacks_value(&self, shared: &Shared) -> bool {
-        self.clock_mhz.or(shared.clock_mhz.flatten()).is_none()
-            || self.energy.or(shared.energy.flatten()).is_none()
-    }
-
     /// The accelerator with this dataflow, and with the values of the system that it does not have.
-    fn resolve(&self, shared: &Shared, dataflow: Arc<Dataflow>) -> Option<Accelerator> {
+    fn resolve(
+        &self,
+        shared: &Shared,
+        dataflow: Arc<Dataflow>,
+        problems: &mut Problems,
+    ) -> Option<Accelerator> {
         let (noc, memory) = self.resources.over(None)?;
         let mapping = self.mapping.or(shared.mapping);
+        let datapath = self.datapath.unwrap_or(shared.datapath);
+        let energies = self.energies.over(Some(&shared.energies), &datapath.widths, problems);
         Some(Accelerator {
             clock: self.clock_mhz.or(shared.clock_mhz.flatten())?,
-            datapath: self.datapath.unwrap_or(shared.datapath),
-            energy: self.energy.or(shared.energy.flatten())?,
-            byte_energy: self.energy_pj.unwrap_or(shared.energy_pj),
+            datapath,
+            energy: energies.table(&datapath.widths, &memory),
+            byte_energy: energies.bytes,
             ..Accelerator::new(self.name.clone(), dataflow, self.pes.value, noc, memory)
                 .mapped(mapping)
         })
@@ -266,7 +276,7 @@ impl RawSystem {
     ) -> Option<System> {
         let mut accelerators = Vec::with_capacity(self.accelerators.len());
         for (raw, dataflow) in self.accelerators.iter().zip(dataflows) {
-            let accelerator = raw.resolve(&self.shared, dataflow)?;
+            let accelerator = raw.resolve(&self.shared, dataflow, problems)?;
             if let Err(error) = System::new(self.name.clone(), vec![accelerator.clone()]) {
                 problems.push(Problem::new(raw.pes.span.clone(), error.to_string()));
             }
@@ -280,7 +290,8 @@ impl RawSystem {
 /// Body of a `platform:` file, and its technology.
 pub(super) fn platform() -> impl Reader<Value = (Platform, Option<RawTechnology>)> {
     raw_platform().then(|raw, _, problems| raw.check(problems)).shaped(|form| {
-        form.with("oneOf", json!([{"required": ["budget"]}, {"required": ["tables"]}]))
+        let resources = json!([{"required": ["budget"]}, {"required": ["tables"]}]);
+        energy::alone(form).with("oneOf", resources).with("allOf", json!([energy::given()]))
     })
 }
 
@@ -291,10 +302,9 @@ keys! {
         name: Box<str> = required(proper_name());
         /// Clock \[MHz\].
         clock_mhz: ClockRate = required(clock());
-        energy: EnergyTable = required(energy());
+        energies: RawEnergies = among(energies(true));
         datapath: Datapath = or_default(datapath());
         write_back: WriteBackSettings = among(write_back());
-        energy_pj: Option<At<ByteEnergy>> = optional(at(byte_energy()));
         technology: Option<Option<RawTechnology>> = optional(tried(technology::choice()));
         dram: RawDram = among(dram());
         /// Resources of one chip, which the accelerators of a style split by their shares.
@@ -306,22 +316,25 @@ keys! {
 
 impl RawPlatform {
     fn check(self, problems: &mut Problems) -> Option<(Platform, Option<RawTechnology>)> {
+        if self.energies.is_wrong {
+            return None;
+        }
         let budget = |raw: RawResources| {
             let (noc, memory) = raw.over(None)?;
             Some(Resources::Budget(Box::new(Budget::new(noc, memory))))
         };
         let resources =
             self.tables.map(Resources::Tables).or_else(|| self.budget.and_then(budget))?;
-        if let Some(At { span, value }) = &self.energy_pj
-            && value.cluster == MemoryEnergy::BySize
+        if let Some(span) = self.energies.cluster_by_size()
             && lacks_cluster_size(&resources)
         {
             let message = "`cluster_per_byte: by-size` needs the key `cluster_memory_kib`";
             problems.push(Problem::new(span.clone(), message));
             return None;
         }
-        let byte_energy = self.energy_pj.map(|it| it.value).unwrap_or_default();
-        let platform = Platform::new(self.name, self.clock_mhz, self.energy, resources);
+        let energies = self.energies.over(None, &self.datapath.widths, problems);
+        let (byte_energy, table) = (energies.bytes, energies.own_table());
+        let platform = Platform::new(self.name, self.clock_mhz, table, resources);
         let write_back = self.write_back.over(WriteBack::default());
         let dram = self.dram.dram.unwrap_or_default();
         let datapath = self.datapath;

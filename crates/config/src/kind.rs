@@ -67,6 +67,9 @@ impl Kind {
         kinds
     };
 
+    /// Kinds that describe hardware.
+    pub const HARDWARE: [Self; 3] = [Self::Style, Self::System, Self::Platform];
+
     /// Top-level key.
     pub fn key(self) -> &'static str {
         Self::ALL[self as usize].1

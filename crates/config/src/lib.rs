@@ -66,6 +66,7 @@ pub use files::Source;
 pub use files::read_bounded;
 pub use format::Format;
 pub use given::GivenText;
+pub use hardware::{LIMITED_KEYS, LimitedKey};
 pub use json::to_json;
 pub use kind::Kind;
 pub use network::Model;

@@ -386,9 +386,11 @@ impl Experiment {
         let suite = catalog.suite()?;
         let scenarios = self.scenarios_of(settings, &suite, catalog)?;
         let hardware = self.hardware(&suite, catalog)?;
-        let ignored = ignored_flexibility(settings, &cost_model, &hardware);
+        let mut ignored: Vec<_> =
+            ignored_flexibility(settings, &cost_model, &hardware).into_iter().collect();
         let given = self.given_systems(&hardware);
         let (systems, uses_platform) = self.systems_of(settings, &suite, hardware, catalog)?;
+        ignored.extend(cost_model.unused_keys(catalog, settings));
         refuse_repeated("scenario", scenarios.iter().map(|scenario| scenario.name().to_string()))?;
         refuse_repeated("system", systems.iter().map(|system| name_with_pes(system)))?;
         let schedulers = match &self.schedulers[..] {
@@ -422,7 +424,8 @@ impl Experiment {
             }
         }
         let is_new = |warning: &String| !prepared.warnings.contains(warning);
-        prepared.warnings.extend(ignored.filter(is_new));
+        let ignored: Vec<_> = ignored.into_iter().filter(is_new).collect();
+        prepared.warnings.extend(ignored);
         prepared.add(Group { cost_model, networks: settings.networks(), plans });
         prepared.note_platform(uses_platform);
         prepared.given.scenarios.extend(self.given_scenarios(&scenarios));

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use xrsim_config::{Catalog, Kind, cost_csv, nearest};
+use xrsim_config::{Catalog, Kind, LIMITED_KEYS, cost_csv, nearest};
 use xrsim_model::cost::loop_nest::{ChosenLoopNest, Family, LoopNest};
 use xrsim_model::cost::table::{CostRecords, Pair, style};
 use xrsim_model::cost::{self, CostModel};
@@ -15,7 +15,7 @@ use xrsim_model::renamed;
 use xrsim_model::text;
 use xrsim_model::text::counted;
 
-use super::ExperimentError;
+use super::{ExperimentError, Settings};
 
 /// A cost model and its name in results.
 #[derive(Clone)]
@@ -160,6 +160,20 @@ impl NamedCostModel {
         is_fixed.then(|| {
             format!("the cost model `{name}` has no choice of mappings: flexibility has no effect")
         })
+    }
+
+    /// Warnings about keys of hardware, in files of `catalog` and among `settings`, of which the cost model makes no use.
+    /// None for a table or a model of the caller's.
+    pub fn unused_keys(&self, catalog: &Catalog, settings: &Settings) -> Vec<String> {
+        if !self.is_built_in() {
+            return Vec::new();
+        }
+        let of_settings = LIMITED_KEYS.iter().filter_map(|it| {
+            let name = it.setting.filter(|name| settings.has(name))?;
+            let is_unused = it.unused_by.contains(&&*self.name);
+            is_unused.then(|| format!("the cost model `{}` makes no use of `{name}`", self.name))
+        });
+        catalog.unused_keys(&self.name).into_iter().chain(of_settings).collect()
     }
 
     /// Whether the model is one of the program, and not a table or a model of the caller's.

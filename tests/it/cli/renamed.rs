@@ -83,7 +83,7 @@ fn keys_of_input_files_are_read_under_their_old_names() {
   name: S
   clock_mhz: 1000
   energy: {mac_nj: 1, l1_per_mac: 1, l2_per_mac: 6, dram_per_mac: 75}
-  energy_pj: {l1_per_byte: 1, l2_per_byte: 2, network_per_byte: 3}
+  energy_pj: {l1_per_byte: 1000, l2_per_byte: 6000, network_per_byte: 3}
   accelerators:
     - name: a
       dataflow: WS

@@ -97,6 +97,7 @@ const FURTHER: &[&str] = &[
     "system:
   name: s
   datapath: {macs_per_pe_cycle: 2}
+  maestro_energy: {mac_nj: 1, scratchpad_per_mac: 1, shared_memory_per_mac: 6, dram_per_mac: 75}
   energy_pj: {mac: 0.3}
   technology: {area: {pe_um2: 2500}, sram: {small_bytes: 32}, leakage: {pe_uw: 7}}
   accelerators:
@@ -106,7 +107,7 @@ const FURTHER: &[&str] = &[
       clock_mhz: 1000
       energy: {mac_nj: 1, scratchpad_per_mac: 1, shared_memory_per_mac: 6, dram_per_mac: 75}
       datapath: {macs_per_pe_cycle: 2}
-      energy_pj: {mac: 0.3}
+      energy_pj: {mac: 1000}
       noc_bandwidth_bytes_per_cycle: 256
       shared_memory_kib: 8192
       scratchpad_kib: 8
@@ -120,7 +121,8 @@ const FURTHER: &[&str] = &[
       dataflow: OS
       pes: 64
       clock_mhz: 1000
-      energy: {mac_nj: 1, scratchpad_per_mac: 1, shared_memory_per_mac: 6, dram_per_mac: 75}
+      maestro_energy: {mac_nj: 1, scratchpad_per_mac: 1, shared_memory_per_mac: 6, dram_per_mac: 75}
+      energy_pj: {mac: 0.3}
       noc_bandwidth_bytes_per_cycle: 256
       shared_memory_kib: 8192
       scratchpad_kib: 8

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::document::{Document, wrong_kind};
 use crate::format::{Contents, References};
 use crate::network::Model;
+use crate::yaml::read::Problems;
 use crate::{ConfigError, Kind, Parameters, Problem};
-use crate::{embedded, formats, nearest, parameters};
+use crate::{embedded, formats, hardware, kind, nearest, parameters, yaml};
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::Technology;
 use xrsim_model::model::Network;
@@ -46,6 +47,26 @@ impl Catalog {
         self.forget_variants(&file.parameters);
         self.contents.insert(key, contents.clone());
         Ok(contents)
+    }
+
+    /// Warnings about keys of the user's files of hardware that were used so far and have no effect with a cost model of
+    /// the program, with file and line.
+    pub fn unused_keys(&self, cost_model: &str) -> Vec<String> {
+        let mut warnings = Vec::new();
+        for (name, source) in self.used.iter().filter(|(name, _)| !embedded::is_file(name)) {
+            let is_hardware =
+                |kind| self.contents.contains_key(&(name.clone(), kind, Parameters::default()));
+            if !Kind::HARDWARE.into_iter().any(is_hardware) {
+                continue;
+            }
+            let mut problems = Problems::default();
+            let root = yaml::parse(source.text(), &mut problems);
+            let body = root.as_ref().and_then(|root| kind::body(root, &mut problems));
+            for it in body.map_or(Vec::new(), |(_, body)| hardware::unused(body, cost_model)) {
+                warnings.push(format!("{name}:{}: {it}", source.position(it.at).0));
+            }
+        }
+        warnings
     }
 
     /// Forgets what was read with other values of parameters, if that is much and another one comes. A long sweep

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_saphyr::{FlowMap, FlowSeq};
 
 use xrsim_model::hardware::platform::Instance;
-use xrsim_model::hardware::{EnergyTable, NocLevel};
+use xrsim_model::hardware::{ByteEnergy, EnergyTable, NocLevel};
 use xrsim_model::model::Network;
 use xrsim_model::scenario::{ActiveModel, Dependency, DependencyKind, Scenario};
 use xrsim_model::units::{Bytes, ClockRate};
@@ -45,13 +45,14 @@ fn document(kind: &'static str, body: impl Serialize) -> String {
     serde_saphyr::to_string_with_options(&document, options).expect("plain data serialises")
 }
 
-/// The `platform:` file of one table of accelerators, with the clock and energy of the artifact.
+/// The `platform:` file of one table of accelerators, with the clock and energy of the artifact, and the default energies in pJ.
 pub fn platform(name: &str, instances: &[Instance]) -> String {
     #[derive(Serialize)]
     struct Body<'a> {
         name: &'a str,
         clock_mhz: Number,
-        energy: FlowMap<Energy>,
+        maestro_energy: FlowMap<Energy>,
+        energy_pj: FlowMap<ByteEnergies>,
         tables: [Table<'a>; 1],
     }
     #[derive(Serialize)]
@@ -62,20 +63,29 @@ pub fn platform(name: &str, instances: &[Instance]) -> String {
         dram_per_mac: Number,
     }
     #[derive(Serialize)]
+    struct ByteEnergies {
+        noc_per_byte: Number,
+        dram_per_byte: Number,
+    }
+    #[derive(Serialize)]
     struct Table<'a> {
         name: &'a str,
         instances: Vec<InstanceBody<'a>>,
     }
-    let energy = FlowMap(Energy {
+    let maestro_energy = FlowMap(Energy {
         mac_nj: Number::from_f64(EnergyTable::ARTIFACT.mac_nj),
         scratchpad_per_mac: Number::from_f64(EnergyTable::ARTIFACT.scratchpad_per_mac),
         shared_memory_per_mac: Number::from_f64(EnergyTable::ARTIFACT.shared_memory_per_mac),
         dram_per_mac: Number::from_f64(EnergyTable::ARTIFACT.dram_per_mac),
     });
+    let energy_pj = FlowMap(ByteEnergies {
+        noc_per_byte: Number::from_f64(ByteEnergy::default().noc),
+        dram_per_byte: Number::from_f64(ByteEnergy::default().dram),
+    });
     let instances = instances.iter().map(InstanceBody::from_instance).collect();
     let tables = [Table { name, instances }];
     let clock_mhz = Number::from_f64(ARTIFACT_CLOCK.as_mhz());
-    document("platform", Body { name, clock_mhz, energy, tables })
+    document("platform", Body { name, clock_mhz, maestro_energy, energy_pj, tables })
 }
 
 #[derive(Serialize)]

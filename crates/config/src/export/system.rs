@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use xrsim_model::hardware::{
-    Accelerator, Dram, Fill, MappingObjective, MemoryEnergy, Noc, NocLevel, System, Width,
+    Accelerator, Dram, EnergyTable, Fill, MappingObjective, MemoryEnergy, Noc, NocLevel, System,
+    Width,
 };
 
 /// The `system:` file of `system`, called `name`, below lines of comments. `reference` gives the name or
@@ -49,15 +50,19 @@ fn accelerator(it: &Accelerator, dataflow: &str) -> Map<String, Value> {
     add("pes", json!(it.pes));
     add("clock_mhz", json!(it.clock.as_mhz()));
     add("datapath", datapath(it));
-    add(
-        "energy",
-        json!({
-            "mac_nj": it.energy.mac_nj,
-            "scratchpad_per_mac": it.energy.scratchpad_per_mac,
-            "shared_memory_per_mac": it.energy.shared_memory_per_mac,
-            "dram_per_mac": it.energy.dram_per_mac,
-        }),
-    );
+    let EnergyTable { mac_nj, scratchpad_per_mac, shared_memory_per_mac, dram_per_mac } = it.energy;
+    let widths = &it.datapath.widths;
+    if it.energy != EnergyTable::from_byte_energy(&it.byte_energy, widths, &it.memory) {
+        add(
+            "maestro_energy",
+            json!({
+                "mac_nj": mac_nj,
+                "scratchpad_per_mac": scratchpad_per_mac,
+                "shared_memory_per_mac": shared_memory_per_mac,
+                "dram_per_mac": dram_per_mac,
+            }),
+        );
+    }
     add("energy_pj", byte_energy(it));
     noc(&it.noc, &mut add);
     let memory = &it.memory;

@@ -198,6 +198,13 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
         }
     }
 
+    /// The absence of all of `keys` is a problem, that of the first one.
+    pub(crate) fn require_any(&mut self, keys: &[&'static str]) {
+        if !keys.iter().any(|key| self.may_give(key)) {
+            self.missing.extend(keys.first());
+        }
+    }
+
     /// Adds the key to a schema, or reads its value if it is there.
     fn ask<R: Reader>(
         &mut self,

@@ -267,7 +267,8 @@ impl Reader<'_> {
         let is_drawn = plans.iter().any(|plan| plan.drawn().any());
         let warning = "one draw: winners differ between draws; `replications: 30` is the default";
         let warnings = (draws == 1 && is_drawn).then(|| warning.into());
-        let warnings = warnings.into_iter().chain(alone).collect();
+        let unused = cost_model.unused_keys(&self.catalog, &self.settings);
+        let warnings = warnings.into_iter().chain(alone).chain(unused).collect();
         let programs = programs::inputs_of(body.schedulers.iter().map(|it| &*it.value))?;
         Ok(PreparedSearch {
             name: body.name.clone(),

@@ -1,6 +1,6 @@
 //! Changes of the parameters of accelerators, to see what depends on them.
 
-use super::{Accelerator, ByteEnergy, MemoryEnergy, NocLevel, Width, Widths};
+use super::{Accelerator, ByteEnergy, EnergyTable, MemoryEnergy, NocLevel, Width, Widths};
 use crate::model::PerTensor;
 use crate::units::{Bytes, ClockRate};
 
@@ -161,6 +161,7 @@ impl AcceleratorChange {
         set(&mut widths.partial_sum, self.partial_sums);
         changed.noc.levels_mut().iter_mut().for_each(|level| self.noc.apply(level));
         self.energy.apply(&mut changed.byte_energy, &changed.datapath.widths);
+        self.energy.apply_to_table(&mut changed.energy, &changed.datapath.widths);
         changed
     }
 }
@@ -201,6 +202,25 @@ impl EnergyChange {
         if let Some(factor) = self.on_chip {
             scale(energy, widths, factor);
         }
+    }
+}
+
+impl EnergyChange {
+    /// Changes the energies that the table has, too.
+    fn apply_to_table(&self, table: &mut EnergyTable, widths: &Widths) {
+        let changes = [self.mac, self.scratchpad, self.shared_memory, self.dram];
+        if changes.iter().all(Option::is_none) && self.on_chip.is_none() {
+            return;
+        }
+        let word = widths.input.bytes_per_element();
+        let mut energies = table.picojoules();
+        for (at, (pj, change)) in energies.iter_mut().zip(changes).enumerate() {
+            let bytes = if at == 0 { 1.0 } else { word };
+            set(pj, change.map(|it| bytes * it.of(*pj / bytes)));
+        }
+        let [on_chip @ .., _] = &mut energies;
+        on_chip.iter_mut().for_each(|pj| *pj *= self.on_chip.unwrap_or(1.0));
+        *table = EnergyTable::from_picojoules(energies);
     }
 }
 
@@ -245,6 +265,26 @@ mod tests {
             let doubled = twice.of_memory(law);
             assert_eq!(doubled.of(4096.0, 512.0), 2.0 * law.of(4096.0, 512.0));
             assert_eq!(twice.of_memory(doubled).of(4096.0, 512.0), 4.0 * law.of(4096.0, 512.0));
+        }
+    }
+
+    #[test]
+    fn energies_of_the_table_change_as_those_of_bytes() {
+        let widths = Widths::of_bytes([2; 4]);
+        let mut table = EnergyTable::ARTIFACT;
+        EnergyChange::default().apply_to_table(&mut table, &widths);
+        assert_eq!(table, EnergyTable::ARTIFACT);
+        let change = EnergyChange {
+            mac: Some(Change::To(0.0)),
+            scratchpad: Some(Change::Times(2.0)),
+            dram: Some(Change::To(20.0)),
+            on_chip: Some(0.5),
+            ..EnergyChange::default()
+        };
+        change.apply_to_table(&mut table, &widths);
+        let pj = [0.0, 1.584, 8.64, 40.0];
+        for (found, expected) in table.picojoules().into_iter().zip(pj) {
+            assert!((found - expected).abs() < 1e-8, "{table:?}");
         }
     }
 

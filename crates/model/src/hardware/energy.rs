@@ -23,6 +23,40 @@ impl EnergyTable {
         shared_memory_per_mac: 6.0,
         dram_per_mac: 75.0,
     };
+
+    /// Least multiply-accumulate of a table that follows from other energies \[nJ\]: the others are multiples of it.
+    const LEAST_MAC_NJ: f64 = 1e-12;
+
+    /// The energies of `energy`, of an accelerator with these `widths` and this `memory`. An access is one of an input.
+    pub fn from_byte_energy(energy: &ByteEnergy, widths: &Widths, memory: &Memory) -> Self {
+        let word = widths.input.bytes_per_element();
+        Self::from_picojoules([
+            energy.mac_pj_of(widths),
+            word * energy.scratchpad_pj(memory),
+            word * energy.shared_memory_pj(memory),
+            word * energy.dram,
+        ])
+    }
+
+    /// A multiply-accumulate and an access to scratchpad, shared memory and DRAM \[pJ\].
+    pub(super) fn picojoules(&self) -> [f64; 4] {
+        let Self { mac_nj, scratchpad_per_mac, shared_memory_per_mac, dram_per_mac } = *self;
+        [1.0, scratchpad_per_mac, shared_memory_per_mac, dram_per_mac]
+            .map(|multiple| neat(multiple * mac_nj * 1e3))
+    }
+
+    /// The table of these [`Self::picojoules`].
+    pub(super) fn from_picojoules([mac, scratchpad, shared_memory, dram]: [f64; 4]) -> Self {
+        let mac_nj = neat(mac * 1e-3).max(Self::LEAST_MAC_NJ);
+        let [scratchpad_per_mac, shared_memory_per_mac, dram_per_mac] =
+            [scratchpad, shared_memory, dram].map(|pj| neat(pj * 1e-3 / mac_nj));
+        Self { mac_nj, scratchpad_per_mac, shared_memory_per_mac, dram_per_mac }
+    }
+}
+
+/// `value` without what rounding added behind its 13th digit.
+fn neat(value: f64) -> f64 {
+    format!("{value:.12e}").parse().unwrap_or(value)
 }
 
 /// Energy of a byte of an on-chip memory.
@@ -132,7 +166,35 @@ pub fn usual_cluster_pj() -> f64 {
     sram_pj_per_byte(USUAL_CLUSTER_BYTES)
 }
 
+/// Energies of a byte that an [`EnergyTable`] does not have, in multiples of a multiply-accumulate: a choice, with the
+/// ratios of the platform `headset` (7 nm, hw_configs/headset.yaml).
+const REGISTER_PER_MAC: f64 = 0.1;
+const NOC_PER_MAC: f64 = 2.0;
+const CLUSTER_PER_MAC: f64 = 9.4;
+
 impl ByteEnergy {
+    /// The energies of `table`, of an accelerator with these `widths`. An access of the table is one of an input.
+    /// What it does not have are multiples of a multiply-accumulate: 0.1 for a byte of a register, 2 for one that the
+    /// network moves or a neighbour forwards, 9.4 for one of the buffer of a cluster, which is between those of
+    /// scratchpad and shared memory.
+    pub fn from_table(table: &EnergyTable, widths: &Widths) -> Self {
+        let word = widths.input.bytes_per_element();
+        let [mac, memories @ ..] = table.picojoules();
+        let [scratchpad, shared_memory, dram] = memories.map(|pj| neat(pj / word));
+        let (low, high) = (scratchpad.min(shared_memory), scratchpad.max(shared_memory));
+        Self {
+            mac: Some(mac),
+            register: neat(REGISTER_PER_MAC * mac),
+            scratchpad: MemoryEnergy::PerByte(scratchpad),
+            cluster: MemoryEnergy::PerByte(neat(CLUSTER_PER_MAC * mac).clamp(low, high)),
+            shared_memory: MemoryEnergy::PerByte(shared_memory),
+            noc: neat(NOC_PER_MAC * mac),
+            forward: neat(NOC_PER_MAC * mac),
+            dram,
+            ..Self::default()
+        }
+    }
+
     /// Energy of a multiply-accumulate of operands of these widths \[pJ\].
     pub(crate) fn mac_pj_of(&self, widths: &Widths) -> f64 {
         self.mac.unwrap_or_else(|| Self::mac_pj(widths))

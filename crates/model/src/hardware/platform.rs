@@ -25,8 +25,8 @@ pub struct Platform {
     pub datapath: Datapath,
     /// Path on which outputs leave.
     pub write_back: WriteBack,
-    /// Energy per event.
-    pub energy: EnergyTable,
+    /// Energy per event, for cost models that count accesses; `None`: that of `byte_energy`.
+    pub energy: Option<EnergyTable>,
     /// Energy per multiply-accumulate and byte.
     pub byte_energy: ByteEnergy,
     /// Bandwidths and memories.
@@ -118,7 +118,7 @@ impl Platform {
     pub fn new(
         name: impl Into<Box<str>>,
         clock: ClockRate,
-        energy: EnergyTable,
+        energy: impl Into<Option<EnergyTable>>,
         resources: Resources,
     ) -> Self {
         Self {
@@ -126,7 +126,7 @@ impl Platform {
             clock,
             datapath: Datapath::default(),
             write_back: WriteBack::default(),
-            energy,
+            energy: energy.into(),
             byte_energy: ByteEnergy::default(),
             resources,
             technology: None,
@@ -194,7 +194,10 @@ impl Instance {
             memory: self.memory.clone(),
             datapath: platform.datapath,
             write_back: platform.write_back,
-            energy: platform.energy,
+            energy: platform.energy.unwrap_or_else(|| {
+                let widths = &platform.datapath.widths;
+                EnergyTable::from_byte_energy(&platform.byte_energy, widths, &self.memory)
+            }),
             byte_energy: platform.byte_energy,
         }
     }

@@ -354,7 +354,8 @@ fn device_columns(runs: &Runs) -> Vec<[String; 5]> {
     let text = std::fs::read_to_string(folder.path().join("scores.csv")).unwrap();
     let mut rows = text.lines().map(|line| line.split(',').map(String::from).collect::<Vec<_>>());
     let header = rows.next().unwrap();
-    let names = ["area_mm2", "idle_pes", "leakage_mw", "idle_leakage_mj", "power_mw"];
+    let names =
+        ["area_mm2", "idle_pes", "leakage_mw", "idle_leakage_mj", "power_without_leakage_mw"];
     let places = names.map(|name| header.iter().position(|it| it == name).unwrap());
     rows.map(|row| places.map(|at| row[at].clone())).collect()
 }
@@ -378,13 +379,13 @@ fn runs_have_area_leakage_and_power_beside_their_scores() {
     let idle = metrics.utilisation.iter().map(|busy| (1.0 - busy) * metrics.span_ms);
     let idle: f64 = leakage.zip(idle).map(|(mw, ms)| mw * ms / 1e3).sum();
     assert!((device.idle_leakage_mj.unwrap() / idle - 1.0).abs() < 1e-12);
-    assert_eq!(device.power_mw, metrics.power_mw);
+    assert_eq!(device.power_without_leakage_mw, metrics.power_without_leakage_mw);
     let row = [
         device.area_mm2.unwrap().to_string(),
         "0".into(),
         device.leakage_mw.unwrap().to_string(),
         device.idle_leakage_mj.unwrap().to_string(),
-        device.power_mw.to_string(),
+        device.power_without_leakage_mw.to_string(),
     ];
     assert_eq!(device_columns(&runs), std::slice::from_ref(&row));
     // Another technology changes nothing but the area and the leakage.

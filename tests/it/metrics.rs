@@ -72,7 +72,7 @@ fn a_run_without_misses_by_hand() {
     close(run.antt.expect("it ran"), (1.0 + 7.0 / 3.0) / 2.0);
     close(run.stp, 1.0 + 3.0 / 7.0);
     assert_eq!(run.energy_per_frame_mj, Some(1.0));
-    close(run.power_mw, 20.0);
+    close(run.power_without_leakage_mw, 20.0);
     close(run.uxcost, 2.0 / 3.0);
 }
 
@@ -108,7 +108,7 @@ fn aborted_runs_are_busy_and_cost_energy() {
     close(model.energy.get(), 4.0);
     close(metrics.run.utilisation[0], 1.0);
     assert_eq!((metrics.run.antt, metrics.run.stp, metrics.run.fairness), (None, 0.0, None));
-    close(metrics.run.power_mw, 4.0 / 0.06);
+    close(metrics.run.power_without_leakage_mw, 4.0 / 0.06);
 }
 
 /// B at 30 FPS after A at 60 FPS: frame 1 of B, which starts at 33.3 ms, needs frame 2 of A. On its

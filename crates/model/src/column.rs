@@ -161,10 +161,12 @@ const fn key(old: &'static str, new: &'static str) -> Renamed {
 }
 
 /// Names of columns that changed.
-pub const RENAMED: [Renamed; 10] = [
+pub const RENAMED: [Renamed; 5] = [
     Renamed { kind: "column", old: "released", new: "requests" },
     Renamed { kind: "column", old: "deadline_misses", new: "late" },
     Renamed { kind: "column", old: "pieces", new: "segments" },
+    Renamed { kind: "column", old: "power_mw", new: "power_without_leakage_mw" },
+    Renamed { kind: "column", old: "peak_mw", new: "supply_bound_mw" },
     RENAMED_KEYS[0],
     RENAMED_KEYS[1],
     RENAMED_KEYS[2],

@@ -19,7 +19,7 @@ type Column = (&'static str, &'static str, fn(&Row<'_>) -> Quantity);
 
 /// Columns: technology; system and accelerator, or `all` for the sum over the accelerators with what is fixed; sizes, of
 /// cluster buffers one for each level, outermost first; terms of the area, that of the cluster buffers also by
-/// level; leakage and peak power.
+/// level; leakage, and the power that a supply has to deliver at most.
 const COLUMNS: [Column; 18] = [
     ("technology", "", |it| text(it.technology.name())),
     ("system", "system", |it| text(&it.system)),
@@ -40,7 +40,7 @@ const COLUMNS: [Column; 18] = [
     ("network_mm2", "NoC", |it| it.term(|area| area.network)),
     ("area_mm2", "mm2", |it| Quantity::Real(it.area_mm2)),
     ("leakage_mw", "leakage mW", |it| it.leakage_mw.map_or(text(""), Quantity::Real)),
-    ("peak_mw", "peak mW", |it| Quantity::Real(it.peak_mw)),
+    ("supply_bound_mw", "supply bound mW", |it| Quantity::Real(it.supply_bound_mw)),
 ];
 
 /// Names of the columns.
@@ -108,7 +108,7 @@ impl AreaReport {
             };
         }
         let (table, lines) = (columns.of(&self.rows).text(style), self.lines.concat());
-        [&table, PEAK, &lines, &self.large_terms, "\n", &self.totals(style)].concat()
+        [&table, SUPPLY_BOUND, &lines, &self.large_terms, "\n", &self.totals(style)].concat()
     }
 
     fn totals(&self, style: Style) -> String {
@@ -144,8 +144,9 @@ impl AreaReport {
     }
 }
 
-/// Line on the peak power.
-const PEAK: &str = "peak: every PE, port and memory busy in every cycle, DRAM included\n";
+/// Line on the power that bounds what a supply has to deliver.
+const SUPPLY_BOUND: &str = "supply bound: every PE, port and memory busy in every cycle, DRAM included; no run takes it \
+                            (mW of `xrsim run`: the mean)\n";
 
 /// Line on a technology and its uncertainty.
 fn in_words(technology: &Arc<Technology>) -> String {
@@ -185,7 +186,7 @@ struct Row<'a> {
     areas: Vec<AcceleratorArea>,
     area_mm2: f64,
     leakage_mw: Option<f64>,
-    peak_mw: f64,
+    supply_bound_mw: f64,
 }
 
 /// A row of every accelerator, and one of the system if it has several or if an area is fixed.
@@ -211,7 +212,7 @@ impl<'a> Row<'a> {
             area_mm2: area.total(),
             areas: vec![area],
             leakage_mw: technology.leakage_mw(accelerator),
-            peak_mw: PeakPower::compute(accelerator).total(),
+            supply_bound_mw: PeakPower::compute(accelerator).total(),
         }
     }
 
@@ -229,7 +230,7 @@ impl<'a> Row<'a> {
             area_mm2: areas.total(),
             areas: areas.accelerators,
             leakage_mw: technology.system_leakage_mw(system),
-            peak_mw: accelerators.iter().map(|it| PeakPower::compute(it).total()).sum(),
+            supply_bound_mw: accelerators.iter().map(|it| PeakPower::compute(it).total()).sum(),
         }
     }
 

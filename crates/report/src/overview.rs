@@ -30,7 +30,7 @@ const LEGEND: &str = "\
     alike: number of systems whose mean score is at most 0.01 below the best, and of all\n\
     most lost: model and cause that take the most of the 1 that a scenario can score\n\
     busiest: model with the largest share of busy time; limited by: what bounds most of its layers' time\n\
-    mJ: energy for each executed frame; mm2: area of the best system, +-30 %";
+    mJ: energy for each executed frame; mW: energy over the time, without leakage; mm2: area of the best system, +-30 %";
 
 const OPEN: &str = "?: not told apart by the draws (paired differences, t-test at 5 %, Holm)\n";
 
@@ -102,6 +102,7 @@ fn columns<'c>(
             or_dash(limit, |it| format!("{} {}", it.resource, percent(it.share)))
         })
         .number("mJ", Row::energy_per_frame)
+        .number("mW", Row::power)
         .number("mm2", Row::area)
 }
 
@@ -206,6 +207,14 @@ impl<'a> Row<'a> {
     fn area(&self) -> String {
         let area = self.best.iter().find_map(|row| row.area_mm2);
         or_dash(area, |area| format!("{area:.0}"))
+    }
+
+    /// Mean power of the best system without leakage \[mW\], over all its runs.
+    fn power(&self) -> String {
+        let rows = self.best.iter().filter(|row| !row.is_infeasible());
+        let powers: Vec<f64> = rows.map(|row| row.power_without_leakage_mw()).collect();
+        let mean = powers.iter().sum::<f64>() / powers.len() as f64;
+        or_dash((!powers.is_empty()).then_some(mean), |mw| format!("{mw:.0}"))
     }
 
     /// Energy of the best system for each executed frame \[mJ\], over all its runs.

@@ -43,7 +43,12 @@ pub fn detail(rows: &[ScoreRow], seed: u64, style: Style) -> String {
             });
         }
     }
-    columns.of(rows).text(style) + &uncertainty(rows, seed)
+    let columns = columns.number("mean mW", |it| match it.is_infeasible() {
+        true => "-".into(),
+        false => format!("{:.0}", it.power_without_leakage_mw()),
+    });
+    let power = "mean mW: energy over the time, without leakage\n";
+    [&columns.of(rows).text(style), power, &uncertainty(rows, seed)].concat()
 }
 
 fn mean_cell(row: &ScoreRow, at: usize, column: &Column<Score>, style: Style) -> String {

@@ -2,6 +2,7 @@
 
 use xrsim_model::hardware::technology::{AreaTerm, SystemArea};
 use xrsim_sim::load::Drawn;
+use xrsim_sim::metrics::power_without_leakage_mw;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::score::Score;
 use xrsim_sim::sweep::RunResult;
@@ -24,6 +25,8 @@ pub struct ScoreRow {
     pub large_term: Option<(AreaTerm, f64)>,
     /// Random parts of the run.
     pub drawn: Drawn,
+    /// Sum over the replications of the mean power without leakage \[mW\].
+    power_mw: f64,
     /// Sums over the replications, in the order of [`Score::columns`].
     sums: Vec<f64>,
     /// Score of every replication, in their order; `None` where it failed.
@@ -63,6 +66,11 @@ impl ScoreRow {
         at.map_or(0.0, |at| self.mean_at(at))
     }
 
+    /// Mean over the replications of the mean power without leakage \[mW\].
+    pub fn power_without_leakage_mw(&self) -> f64 {
+        self.power_mw / self.draws.iter().flatten().count().max(1) as f64
+    }
+
     fn new(plan: &Plan, label: &RunLabel<'_>) -> Self {
         let area = plan.system.technology().map(|it| it.system_area(&plan.system));
         Self {
@@ -72,6 +80,7 @@ impl ScoreRow {
             area_mm2: area.as_ref().map(SystemArea::total),
             large_term: area.as_ref().and_then(SystemArea::large_term),
             drawn: plan.drawn(),
+            power_mw: 0.0,
             sums: Score::columns().map(|_| 0.0).collect(),
             draws: Vec::new(),
             models: ModelParts::new(plan),
@@ -99,6 +108,7 @@ impl ScoreRows {
         for (sum, column) in row.sums.iter_mut().zip(Score::columns()) {
             *sum += column.of(total).unwrap_or(0.0);
         }
+        row.power_mw += power_without_leakage_mw(&result.trace);
         row.models.add(plan, result);
     }
 

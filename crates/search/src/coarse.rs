@@ -289,7 +289,7 @@ fn grid(mut latencies: Vec<SimSpan>) -> Vec<SimSpan> {
 
 /// Whether two types differ in their parts of memory and DRAM bandwidth only.
 fn are_neighbours(a: &AcceleratorType, b: &AcceleratorType) -> bool {
-    let key = |it: &AcceleratorType| (it.chip, it.dataflow, it.pes, it.parts[0]);
+    let key = |it: &AcceleratorType| (it.chip, it.dataflow, it.pes, it.of, it.parts[0]);
     key(a) == key(b) && a.parts[1].is_some()
 }
 

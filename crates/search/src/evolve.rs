@@ -147,6 +147,7 @@ impl Search<'_> {
     /// must be used, one is exchanged for another that uses the rest. `None` if that fails.
     fn repaired(&self, mut members: Vec<u32>, random: &mut ChaCha8Rng) -> Option<Vec<u32>> {
         members.sort_unstable();
+        let members = self.space.in_one_system(&members);
         let mut kept: Vec<u32> = Vec::new();
         let mut used = Used::default();
         for member in members {

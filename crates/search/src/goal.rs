@@ -3,6 +3,7 @@
 use std::fmt;
 
 use xrsim_model::column::Better;
+use xrsim_model::renamed::Renamed;
 use xrsim_sim::score::Score;
 use xrsim_sim::sweep::comparison::Sample;
 
@@ -46,7 +47,7 @@ pub enum Quantity {
 impl Quantity {
     /// Quantities that are not sampled, with their names and units.
     const OTHERS: [(Self, &'static str, &'static str); 5] = [
-        (Self::Power, "power_mw", "mW"),
+        (Self::Power, "power_with_leakage_mw", "mW"),
         (Self::Area, "area_mm2", "mm2"),
         (Self::Pes, "pes", ""),
         (Self::Accelerators, "accelerators", ""),
@@ -63,6 +64,10 @@ impl Quantity {
         let others = Self::OTHERS.into_iter().map(|(quantity, ..)| quantity);
         (0..N_SAMPLED).map(Self::Sampled).chain(others)
     }
+
+    /// Names of quantities that changed.
+    pub const RENAMED: [Renamed; 1] =
+        [Renamed { kind: "quantity", old: "power_mw", new: "power_with_leakage_mw" }];
 
     /// The quantity called `name`.
     pub fn find(name: &str) -> Option<Self> {

@@ -40,6 +40,9 @@ fn dataflows(catalog: &mut Catalog) -> Vec<Arc<Dataflow>> {
     ["WS", "OS", "RS"].map(|name| catalog.dataflow(name).expect("it is there")).to_vec()
 }
 
+/// PEs of a step of the searches in budgets.
+const BUDGET_STEP: u32 = 256;
+
 impl Case {
     fn new(seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -94,6 +97,48 @@ impl Case {
         let areas = TypeAreas::new(area, vec![0.5; space.types().len()], 0.0);
         let draws = random.random_range(1..=6);
         Self { space, plans, schedulers, question, draws, areas }
+    }
+
+    /// A search for the best score, the least area or the least power in a budget of `pes` PEs, not all of which need be
+    /// used.
+    fn of_budget(seed: u64, pes: u32) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut catalog = Catalog::new();
+        let platform = ["paper", "headset"][random.random_range(0..2usize)];
+        let mut chip = Chip::new(catalog.platform(platform).expect("it is there"));
+        chip.mapping =
+            MappingSettings { flexibility: Some(Flexibility::None), ..MappingSettings::default() };
+        let mut settings = SpaceSettings::new(chip, dataflows(&mut catalog));
+        settings.accelerators = 1..=random.random_range(1..=3);
+        settings.accelerators =
+            random.random_range(1..=*settings.accelerators.end())..=*settings.accelerators.end();
+        (settings.step, settings.pes) = (BUDGET_STEP, pes);
+        if random.random_range(0..3) == 0 {
+            settings.parts[random.random_range(0..3usize)] = Parts::Fractions(
+                [1, 2, 4].into_iter().filter_map(|it| Fraction::new(it, 4)).collect(),
+            );
+        }
+        let space = Space::new(&settings).expect("it has systems");
+        let name = SCENARIOS[random.random_range(0..SCENARIOS.len())];
+        let scenario = catalog.scenario(name, Edition::Reference).expect("it is there");
+        let system = space.system(&[0]).expect("it can be built");
+        let plans = vec![Plan::new(scenario, system)];
+        let find = |name| Quantity::find(name).expect("it is there");
+        let objective = [Quantity::score(), Quantity::Area, find("power_with_leakage_mw")]
+            [random.random_range(0..3usize)];
+        let mut question = Question::new("q", vec![objective], &[1.0]);
+        if objective != Quantity::score() {
+            let quantity = find("miss_ratio");
+            let limit = [0.1, 0.4, 0.8][random.random_range(0..3usize)];
+            question.constraints.push(Constraint { quantity, is_most: true, limit });
+        }
+        let mib = |index| space.accelerator(index).memory.shared.get() as f64 / f64::from(1 << 20);
+        let area = (0..space.types().len())
+            .map(|index| f64::from(space.types()[index].pes) / 1024.0 + mib(index))
+            .collect();
+        let areas = TypeAreas::new(area, vec![0.5; space.types().len()], 0.0);
+        let schedulers = vec![Policy::parse("latency-greedy").expect("it is there")];
+        Self { space, plans, schedulers, question, draws: 2, areas }
     }
 
     fn answer(&self, method: Method) -> Answer {
@@ -154,6 +199,64 @@ fn bounds_find_what_everything_simulated_finds() {
             assert!(certificate >= best.goods[0], "{seed}: {certificate} {:?}", best.goods);
         }
     }
+}
+
+/// A larger budget is never worse: a dozen random searches, or as many as `XRSIM_CASES` says.
+#[test]
+fn more_budget_is_never_worse() {
+    let cases = std::env::var("XRSIM_CASES").ok().and_then(|it| it.parse().ok()).unwrap_or(12);
+    let (mut compared, mut better) = (0, 0);
+    for seed in 0..cases {
+        let mut random = ChaCha8Rng::seed_from_u64(1_000_000 + seed);
+        // Three accelerators of the smallest dataflow fit into three steps.
+        let small = BUDGET_STEP * random.random_range(3..=8);
+        let large = small + BUDGET_STEP * random.random_range(1..=8);
+        let best = |pes| Case::of_budget(seed, pes).answer(Method::Bound).best().cloned();
+        let Some(of_small) = best(small) else { continue };
+        let of_large = best(large).expect("what the small budget can pay, the large one can, too");
+        // Goods are larger if better.
+        assert!(
+            of_large.goods[0] >= of_small.goods[0],
+            "{seed}, {small} and {large} PEs: {:?} {:?}",
+            of_small.goods,
+            of_large.goods
+        );
+        compared += 1;
+        better += u64::from(of_large.goods[0] > of_small.goods[0]);
+    }
+    println!("{compared} of {cases} compared, {better} with a better system in the larger budget");
+    assert!(compared * 3 >= cases, "{compared} of {cases}");
+}
+
+/// A single accelerator has all of what is divided as the PEs, and several divide all but what is beyond the next power
+/// of two.
+#[test]
+fn unused_pes_of_a_budget_take_nothing_away() {
+    let mut catalog = Catalog::new();
+    let chip = Chip::new(catalog.platform("paper").expect("it is there"));
+    let mut settings = SpaceSettings::new(chip, dataflows(&mut catalog));
+    (settings.step, settings.accelerators) = (256, 1..=2);
+    let parts = |pes| {
+        let mut settings = settings.clone();
+        settings.pes = pes;
+        let space = Space::new(&settings).expect("it has systems");
+        let mut found = std::collections::BTreeMap::new();
+        space.visit(&mut |members| {
+            let all = members.iter().map(|&it| space.accelerator(it as usize));
+            let parts: Vec<_> =
+                all.map(|it| (it.memory.dram_bandwidth, it.memory.shared)).collect();
+            found.insert(space.name(members), parts);
+            true
+        });
+        found
+    };
+    let [small, large] = [1024, 4096].map(parts);
+    assert!(small.iter().all(|(name, parts)| large.get(name) == Some(parts)));
+    let dram = |name: &str| large[name].iter().map(|it| it.0).collect::<Vec<_>>();
+    assert_eq!(dram("WS@768"), [128]);
+    assert_eq!(dram("WS@256 + WS@256"), [64, 64]);
+    assert_eq!(dram("WS@256 + WS@512"), [32, 64]);
+    assert_eq!(dram("WS@1024 + WS@3072"), [32, 96]);
 }
 
 /// Runs of earlier questions change nothing.

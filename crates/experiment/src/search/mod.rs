@@ -14,6 +14,7 @@ use xrsim_model::column::Better;
 use xrsim_model::cost::loop_nest::Family;
 use xrsim_model::hardware::{Accelerator, Technology};
 use xrsim_model::model::Network;
+use xrsim_model::renamed;
 use xrsim_model::scenario::Scenario;
 use xrsim_model::sequence::distinct_by;
 use xrsim_model::statistics;
@@ -54,7 +55,8 @@ fn direction(quantity: Quantity) -> &'static str {
 /// Key of the direction in which the quantity called `name` is better; that of a score for an unknown name, which
 /// is refused when the objective is read.
 pub fn direction_of(name: &str) -> &'static str {
-    Quantity::find(name).map_or(MAXIMISE, direction)
+    let (current, _) = renamed::current(&Quantity::RENAMED, name);
+    Quantity::find(current).map_or(MAXIMISE, direction)
 }
 
 /// A search, read and checked.
@@ -357,7 +359,9 @@ impl Reader<'_> {
 
     /// The quantity called `name`.
     fn quantity(&mut self, name: &Text) -> Option<Quantity> {
-        let found = Quantity::find(&name.value);
+        let (current, renamed) = renamed::current(&Quantity::RENAMED, &name.value);
+        renamed.into_iter().for_each(|it| self.catalog.note(it));
+        let found = Quantity::find(current);
         if found.is_none() {
             let known = Quantity::all().map(Quantity::name);
             self.problems.push(unknown_name("quantity", name, known));

@@ -226,7 +226,7 @@ impl Reader<'_> {
             self.problem_with_help(&key.span, message, help);
             return;
         };
-        let bounding = ["area_mm2", "power_mw"];
+        let bounding = ["area_mm2", "power_with_leakage_mw", "power_mw"];
         let body = self.body();
         let limits = body.constraints.iter().map(|(name, ..)| name);
         let objectives = body.objective.iter().flat_map(|it| it.value.quantities.iter());

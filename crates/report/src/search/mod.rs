@@ -359,12 +359,21 @@ fn units(space: &Space, best: Option<&[u32]>) -> Option<String> {
         });
     }
     let types = space.types();
-    let used: u32 = best?.iter().map(|&it| types[it as usize].pes).sum();
-    (used < budget).then(|| {
-        format!(
-            "the best has {used} of {budget} PEs, and as large a part of what is divided as the PEs"
-        )
-    })
+    let members = best?;
+    let used: u32 = members.iter().map(|&it| types[it as usize].pes).sum();
+    let first = &types[*members.first()? as usize];
+    let is_divided = first.parts.iter().any(Option::is_none);
+    let parts = match (members.len(), is_divided) {
+        (_, false) => "",
+        (1, true) => ", and the whole of what is divided as the PEs",
+        (_, true) => {
+            return Some(format!(
+                "the best has {used} of {budget} PEs; what is divided as the PEs is for {} PEs",
+                first.of
+            ));
+        }
+    };
+    (used < budget).then(|| format!("the best has {used} of {budget} PEs{parts}"))
 }
 
 /// A table of several answers: a row a question.

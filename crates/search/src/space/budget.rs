@@ -53,7 +53,9 @@ impl Chip {
 /// Parts of a resource that an accelerator may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parts {
-    /// As large a part as its PEs are of all PEs of the budget.
+    /// As large a part as its PEs are of all PEs, where systems use the whole budget. Otherwise a single accelerator has
+    /// the whole, and several have parts as their PEs are of the least power of two of steps that all of them need:
+    /// what a budget leaves unused takes nothing away.
     AsPes,
     /// One of these fractions, whatever its PEs. Those of a system add up to at most 1.
     Fractions(Vec<Fraction>),
@@ -183,6 +185,8 @@ pub struct AcceleratorType {
     pub dataflow: u16,
     /// Number of PEs.
     pub pes: u32,
+    /// PEs that have the whole of what is divided as the PEs.
+    pub of: u32,
     /// Parts of the network, the shared memory and the DRAM bandwidth; `None` is as its PEs.
     pub parts: [Option<Fraction>; 3],
 }

@@ -100,6 +100,7 @@ impl Space {
                 chip: 0,
                 dataflow: 0,
                 pes: accelerator.pes,
+                of: u32::MAX,
                 parts: [None; 3],
             }));
         }
@@ -146,7 +147,8 @@ impl Space {
     fn add_types(&mut self, parts: &[Parts; 3]) -> Result<(), SpaceError> {
         let options = parts.each_ref().map(options);
         let n_parts = options.iter().map(|it| it.len() as u64).product::<u64>();
-        let per_dataflow = u64::from(self.pes / self.step) * n_parts;
+        let n_wholes = u64::from(self.pes.ilog2()) + 1;
+        let per_dataflow = u64::from(self.pes / self.step) * n_parts * n_wholes;
         let all = per_dataflow * (self.dataflows.len() * self.chips.len()) as u64;
         if all > 64 * Self::MAX_TYPES as u64 {
             return Err(SpaceError::TooManyTypes { types: all });
@@ -160,14 +162,17 @@ impl Space {
                 if u64::from(pes) < unit || (is_independent && keeps_clusters && wasteful) {
                     continue;
                 }
-                for &noc in &options[0] {
-                    for &shared in &options[1] {
-                        self.types.extend(options[2].iter().map(|&dram| AcceleratorType {
-                            chip: chip as u16,
-                            dataflow: dataflow as u16,
-                            pes,
-                            parts: [noc, shared, dram],
-                        }));
+                for of in self.wholes(pes) {
+                    for &noc in &options[0] {
+                        for &shared in &options[1] {
+                            self.types.extend(options[2].iter().map(|&dram| AcceleratorType {
+                                chip: chip as u16,
+                                dataflow: dataflow as u16,
+                                pes,
+                                of,
+                                parts: [noc, shared, dram],
+                            }));
+                        }
                     }
                 }
             }
@@ -176,6 +181,37 @@ impl Space {
             n if n > Self::MAX_TYPES => Err(SpaceError::TooManyTypes { types: n as u64 }),
             _ => Ok(()),
         }
+    }
+
+    /// PEs that may have the whole of what is divided as the PEs, for an accelerator with this many.
+    fn wholes(&self, pes: u32) -> Vec<u32> {
+        if !self.divides_by_use() {
+            return vec![self.pes];
+        }
+        let mut wholes: Vec<u32> = Vec::new();
+        if *self.accelerators.start() == 1 {
+            wholes.push(pes);
+        }
+        // Another accelerator needs a step at least.
+        let least = pes.saturating_add(self.step);
+        if *self.accelerators.end() > 1 && least <= self.pes {
+            let (first, last) = (self.whole_of(least), self.whole_of(self.pes));
+            let next = |it: &u32| it.checked_mul(2).filter(|it| *it <= last);
+            wholes.extend(std::iter::successors(Some(first), next));
+        }
+        wholes
+    }
+
+    /// PEs that have the whole of what is divided as the PEs, in a system of several accelerators with `pes`: the least
+    /// power of two of steps. It does not depend on the budget, so that a larger one is never worse.
+    pub(super) fn whole_of(&self, pes: u32) -> u32 {
+        let steps = pes.div_ceil(self.step).next_power_of_two();
+        steps.saturating_mul(self.step)
+    }
+
+    /// Whether something is divided as the PEs of a system that need not use the whole budget.
+    pub(super) fn divides_by_use(&self) -> bool {
+        self.listed.is_empty() && !self.is_exact && self.units.contains(&0)
     }
 
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
@@ -195,7 +231,7 @@ impl Space {
         SpaceError::Empty { step: self.step, pes: self.pes, needs: needs.join(", ") }
     }
 
-    /// Accelerator types, in the order of chips, dataflows, PEs and parts.
+    /// Accelerator types, in the order of chips, dataflows, PEs, wholes and parts.
     pub fn types(&self) -> &[AcceleratorType] {
         &self.types
     }
@@ -227,7 +263,7 @@ impl Space {
         let dataflow = &self.dataflows[usize::from(it.dataflow)];
         let of = |resource: usize, whole: u64| match it.parts[resource] {
             Some(fraction) => fraction.of(whole),
-            None => part(whole, it.pes, self.pes),
+            None => part(whole, it.pes, it.of),
         };
         let (noc, memory) = (&budget.noc, &budget.memory);
         let mut memory = memory.clone();

@@ -1,5 +1,7 @@
 //! The systems of a space: counted, listed and visited in order.
 
+use std::collections::BTreeSet;
+
 use super::{AcceleratorType, Space, SpaceError};
 
 impl Space {
@@ -65,11 +67,12 @@ impl Space {
     fn count_partitions(&self) -> u64 {
         let (most, units) = (*self.accelerators.end(), (self.pes / self.step) as usize);
         let mut total = 0u64;
-        for chip in 0..self.chips.len() {
+        let wholes: BTreeSet<_> = self.types.iter().map(|it| (it.chip, it.of)).collect();
+        for whole in wholes {
             // Multisets of `k` types with `u` units of PEs, at [k][u].
             let mut ways = vec![vec![0u64; units + 1]; most + 1];
             ways[0][0] = 1;
-            for it in self.types.iter().filter(|it| usize::from(it.chip) == chip) {
+            for it in self.types.iter().filter(|it| (it.chip, it.of) == whole) {
                 let size = (it.pes / self.step) as usize;
                 for k in 1..=most {
                     for u in size..=units {
@@ -77,9 +80,13 @@ impl Space {
                     }
                 }
             }
-            for row in &ways[*self.accelerators.start()..] {
-                let fitting = if self.is_exact { &row[units..] } else { &row[..] };
-                total = fitting.iter().fold(total, |sum, &n| sum.saturating_add(n));
+            for n in self.accelerators.clone() {
+                let is_one = |u: usize| {
+                    let pes = u as u32 * self.step;
+                    self.is_complete(Used { pes, of: whole.1, n: n as u32, parts: self.units })
+                };
+                let fitting = ways[n].iter().enumerate().filter(|(u, _)| is_one(*u));
+                total = fitting.fold(total, |sum, (_, n)| sum.saturating_add(*n));
             }
         }
         total.min(Self::UNCOUNTED)
@@ -89,7 +96,7 @@ impl Space {
     /// systems were tried. Returns whether all were visited.
     pub(crate) fn visit(&self, visit: &mut impl FnMut(&[u32]) -> bool) -> bool {
         let mut members = Vec::with_capacity(*self.accelerators.end());
-        let used = Used { pes: 0, parts: [0; 3] };
+        let used = Used::default();
         let mut left = MAX_WORK;
         self.extend(&mut members, 0, used, &mut left, visit)
     }
@@ -138,7 +145,8 @@ impl Space {
     fn last_types(&self, members: &[u32], used: Used) -> Option<&[u32]> {
         let first = *members.first()?;
         let is_last = self.is_exact && members.len() + 1 == *self.accelerators.end();
-        let mut left = Used { pes: self.pes.checked_sub(used.pes)?, parts: self.units };
+        let pes = self.pes.checked_sub(used.pes)?;
+        let mut left = Used { pes, of: used.of, n: 1, parts: self.units };
         for (left, used) in left.parts.iter_mut().zip(used.parts) {
             *left = left.checked_sub(used)?;
         }
@@ -152,17 +160,21 @@ impl Space {
         for ((part, fraction), units) in parts.iter_mut().zip(it.parts).zip(self.units) {
             *part = fraction.map_or(0, |fraction| fraction.units(units));
         }
-        Used { pes: it.pes, parts }
+        Used { pes: it.pes, of: it.of, n: 1, parts }
     }
 
     /// What is used of the budget with one more accelerator; `None` if that is too much.
     pub(crate) fn with(&self, members: &[u32], used: Used, index: usize) -> Option<Used> {
         let it = &self.types[index];
-        let is_elsewhere = |&first: &u32| self.types[first as usize].chip != it.chip;
+        let is_elsewhere = |&first: &u32| {
+            let first = &self.types[first as usize];
+            (first.chip, first.of) != (it.chip, it.of)
+        };
         if members.first().is_some_and(is_elsewhere) {
             return None;
         }
-        let pes = used.pes.checked_add(it.pes).filter(|&pes| pes <= self.pes)?;
+        let most = self.pes.min(it.of);
+        let pes = used.pes.checked_add(it.pes).filter(|&pes| pes <= most)?;
         let mut parts = used.parts;
         for (resource, units) in self.units.into_iter().enumerate() {
             if let Some(fraction) = it.parts[resource] {
@@ -172,12 +184,46 @@ impl Space {
                 }
             }
         }
-        Some(Used { pes, parts })
+        Some(Used { pes, of: it.of, n: used.n + 1, parts })
     }
 
     /// Whether a system that uses this much of the budget is one of the space.
     pub(crate) fn is_complete(&self, used: Used) -> bool {
-        used.pes > 0 && (!self.is_exact || (used.pes == self.pes && used.parts == self.units))
+        if used.pes == 0 || used.pes > self.pes {
+            return false;
+        }
+        if self.is_exact {
+            return used.pes == self.pes && used.parts == self.units;
+        }
+        !self.divides_by_use()
+            || used.pes == used.of
+            || (used.n > 1 && self.whole_of(used.pes) == used.of)
+    }
+
+    /// Types as these, as many as the budget can pay, whose parts that are as the PEs are those in one system.
+    pub(crate) fn in_one_system(&self, members: &[u32]) -> Vec<u32> {
+        let mut kept: Vec<u32> = Vec::new();
+        let mut pes = 0u32;
+        for &member in members {
+            let it = &self.types[member as usize];
+            let fits = pes.saturating_add(it.pes) <= self.pes;
+            let is_here = |&first: &u32| self.types[first as usize].chip == it.chip;
+            if fits && kept.first().is_none_or(is_here) {
+                kept.push(member);
+                pes += it.pes;
+            }
+        }
+        if self.divides_by_use() {
+            let of = if kept.len() == 1 { pes } else { self.whole_of(pes) };
+            for member in &mut kept {
+                let wanted = AcceleratorType { of, ..self.types[*member as usize] };
+                let key = |it: &AcceleratorType| (it.chip, it.dataflow, it.pes, it.of, it.parts);
+                let found = self.types.binary_search_by_key(&key(&wanted), key);
+                *member = found.map_or(*member, |index| index as u32);
+            }
+        }
+        kept.sort_unstable();
+        kept
     }
 }
 
@@ -188,6 +234,10 @@ const MAX_WORK: usize = 300_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Used {
     pub(crate) pes: u32,
+    /// PEs that have the whole of what is divided as the PEs.
+    of: u32,
+    /// Number of accelerators.
+    n: u32,
     pub(super) parts: [u32; 3],
 }
 

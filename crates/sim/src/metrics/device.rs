@@ -5,7 +5,7 @@ use xrsim_model::hardware::{System, Technology};
 use xrsim_model::trace::Trace;
 use xrsim_model::units::Millijoules;
 
-use super::run::{busy_ms, last_instant, power_mw};
+use super::run::{busy_ms, last_instant, power_without_leakage_mw};
 
 /// Metrics of the hardware of a run. No score counts any of them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -19,8 +19,8 @@ pub struct DeviceMetrics {
     pub leakage_mw: Option<f64>,
     /// Leakage of accelerators over the time in which they idle \[mJ\]. It is no part of any other energy.
     pub idle_leakage_mj: Option<f64>,
-    /// Energy of the run over its span \[mW\]; 0 if that is empty.
-    pub power_mw: f64,
+    /// Energy of all executions over the span \[mW\]; 0 if that is empty.
+    pub power_without_leakage_mw: f64,
 }
 
 impl DeviceMetrics {
@@ -35,8 +35,10 @@ impl DeviceMetrics {
             .lower("power of the system that does nothing, an order of magnitude"),
         Column::quantity("idle_leakage_mj", "mJ", "Idle leakage", |it: &Self| it.idle_leakage_mj)
             .lower("leakage of accelerators while they idle; no score counts it"),
-        Column::quantity("power_mw", "mW", "Power", |it: &Self| Some(it.power_mw))
-            .lower("energy of the run over its span"),
+        Column::quantity("power_without_leakage_mw", "mW", "Power without leakage", |it: &Self| {
+            Some(it.power_without_leakage_mw)
+        })
+        .lower("energy of all executions over the span"),
     ];
 
     /// The column called `name`.
@@ -55,7 +57,7 @@ impl DeviceMetrics {
             idle_leakage_mj: technology
                 .and_then(|it| idle_leakage(it, system, trace))
                 .map(Millijoules::get),
-            power_mw: power_mw(trace),
+            power_without_leakage_mw: power_without_leakage_mw(trace),
         }
     }
 }

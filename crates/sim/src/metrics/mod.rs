@@ -21,7 +21,7 @@ use xrsim_model::units::Millijoules;
 
 pub use chain::{ChainMetrics, MAX_CHAINS, chains};
 pub use device::DeviceMetrics;
-pub use run::{RunMetrics, idle_energy};
+pub use run::{RunMetrics, idle_energy, power_without_leakage_mw};
 pub use service::{Firm, Latencies, Service};
 
 use service::Served;

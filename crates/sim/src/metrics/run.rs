@@ -37,8 +37,8 @@ pub struct RunMetrics {
     /// Energy for each executed frame of any model, what was spent on the others included \[mJ\];
     /// `None` without.
     pub energy_per_frame_mj: Option<f64>,
-    /// Energy of the run over its span \[mJ/s\]; 0 if that is empty.
-    pub power_mw: f64,
+    /// Energy of all executions over the span \[mW\], without the leakage of the technology; 0 if the span is empty.
+    pub power_without_leakage_mw: f64,
     /// UXCost of DREAM, the less the better:
     ///
     /// ```text
@@ -68,8 +68,10 @@ impl RunMetrics {
             it.energy_per_frame_mj
         })
         .lower("energy of all executions for each executed request"),
-        Column::quantity("power_mw", "mW", "Power", |it: &Self| Some(it.power_mw))
-            .lower("energy of the run over its span"),
+        Column::quantity("power_without_leakage_mw", "mW", "Power without leakage", |it: &Self| {
+            Some(it.power_without_leakage_mw)
+        })
+        .lower("energy of all executions over the span"),
         Column::quantity("uxcost", "", "UXCost", |it: &Self| Some(it.uxcost))
             .lower("cost of user experience of DREAM: deadline violations times energy"),
     ];
@@ -101,7 +103,7 @@ impl RunMetrics {
                 sum(|it| it.energy.get()),
                 sum(|it| it.service.executed as f64),
             ),
-            power_mw: power_mw(trace),
+            power_without_leakage_mw: power_without_leakage_mw(trace),
             uxcost: uxcost(costs, &models),
         }
     }
@@ -136,8 +138,8 @@ fn jain(shares: &[f64]) -> Option<f64> {
     per(sum * sum, shares.len() as f64 * squares)
 }
 
-/// Energy of a run over its span \[mJ/s\]; 0 if that is empty.
-pub(super) fn power_mw(trace: &Trace) -> f64 {
+/// Energy of all executions of a run over its span \[mW\]; 0 if that is empty.
+pub fn power_without_leakage_mw(trace: &Trace) -> f64 {
     let spent: f64 = trace.records().iter().map(|record| energy(record).get()).sum();
     per(spent * 1e3, last_instant(trace).as_ms()).unwrap_or(0.0)
 }

@@ -161,7 +161,7 @@ const fn key(old: &'static str, new: &'static str) -> Renamed {
 }
 
 /// Names of columns that changed.
-pub const RENAMED: [Renamed; 5] = [
+pub const RENAMED: [Renamed; 12] = [
     Renamed { kind: "column", old: "released", new: "requests" },
     Renamed { kind: "column", old: "deadline_misses", new: "late" },
     Renamed { kind: "column", old: "pieces", new: "segments" },

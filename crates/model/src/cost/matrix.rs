@@ -388,6 +388,7 @@ impl<'a> Execution<'a> {
 
     /// Index after the first layer that ends when `span` has passed since the start of `layer`, or
     /// later: the first boundary at which a run can be cut then. At least `layer + 1`, at most the end.
+    /// Layers of no time ride along with the one before them: there is no boundary between both.
     pub fn end_after(self, layer: u32, span: SimSpan) -> u32 {
         match self.n_layers() {
             1 => 1,

@@ -30,7 +30,9 @@ impl RunningSegment {
         let next_layer = job.next_layer;
         let end_layer = match granularity {
             Granularity::Model => costs.n_layers(job.work),
-            Granularity::Layer => next_layer + 1,
+            Granularity::Layer => {
+                costs.on(job.work, accelerator).end_after(next_layer, SimSpan::ZERO)
+            }
             Granularity::Block(span) => costs.on(job.work, accelerator).end_after(next_layer, span),
         };
         Self { job, accelerator, end_layer, start: now, moving: SimSpan::ZERO, continues: false }

@@ -125,8 +125,8 @@ fn deadline_share() -> impl Reader<Value = DeadlineShare> {
 keys! {
     /// Settings of the DRAM.
     fn dram() -> struct RawDram: "settings" {
-        /// `split`: every accelerator has its part of the DRAM bandwidth. `shared`: every accelerator has all of it
-        /// while the others leave it alone, and those that run share it.
+        /// What an accelerator has of the DRAM bandwidth. `split`: its part. `shared`: all of it while the others leave it
+        /// alone; those that run share it.
         dram: Option<Dram> = optional(one_of(&Dram::ALL).with_default(Dram::default().name()));
     }
 }

@@ -21,6 +21,7 @@ def run(
     cost_model: Given | None = None,
     platform: Given | None = None,
     technology: Given | None = None,
+    dram: Given | None = None,
     flexibility: Given | None = None,
     mapping_objective: Given | None = None,
     effort: Given | None = None,
@@ -54,6 +55,8 @@ def run(
         platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
         technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
             or else nvdla_28nm].
+        dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
+            [default: that of the system or platform, or else split]. One of split, shared.
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -94,6 +97,7 @@ def compare(
     cost_model: Given | None = None,
     platform: Given | None = None,
     technology: Given | None = None,
+    dram: Given | None = None,
     flexibility: Given | None = None,
     mapping_objective: Given | None = None,
     effort: Given | None = None,
@@ -144,6 +148,8 @@ def compare(
         platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
         technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
             or else nvdla_28nm].
+        dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
+            [default: that of the system or platform, or else split]. One of split, shared.
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -208,6 +214,7 @@ def sweep(
     cost_model: Given | Sequence[Given] | None = None,
     platform: Given | Sequence[Given] | None = None,
     technology: Given | Sequence[Given] | None = None,
+    dram: Given | Sequence[Given] | None = None,
     flexibility: Given | Sequence[Given] | None = None,
     mapping_objective: Given | Sequence[Given] | None = None,
     effort: Given | Sequence[Given] | None = None,
@@ -243,6 +250,8 @@ def sweep(
         platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
         technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
             or else nvdla_28nm].
+        dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
+            [default: that of the system or platform, or else split].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles].
         mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
@@ -642,6 +651,7 @@ def sensitivity(
     cost_model: Given | None = None,
     platform: Given | None = None,
     technology: Given | None = None,
+    dram: Given | None = None,
     flexibility: Given | None = None,
     mapping_objective: Given | None = None,
     effort: Given | None = None,
@@ -681,6 +691,8 @@ def sensitivity(
         platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
         technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
             or else nvdla_28nm].
+        dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
+            [default: that of the system or platform, or else split]. One of split, shared.
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -762,6 +774,7 @@ def explain(
     cost_model: Given | None = None,
     platform: Given | None = None,
     technology: Given | None = None,
+    dram: Given | None = None,
     flexibility: Given | None = None,
     mapping_objective: Given | None = None,
     effort: Given | None = None,
@@ -798,6 +811,8 @@ def explain(
         platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
         technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
             or else nvdla_28nm].
+        dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
+            [default: that of the system or platform, or else split]. One of split, shared.
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.

@@ -67,7 +67,7 @@ impl Profile {
                 SimSpan::ZERO => [0.0; N_RESOURCES],
                 _ => demand(execution.traffic_of(layer), exact),
             };
-            before = before + time;
+            before += time;
             moved += demand[0] * time.ns() as f64;
             starts.push(before.ns() as f64);
             bytes.push(moved);

@@ -13,7 +13,7 @@
 
 mod allocation;
 mod course;
-mod pair;
+mod few;
 mod sharing;
 mod switching;
 

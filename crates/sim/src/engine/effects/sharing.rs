@@ -24,7 +24,7 @@ use super::super::agenda::Completions;
 use super::super::running::RunningSegment;
 use super::allocation::Allocation;
 use super::course::{Load, N_RESOURCES, Profile, ROUNDING, SAME};
-use super::pair::run_mixed;
+use super::few::{MAX_FEW, run_layers};
 use super::switching::Transfer;
 
 /// A shared resource.
@@ -44,8 +44,8 @@ pub(super) struct Sharing<'a> {
     running: Vec<Load>,
     /// Whether a layer started or ended since bandwidth was last divided.
     is_stale: bool,
-    /// Whether two segments run, of which one is light and one is heavy.
-    is_mixed: bool,
+    /// Whether a few segments run their layers and share nothing but DRAM.
+    are_few: bool,
     /// The last instant of the engine.
     now: SimTime,
     /// Instant that the running segments have been moved to since then; `None` if they have not.
@@ -78,7 +78,7 @@ impl<'a> Sharing<'a> {
             profiles: Vec::new(),
             running: Vec::new(),
             is_stale: false,
-            is_mixed: false,
+            are_few: false,
             now: SimTime::ZERO,
             ahead: None,
             before: (Vec::new(), false),
@@ -179,7 +179,7 @@ impl<'a> Sharing<'a> {
                 self.divide(passed, scheduler);
             }
             let ends;
-            (passed, ends) = match self.run_mixed(passed, most) {
+            (passed, ends) = match self.run_few(passed, most) {
                 Some(passed) => (passed, self.running.iter().any(Load::is_done)),
                 None => self.step(passed, most),
             };
@@ -224,15 +224,19 @@ impl<'a> Sharing<'a> {
         (passed, ends)
     }
 
-    /// Moves two running segments on if one of them is light and one is heavy ([`run_mixed`]); returns what has passed
-    /// then.
-    fn run_mixed(&mut self, passed: f64, most: f64) -> Option<f64> {
-        let capacity = self.settings.dram.filter(|_| self.is_mixed)?;
-        let [one, other] = &mut self.running[..] else { return None };
-        let profiles = [one.profile, other.profile].map(|index| self.profiles[index].as_ref());
-        let [Some(first), Some(second)] = profiles else { return None };
+    /// Moves a few running segments layer by layer, if they do so; returns what has passed then.
+    fn run_few(&mut self, passed: f64, most: f64) -> Option<f64> {
+        let capacity = self.settings.dram.filter(|_| self.are_few)?;
         self.is_stale = true;
-        Some(run_mixed([one, other], [first, second], capacity, passed, most))
+        let (running, profiles) = (&mut self.running[..], &self.profiles[..]);
+        Some(if let Ok(two) = <&mut [Load; 2]>::try_from(&mut *running) {
+            run_layers(two, profiles, capacity, passed, most)
+        } else if let Ok(three) = <&mut [Load; 3]>::try_from(&mut *running) {
+            run_layers(three, profiles, capacity, passed, most)
+        } else {
+            let four = <&mut [Load; MAX_FEW]>::try_from(running).ok()?;
+            run_layers(four, profiles, capacity, passed, most)
+        })
     }
 
     /// Moves the running segments to `now`, if they have been moved beyond it.
@@ -249,7 +253,7 @@ impl<'a> Sharing<'a> {
             completions.clear(load.accelerator);
         }
         self.running.clone_from(&self.before.0);
-        self.is_stale = self.before.1;
+        (self.is_stale, self.are_few) = (self.before.1, false);
         self.ahead = None;
         self.advance(Some(now), scheduler, completions);
     }
@@ -257,7 +261,7 @@ impl<'a> Sharing<'a> {
     /// Divides bandwidth `passed` ns after the last instant, because a layer started or ended.
     fn divide(&mut self, passed: f64, scheduler: &mut dyn Scheduler) {
         let n_loads = self.running.len();
-        self.is_mixed = false;
+        self.are_few = false;
         let (mut are_quiet, mut are_loud) = (true, true);
         for load in &mut self.running {
             let [is_quiet, is_loud] = load.run_layer(&self.profiles, n_loads);
@@ -271,18 +275,6 @@ impl<'a> Sharing<'a> {
             return;
         }
         if let Some(capacity) = self.settings.dram
-            && self.has_equal_parts()
-        {
-            let part = capacity / n_loads as f64;
-            self.is_mixed = n_loads == 2
-                && !are_loud
-                && self.running.iter().all(|it| !it.is_moving())
-                && (self.running[0].wanted[0] <= part) != (self.running[1].wanted[0] <= part);
-            if self.is_mixed {
-                return;
-            }
-        }
-        if let Some(capacity) = self.settings.dram
             && are_loud
             && self.has_equal_parts()
         {
@@ -291,6 +283,13 @@ impl<'a> Sharing<'a> {
                 let profile = self.profiles[load.profile].as_ref().expect("it runs");
                 load.run_loud(profile, n_loads, part);
             }
+            return;
+        }
+        self.are_few = (2..=MAX_FEW).contains(&n_loads)
+            && self.settings.dram.is_some()
+            && self.has_equal_parts()
+            && self.running.iter().all(|load| !load.is_moving());
+        if self.are_few {
             return;
         }
         if let Some(capacity) = self.settings.dram {

@@ -18,6 +18,12 @@ pub(super) const ROUNDING: f64 = 1e-4;
 /// Times that differ by less than this are the same \[ns\]; places are exact to 1e-7 ns.
 pub(super) const SAME: f64 = 1e-9;
 
+/// A stretch of layers that demand at most an equal part of the capacity.
+pub(super) const QUIET: u8 = 1;
+
+/// A stretch of layers that demand an equal part of the capacity or more.
+pub(super) const LOUD: u8 = 2;
+
 /// Most levels of a [`Profile`], enough for 16 loads at once.
 const MAX_LEVELS: usize = 5;
 
@@ -55,7 +61,11 @@ impl Profile {
         let latency = network.latency.ns() as f64;
         let add = |sum: u64, it: &LayerCost| sum.saturating_add(it.cycles);
         let per_ns = network.layers.iter().fold(0, add) as f64 / latency;
-        let (mut starts, mut bytes, mut wanted) = (vec![0.0], vec![0.0], Vec::new());
+        let with_room = || Vec::with_capacity(n_layers as usize + 1);
+        let (mut starts, mut bytes) = (with_room(), with_room());
+        starts.push(0.0);
+        bytes.push(0.0);
+        let mut wanted = Vec::with_capacity(n_layers as usize);
         let (mut before, mut moved) = (SimSpan::ZERO, 0.0);
         for layer in 0..n_layers {
             let time = execution.layer_time(layer);
@@ -76,16 +86,24 @@ impl Profile {
         let (starts, bytes, wanted) = (starts.into(), bytes.into(), wanted.into());
         let mut profile = Self { starts, bytes, wanted, stretches: Box::default() };
         let n_levels = n_loads.next_power_of_two().trailing_zeros() as usize + 1;
-        let levels = 0..n_levels.min(MAX_LEVELS);
-        profile.stretches = levels.flat_map(|level| profile.stretches(capacity, level)).collect();
+        let n_layers = n_layers as usize;
+        let end = Stretches { quiet: n_layers as u32, loud: n_layers as u32 };
+        let mut all = vec![end; n_layers * n_levels.min(MAX_LEVELS)];
+        for (level, stretches) in all.chunks_exact_mut(n_layers).enumerate() {
+            profile.find_stretches(capacity, level, stretches);
+        }
+        profile.stretches = all.into();
         profile
     }
 
-    fn stretches(&self, capacity: [f64; N_RESOURCES], level: usize) -> Vec<Stretches> {
+    fn find_stretches(
+        &self,
+        capacity: [f64; N_RESOURCES],
+        level: usize,
+        stretches: &mut [Stretches],
+    ) {
         let part = capacity.map(|it| it / (1u32 << level) as f64);
-        let n_layers = self.wanted.len() as u32;
-        let mut next = Stretches { quiet: n_layers, loud: n_layers };
-        let mut all = vec![next; self.wanted.len()];
+        let mut next = stretches[stretches.len() - 1];
         for (layer, wanted) in self.wanted.iter().enumerate().rev() {
             if wanted.iter().zip(part).any(|(wanted, part)| *wanted > part) {
                 next.quiet = layer as u32;
@@ -93,9 +111,8 @@ impl Profile {
             if wanted[0] < part[0] && self.starts[layer] < self.starts[layer + 1] {
                 next.loud = layer as u32;
             }
-            all[layer] = next;
+            stretches[layer] = next;
         }
-        all
     }
 
     /// Time at full speed before `layer` \[ns\].
@@ -139,10 +156,21 @@ impl Profile {
     /// The layer from `layer` on in which `bytes` have been moved, and the place there.
     fn place_of(&self, layer: u32, bytes: f64) -> (u32, f64) {
         let ends = &self.bytes[layer as usize + 1..];
-        let index = layer as usize + ends.partition_point(|end| *end <= bytes);
-        let index = index.min(self.wanted.len() - 1);
+        let passed = first_after(ends, bytes);
+        let index = (layer as usize + passed).min(self.wanted.len() - 1);
         let place = self.starts[index] + (bytes - self.bytes[index]) / self.wanted[index][0];
         (index as u32, place.min(self.starts[index + 1]))
+    }
+}
+
+/// Index of the first of some ascending numbers above `value`, which is mostly one of the first.
+#[inline]
+fn first_after(ascending: &[f64], value: f64) -> usize {
+    const NEAR: usize = 8;
+    let near = &ascending[..ascending.len().min(NEAR)];
+    match near.iter().position(|it| *it > value) {
+        Some(index) => index,
+        None => near.len() + ascending[near.len()..].partition_point(|it| *it <= value),
     }
 }
 
@@ -172,16 +200,17 @@ pub(super) struct Load {
     /// Demand of what is under way, at full speed \[byte/ns\].
     pub(super) wanted: [f64; N_RESOURCES],
     at: f64,
-    /// Place where its speed is to be looked at again.
+    /// Place where its speed is to be looked at again, and the layer there.
     until: f64,
+    until_layer: u32,
     /// Its speed, as a fraction of full speed.
     pub(super) rate: f64,
     /// Its DRAM bytes so far, those up to `until`, and those per ns, if these are the same in all layers up to there.
     flow: Option<[f64; 3]>,
     /// Number of loads for which the layer, its demand and its stretches were found; 0 if they are to be found again.
     located: usize,
-    /// Whether the layer begins a quiet and a loud stretch.
-    begins: [bool; 2],
+    /// Stretches that the layer begins: a sum of [`QUIET`] and [`LOUD`].
+    begins: u8,
 }
 
 impl Load {
@@ -206,10 +235,11 @@ impl Load {
             wanted: [0.0; N_RESOURCES],
             at: from - takes,
             until: from - takes,
+            until_layer: job.next_layer,
             rate: 1.0,
             flow: None,
             located: 0,
-            begins: [false; 2],
+            begins: 0,
         }
     }
 
@@ -242,21 +272,25 @@ impl Load {
         self.end_layer = layer;
         self.end = profile.start_of(layer);
         self.until = self.until.min(self.end);
+        self.until_layer = self.until_layer.min(layer);
         if let Some([_, until, _]) = &mut self.flow {
             *until = until.min(profile.bytes[layer as usize]);
         }
     }
 
-    /// Proceeds at full speed to the end of the layer or data transfer. Returns whether it begins a quiet and a loud
-    /// stretch for `n_loads` loads.
-    pub(super) fn run_layer(&mut self, profiles: &[Option<Profile>], n_loads: usize) -> [bool; 2] {
+    /// Proceeds at full speed to the end of the layer or data transfer. Returns the stretches that it begins for
+    /// `n_loads` loads: a sum of [`QUIET`] and [`LOUD`].
+    pub(super) fn run_layer(&mut self, profiles: &[Option<Profile>], n_loads: usize) -> u8 {
         self.rate = 1.0;
         if self.located != n_loads {
             self.flow = None;
             self.located = n_loads;
             match profiles[self.profile].as_ref() {
                 Some(profile) if !self.is_moving() => self.locate(profile, n_loads),
-                _ => (self.wanted, self.until) = (self.moving, self.from),
+                _ => {
+                    (self.wanted, self.begins) = (self.moving, 0);
+                    (self.until, self.until_layer) = (self.from, self.layer);
+                }
             }
         }
         self.begins
@@ -265,23 +299,18 @@ impl Load {
     /// Finds the layer under way.
     fn locate(&mut self, profile: &Profile, n_loads: usize) {
         let ends = &profile.starts[self.layer as usize + 1..self.end_layer as usize];
-        // Mostly it is this layer or the next one.
-        let passed = match ends {
-            [first, ..] if *first > self.at => 0,
-            [_, second, ..] if *second > self.at => 1,
-            _ => ends.partition_point(|end| *end <= self.at),
-        };
-        self.layer += passed as u32;
+        self.layer += first_after(ends, self.at) as u32;
         self.wanted = profile.wanted[self.layer as usize];
-        self.until = profile.start_of(self.layer + 1);
+        (self.until, self.until_layer) = (profile.start_of(self.layer + 1), self.layer + 1);
         let Stretches { quiet, loud } = profile.stretches_from(self.layer, n_loads);
-        self.begins = [quiet > self.layer, loud > self.layer];
+        self.begins = QUIET * u8::from(quiet > self.layer) + LOUD * u8::from(loud > self.layer);
     }
 
     /// Proceeds at full speed to the end of the quiet stretch for `n_loads` loads.
     pub(super) fn run_quiet(&mut self, profile: &Profile, n_loads: usize) {
         let end = profile.stretches_from(self.layer, n_loads).quiet.min(self.end_layer);
-        (self.located, self.until) = (0, profile.start_of(end));
+        (self.until, self.until_layer) = (profile.start_of(end), end);
+        self.located = 0;
     }
 
     /// Proceeds with `part` \[byte/ns\] of DRAM to the end of the loud stretch for `n_loads` loads.
@@ -289,7 +318,8 @@ impl Load {
         let end = profile.stretches_from(self.layer, n_loads).loud.min(self.end_layer);
         let bytes = profile.bytes_at(self.layer, self.at);
         self.flow = Some([bytes, profile.bytes[end as usize], part]);
-        (self.located, self.until) = (0, profile.start_of(end));
+        (self.until, self.until_layer) = (profile.start_of(end), end);
+        self.located = 0;
     }
 
     /// Time until its speed is looked at again \[ns\].
@@ -313,6 +343,7 @@ impl Load {
         let near = if self.until >= self.end { near } else { SAME };
         if left <= ns + near {
             (self.at, self.located) = (self.until, 0);
+            self.layer = self.until_layer.min(self.end_layer - 1);
             return true;
         }
         match &mut self.flow {

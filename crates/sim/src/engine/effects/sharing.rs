@@ -23,7 +23,7 @@ use xrsim_model::units::{SimSpan, SimTime};
 use super::super::agenda::Completions;
 use super::super::running::RunningSegment;
 use super::allocation::Allocation;
-use super::course::{Load, N_RESOURCES, Profile, ROUNDING, SAME};
+use super::course::{LOUD, Load, N_RESOURCES, Profile, QUIET, ROUNDING, SAME};
 use super::few::{MAX_FEW, run_layers};
 use super::switching::Transfer;
 
@@ -262,12 +262,11 @@ impl<'a> Sharing<'a> {
     fn divide(&mut self, passed: f64, scheduler: &mut dyn Scheduler) {
         let n_loads = self.running.len();
         self.are_few = false;
-        let (mut are_quiet, mut are_loud) = (true, true);
+        let mut begins = QUIET | LOUD;
         for load in &mut self.running {
-            let [is_quiet, is_loud] = load.run_layer(&self.profiles, n_loads);
-            (are_quiet, are_loud) = (are_quiet && is_quiet, are_loud && is_loud);
+            begins &= load.run_layer(&self.profiles, n_loads);
         }
-        if are_quiet {
+        if begins & QUIET != 0 {
             for load in &mut self.running {
                 let profile = self.profiles[load.profile].as_ref().expect("it runs");
                 load.run_quiet(profile, n_loads);
@@ -275,7 +274,7 @@ impl<'a> Sharing<'a> {
             return;
         }
         if let Some(capacity) = self.settings.dram
-            && are_loud
+            && begins & LOUD != 0
             && self.has_equal_parts()
         {
             let part = capacity / n_loads as f64;

@@ -362,6 +362,9 @@ fn units(space: &Space, best: Option<&[u32]>) -> Option<String> {
     let members = best?;
     let used: u32 = members.iter().map(|&it| types[it as usize].pes).sum();
     let first = &types[*members.first()? as usize];
+    if used == budget && (first.of == budget || members.len() == 1) {
+        return None;
+    }
     let is_divided = first.parts.iter().any(Option::is_none);
     let parts = match (members.len(), is_divided) {
         (_, false) => "",
@@ -373,7 +376,7 @@ fn units(space: &Space, best: Option<&[u32]>) -> Option<String> {
             ));
         }
     };
-    (used < budget).then(|| format!("the best has {used} of {budget} PEs{parts}"))
+    Some(format!("the best has {used} of {budget} PEs{parts}"))
 }
 
 /// A table of several answers: a row a question.

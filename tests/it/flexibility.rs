@@ -244,8 +244,7 @@ fn tables_explanations_and_load_tests_say_the_flexibility() {
     let runs = [&runs[..], &["--scenario", "VR_gaming", "--pes", "4096", "--flexibility", "none"]]
         .concat();
     let text = output(&runs);
-    let assumed =
-        "assumed (principled): flexibility none, networks reference, platform paper, cost model";
+    let assumed = "assumed (principled): flexibility none, fusion elementwise, networks reference, platform paper";
     assert!(text.contains(assumed) && !text.contains(", scheduler latency-greedy"), "{text}");
     let test = ["mlperf", "mobile", "--system", "B", "--load", "single-stream", "--format", "json"];
     let test = [&test[..], &["--task", "image_classification", "--flexibility", "forms"]].concat();

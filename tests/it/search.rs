@@ -42,7 +42,7 @@ fn record(spec: &str, folder: &Path, more: &[&str]) -> serde_json::Value {
 fn standard(scheduler: &str) -> String {
     format!(
         "search:\n  name: standard\n  objective: {{maximise: score_executed_mean, over: [each, mean]}}\n  \
-         settings: {{flexibility: none}}\n  space:\n    accelerators: 2\n    dataflows: [WS, OS, RS]\n    \
+         settings: {{flexibility: none, hardware.fusion: none}}\n  space:\n    accelerators: 2\n    dataflows: [WS, OS, RS]\n    \
          pes: {{total: exactly 4096, step: 128}}\n    scheduler: [\"{scheduler}\"]\n"
     )
 }

@@ -9,7 +9,7 @@ use xrsim::cost::loop_nest::{
 use xrsim::cost::{CostModel, Infeasible};
 use xrsim::dataflow::LevelId;
 use xrsim::hardware::MemoryEnergy::{BySize, Usual};
-use xrsim::hardware::{Accelerator, System};
+use xrsim::hardware::{Accelerator, System, WriteBack};
 use xrsim::model::{
     ConvShape, Layer, Network, PerOperand, PerTensor, Source, VectorOp, VectorShape,
 };
@@ -132,8 +132,10 @@ fn outputs_stay_in_shared_memory_until_they_are_read_last() {
     let conv = |name| Layer::new(name, small());
     let layers = vec![conv("conv1"), conv("conv2"), conv("conv3"), sum];
     let network = Network::new("residual", layers).expect("a network");
-    let accelerator = &accelerators(1024)[0];
-    let reports = LayerReport::of_network(&network, accelerator).expect("it is legal");
+    // The sum is a layer.
+    let write_back = WriteBack::default();
+    let accelerator = Accelerator { write_back, ..accelerators(1024)[0].clone() };
+    let reports = LayerReport::of_network(&network, &accelerator).expect("it is legal");
     let of = |dram: DramTraffic| {
         [dram.inputs_read, dram.weights_read, dram.partial_sums_read, dram.outputs_written]
     };

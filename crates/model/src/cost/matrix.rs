@@ -388,12 +388,25 @@ impl<'a> Execution<'a> {
 
     /// Index after the first layer that ends when `span` has passed since the start of `layer`, or
     /// later: the first boundary at which a run can be cut then. At least `layer + 1`, at most the end.
-    /// Layers of no time ride along with the one before them: there is no boundary between both.
     pub fn end_after(self, layer: u32, span: SimSpan) -> u32 {
         match self.n_layers() {
             1 => 1,
             _ => self.cell().end_after(layer, span),
         }
+    }
+
+    /// Index after the step with `layer`, at which a run can be cut: layers of no cycles ride along with the one before
+    /// them.
+    pub fn step_end(self, layer: u32) -> u32 {
+        match self.n_layers() {
+            1 => 1,
+            _ => self.cell().step_end(layer),
+        }
+    }
+
+    /// The step end at or after [`Execution::end_after`].
+    pub fn cut_after(self, layer: u32, span: SimSpan) -> u32 {
+        self.step_end(self.end_after(layer, span) - 1)
     }
 
     /// Sum over the layers from `layer` on of energy times latency [nJ·cycle].

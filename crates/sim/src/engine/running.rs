@@ -30,10 +30,8 @@ impl RunningSegment {
         let next_layer = job.next_layer;
         let end_layer = match granularity {
             Granularity::Model => costs.n_layers(job.work),
-            Granularity::Layer => {
-                costs.on(job.work, accelerator).end_after(next_layer, SimSpan::ZERO)
-            }
-            Granularity::Block(span) => costs.on(job.work, accelerator).end_after(next_layer, span),
+            Granularity::Layer => costs.on(job.work, accelerator).step_end(next_layer),
+            Granularity::Block(span) => costs.on(job.work, accelerator).cut_after(next_layer, span),
         };
         Self { job, accelerator, end_layer, start: now, moving: SimSpan::ZERO, continues: false }
     }
@@ -67,12 +65,12 @@ impl RunningSegment {
             && self.moving == SimSpan::ZERO
     }
 
-    /// Index after the layer under way at `now`, before which the segment can be cut, and the time of
+    /// Index after the step under way at `now`, before which the segment can be cut, and the time of
     /// that cut.
     pub(super) fn next_cut(&self, costs: &CostTable, now: SimTime) -> (u32, SimTime) {
         let execution = self.execution(costs);
         let (first, start) = (self.job.next_layer, self.first_layer_start());
-        let cut = execution.end_after(first, now.saturating_since(start));
+        let cut = execution.cut_after(first, now.saturating_since(start));
         (cut, start + execution.time_of(first..cut))
     }
 

@@ -35,6 +35,8 @@ pub(super) struct Profile {
     bytes: Box<[f64]>,
     /// Demand of every layer at full speed \[byte/ns\].
     wanted: Box<[[f64; N_RESOURCES]]>,
+    /// Index after the step with every layer.
+    steps: Box<[u32]>,
     /// For every level and layer, the ends of the stretches that it begins; level k is that of 2^k loads.
     stretches: Box<[Stretches]>,
 }
@@ -84,7 +86,8 @@ impl Profile {
             wanted.push(demand);
         }
         let (starts, bytes, wanted) = (starts.into(), bytes.into(), wanted.into());
-        let mut profile = Self { starts, bytes, wanted, stretches: Box::default() };
+        let steps = (0..n_layers).map(|layer| execution.step_end(layer)).collect();
+        let mut profile = Self { starts, bytes, wanted, steps, stretches: Box::default() };
         let n_levels = n_loads.next_power_of_two().trailing_zeros() as usize + 1;
         let n_layers = n_layers as usize;
         let end = Stretches { quiet: n_layers as u32, loud: n_layers as u32 };
@@ -362,8 +365,8 @@ impl Load {
     pub(super) fn next_cut(&self, profile: &Profile) -> (u32, f64) {
         let first = self.job.next_layer;
         let cut = match self.is_moving() {
-            true => first + 1,
-            false => profile.boundary(first, self.at),
+            true => profile.steps[first as usize],
+            false => profile.steps[profile.boundary(first, self.at) as usize - 1],
         };
         (cut, (profile.start_of(cut) - self.at).max(0.0))
     }
@@ -373,7 +376,8 @@ impl Load {
         if self.is_moving() {
             return (self.job.next_layer, 0.0);
         }
-        let (cut, left) = self.next_cut(profile);
+        let cut = profile.boundary(self.job.next_layer, self.at);
+        let left = (profile.start_of(cut) - self.at).max(0.0);
         if left <= ROUNDING {
             return (cut, 0.0);
         }

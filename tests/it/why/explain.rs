@@ -112,7 +112,7 @@ fn explain_names_what_held_the_accelerators_and_what_every_change_does_to_the_sc
         scores.sum::<f64>() / 3.0
     };
     let before = score(&run);
-    let pes = score(&[&run[..6], &["--pes", "8192"]].concat());
+    let pes = score(&[&run[..6], &["--pes", "8192"], &run[8..]].concat());
     let scheduler = "edf:admission=hopeless";
     let hopeless = score(&[&run[..], &["--scheduler", scheduler]].concat());
     let change = |what: &str, after: f64, verdict: &str| {

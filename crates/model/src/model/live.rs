@@ -1,8 +1,20 @@
 //! Activations that are alive between the layers of a network.
 
-use super::{Bits, Network, Source};
+use super::{Bits, Network};
 
 impl Network {
+    /// Layers that read the output of every layer, indexed by layer, in execution order. A layer that reads it twice
+    /// stands there twice.
+    pub fn readers(&self) -> Vec<Vec<u32>> {
+        let mut readers = vec![Vec::new(); self.layers().len()];
+        for (reader, layer) in self.layers().iter().enumerate() {
+            for writer in layer.sources.iter().filter_map(|source| source.writer(reader)) {
+                readers[writer].push(reader as u32);
+            }
+        }
+        readers
+    }
+
     /// Elements that are alive before every layer, indexed by layer. A network that is interrupted there
     /// needs them to continue. Before layer 0 they are the input of that layer. Before layer l they are
     /// the outputs of earlier layers that layer l or a later one reads. Later inputs from outside, and
@@ -17,10 +29,8 @@ impl Network {
         let layers = self.layers();
         let mut last_reader = vec![0; layers.len()];
         for (reader, layer) in layers.iter().enumerate() {
-            for source in &layer.sources {
-                if let Source::Back(back) = *source {
-                    last_reader[reader - back as usize] = reader;
-                }
+            for writer in layer.sources.iter().filter_map(|source| source.writer(reader)) {
+                last_reader[writer] = reader;
             }
         }
         // An output is alive from the end of its writer to the end of its last reader.

@@ -103,6 +103,16 @@ pub enum Source {
     Back(u32),
 }
 
+impl Source {
+    /// Index of the layer that writes it, as layer number `reader` reads it; `None` from outside.
+    pub fn writer(self, reader: usize) -> Option<usize> {
+        match self {
+            Self::Outside => None,
+            Self::Back(back) => Some(reader - back as usize),
+        }
+    }
+}
+
 /// One layer of a network.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Layer {

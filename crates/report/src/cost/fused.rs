@@ -3,7 +3,7 @@
 use xrsim_model::cost::CostModel;
 use xrsim_model::cost::loop_nest::Role;
 use xrsim_model::hardware::{Accelerator, Fusion};
-use xrsim_model::model::{Network, Source, TensorRole};
+use xrsim_model::model::{Network, TensorRole};
 
 /// How the layers of a network run on an accelerator; empty if every one runs by itself.
 pub(super) fn roles(
@@ -41,10 +41,12 @@ pub(super) fn line(network: &Network, accelerator: &Accelerator, roles: &[Role])
     if n_rides + n_in_place == 0 {
         return String::new();
     }
-    let mib = spared_bytes(network, accelerator, roles) as f64 / 1048576.0;
+    let kib = spared_bytes(network, accelerator, roles) as f64 / 1024.0;
+    let spared =
+        if kib < 1024.0 { format!("{kib:.1} KiB") } else { format!("{:.1} MiB", kib / 1024.0) };
     format!(
         "fusion {}: {n_rides} operators ride along with layers, {n_in_place} concatenations are in place; without \
-         them, and with nothing in shared memory, DRAM would move {mib:.1} MiB more\n",
+         them, and with nothing in shared memory, DRAM would move {spared} more\n",
         accelerator.write_back.fusion
     )
 }
@@ -57,14 +59,7 @@ fn spared_bytes(network: &Network, accelerator: &Accelerator, roles: &[Role]) ->
         let widths = accelerator.datapath.widths.with_bits(layers[layer].bits, operator);
         accelerator.dram_bytes_at(&widths, TensorRole::Output, operator.outputs())
     };
-    let mut n_readers = vec![0u32; layers.len()];
-    for (at, layer) in layers.iter().enumerate() {
-        for source in &layer.sources {
-            if let Source::Back(back) = *source {
-                n_readers[at - back as usize] += 1;
-            }
-        }
-    }
+    let readers = network.readers();
     let mut spared = 0u64;
     let mut before = (0..layers.len()).collect::<Vec<_>>();
     for (at, role) in roles.iter().enumerate() {
@@ -74,7 +69,7 @@ fn spared_bytes(network: &Network, accelerator: &Accelerator, roles: &[Role]) ->
             Role::Rides(with) => {
                 let from = std::mem::replace(&mut before[with as usize], at);
                 // Others read it too, so that it is written.
-                spared += if n_readers[from] > 1 { bytes(from) } else { 2 * bytes(from) };
+                spared += if readers[from].len() > 1 { bytes(from) } else { 2 * bytes(from) };
             }
         }
     }

@@ -40,6 +40,11 @@ pub enum Fate {
 }
 
 impl Change {
+    /// Mean score of the run without the change, beside the changed ones.
+    fn before(&self) -> f64 {
+        self.score - self.change.mean
+    }
+
     /// Whether it raises the score, and by more than the draws do.
     fn helps(&self) -> bool {
         self.change.mean > 0.0 && is_told_apart(&self.change)
@@ -80,23 +85,31 @@ pub fn advice(score: f64, n_replications: usize, changes: &[Change], style: Styl
             });
     }
     let table = columns
-        .text("score of the run", |it| format!("{score:.3} -> {:.3}", it.score))
+        .text("score of the run", |it| format!("{:.3} -> {:.3}", it.before(), it.score))
         .text("change of score", |it| change_text(&it.change))
         .text("", |it| it.verdict())
         .of(order);
     let best = match best(changes) {
         Some(change) => format!(
-            "best single change: {}: {score:.3} -> {:.3} ({})\n",
+            "best single change: {}: {:.3} -> {:.3} ({})\n",
             change.option.as_deref().unwrap_or(&change.what),
+            change.before(),
             change.score,
             change_text(&change.change)
         ),
         None => "no single change that was tried raises the score\n".into(),
     };
+    let beside = changes.iter().map(Change::before).find(|it| (it - score).abs() >= 0.000_5);
+    let beside = beside.map_or(String::new(), |it| {
+        format!(
+            "beside these systems the run has {it:.3} in place of {score:.3}: mappings of systems with less are candidates \
+             too\n"
+        )
+    });
     let draws = if n_replications == 1 { "draw" } else { "draws" };
     format!(
         "\nSingle changes, each by running again on the same {n_replications} {draws}, the best score first; +- is half \
-         of the 95 % interval of the mean difference\n{}{best}",
+         of the 95 % interval of the mean difference\n{}{best}{beside}",
         table.text(style)
     )
 }

@@ -128,9 +128,8 @@ pub struct Least {
 impl Least {
     fn compute(network: &Network, accelerator: &Accelerator) -> Self {
         let machine = Machine::from_accelerator(accelerator);
-        let mut is_read = vec![false; network.layers().len()];
         let (mut macs, mut bytes) = (0u64, 0u64);
-        for (index, layer) in network.layers().iter().enumerate() {
+        for layer in network.layers() {
             let operator = &layer.operator;
             macs = macs.saturating_add(operator.macs());
             if !layer.shares_weights {
@@ -142,13 +141,9 @@ impl Least {
                 let touched: u64 = nests.iter().map(|nest| nest.touched_inputs()).sum();
                 bytes = bytes.saturating_add(machine.dram_bytes(TensorRole::Input, touched));
             }
-            for source in &layer.sources {
-                if let Source::Back(back) = *source {
-                    is_read[index - back as usize] = true;
-                }
-            }
         }
-        let last = network.layers().iter().zip(is_read).filter(|(_, is_read)| !is_read);
+        let readers = network.readers();
+        let last = network.layers().iter().zip(readers).filter(|(_, readers)| readers.is_empty());
         let outputs: u64 = last.map(|(layer, _)| layer.operator.outputs()).sum();
         bytes = bytes.saturating_add(machine.dram_bytes(TensorRole::Output, outputs));
         let rate = u64::from(accelerator.pes) * u64::from(accelerator.datapath.macs_per_pe_cycle);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::hardware::{Fusion, WriteBack};
-use crate::model::{Layer, Network, Operator, Source, VectorForm, VectorOp, View};
+use crate::model::{Layer, Network, Operator, VectorForm, VectorOp, View};
 
 /// How a layer of a network runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,8 +13,7 @@ pub enum Role {
     Step,
     /// On the outputs of this layer, before they are written.
     Rides(u32),
-    /// As a concatenation whose parts are written to their places in the result. Costs are those of sources that are
-    /// none of them.
+    /// As a concatenation whose parts are written to their places in the result. It costs what it copies all the same.
     InPlace,
 }
 
@@ -113,7 +112,7 @@ impl Groups {
             }
             let (mut elements, mut placed) = (0u64, Vec::new());
             for (source, &of) in layer.sources.iter().enumerate() {
-                let Some(from) = writer(at, of).filter(|_| is_whole(layer, source)) else {
+                let Some(from) = of.writer(at).filter(|_| is_whole(layer, source)) else {
                     continue;
                 };
                 if self.place[from].is_none() {
@@ -126,7 +125,8 @@ impl Groups {
             if elements > layer.operator.outputs() {
                 // The sources are more than the result: it is no plain concatenation.
                 for &source in &placed {
-                    writer(at, layer.sources[source])
+                    layer.sources[source]
+                        .writer(at)
                         .into_iter()
                         .for_each(|it| self.place[it] = None);
                 }
@@ -139,7 +139,7 @@ impl Groups {
 
     /// Forms groups, by layers in order.
     fn form(&mut self, network: &Network, fused_reads: usize) {
-        let readers = readers(network);
+        let readers = network.readers();
         for layer in 0..network.layers().len() {
             if matches!(network.layers()[layer].operator, Operator::Vector(_)) {
                 continue;
@@ -212,7 +212,7 @@ impl Groups {
         }
         let mut n_fused = 0;
         for (source, &of) in reader.sources.iter().enumerate() {
-            let Some(written) = writer(at, of) else { continue };
+            let Some(written) = of.writer(at) else { continue };
             if written == from {
                 n_fused += 1;
                 if !is_whole(reader, source) {
@@ -232,7 +232,7 @@ impl Groups {
         let mut before = layer;
         self.groups[layer].riders.iter().all(|&rider| {
             let rider = rider as usize;
-            let others = network.layers()[rider].sources.iter().filter_map(|&of| writer(rider, of));
+            let others = network.layers()[rider].sources.iter().filter_map(|of| of.writer(rider));
             let is_in_order =
                 others.filter(|&it| it != before).all(|other| self.step(other) < layer);
             before = rider;
@@ -291,7 +291,7 @@ impl Flow {
                 continue;
             }
             let mut of = Vec::new();
-            for from in sources.filter_map(|it| writer(at, layer.sources[it])) {
+            for from in sources.filter_map(|it| layer.sources[it].writer(at)) {
                 match parts.get(&from) {
                     Some(parts) => of.extend_from_slice(parts),
                     None => of.push(from),
@@ -310,7 +310,7 @@ impl Flow {
             let is_tensor = !flow.parts.contains_key(&at);
             for (source, &of) in layer.sources.iter().enumerate().filter(|_| is_tensor) {
                 let source = source as u32;
-                let from = writer(at, of);
+                let from = of.writer(at);
                 match from.and_then(|from| flow.parts.get(&from)) {
                     None => flow.reads.push(Read { source, writer: from, is_part: false }),
                     Some(parts) => {
@@ -339,27 +339,6 @@ impl Flow {
     /// What a layer reads as its first 32 sources.
     pub(super) fn sources(&self, layer: usize) -> impl Iterator<Item = &Read> {
         self.reads(layer).iter().take_while(|it| it.source < 32)
-    }
-}
-
-/// Layers that read the output of each layer, in order; a layer that reads it twice stands there twice.
-fn readers(network: &Network) -> Vec<Vec<u32>> {
-    let mut readers = vec![Vec::new(); network.layers().len()];
-    for (at, layer) in network.layers().iter().enumerate() {
-        for &source in &layer.sources {
-            if let Some(from) = writer(at, source) {
-                readers[from].push(at as u32);
-            }
-        }
-    }
-    readers
-}
-
-/// Layer that a source of the layer `at` comes from.
-fn writer(at: usize, source: Source) -> Option<usize> {
-    match source {
-        Source::Outside => None,
-        Source::Back(back) => Some(at - back as usize),
     }
 }
 

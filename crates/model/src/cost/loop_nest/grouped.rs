@@ -1,6 +1,6 @@
 //! What groups of layers move, by what stays in shared memory (docs/explanation/cost-model-loop-nest.md, section 6.10).
 
-use crate::model::{Operator, Source, TensorRole};
+use crate::model::{Operator, TensorRole};
 
 use super::Riders;
 use super::fusion::Role;
@@ -60,10 +60,9 @@ impl PreparedNetwork<'_> {
     /// Share of the operands of an operator other than the output of `before` that DRAM supplies, from 0 to 1.
     /// All sources weigh the same. As of a layer whose only source stays, constants are not counted.
     fn dram_share(&self, rider: usize, before: usize) -> f64 {
-        let fused = Source::Back((rider - before) as u32);
         let (mut n_others, mut n_resident) = (0u32, 0u32);
         for (at, source) in self.network.layers()[rider].sources.iter().enumerate() {
-            if *source != fused {
+            if source.writer(rider) != Some(before) {
                 n_others += 1;
                 n_resident += u32::from(self.plan.layers[rider].source(at));
             }
@@ -89,9 +88,9 @@ impl PreparedNetwork<'_> {
         let (mut n_copied, mut n_resident) = (0u32, 0u32);
         for (at, source) in layer.sources.iter().enumerate() {
             let is_resident = self.plan.layers[index].source(at);
-            match *source {
-                Source::Back(back) if self.groups.is_placed(index, at) => {
-                    let outputs = self.outputs(index - back as usize);
+            match source.writer(index) {
+                Some(writer) if self.groups.is_placed(index, at) => {
+                    let outputs = self.outputs(writer);
                     in_place += outputs;
                     // A part that is not there comes to its place beside those that are.
                     loaded += if self.stays(index) && !is_resident { outputs } else { 0 };

@@ -81,7 +81,7 @@ pub(super) fn plans(
 
 /// Residency of every layer of a network under a shared memory of `capacity` bytes. `needs` is in
 /// execution order.
-pub(super) fn plan(flow: &Flow, needs: &[SharedMemoryNeed], capacity: u64) -> Plan {
+fn plan(flow: &Flow, needs: &[SharedMemoryNeed], capacity: u64) -> Plan {
     let n_layers = needs.len();
     let mut layers = vec![Residency::default(); n_layers];
     let mut free: Vec<u64> = needs.iter().map(|need| capacity.saturating_sub(need.least)).collect();
@@ -136,12 +136,7 @@ fn is_operand(flow: &Flow, layer: usize, writer: usize, resident: u32) -> bool {
 impl Plan {
     /// Lets layers with operators that ride along write the outputs of these, as far as they have room for what stays
     /// (section 6.10). Other groups are dissolved.
-    pub(super) fn settle(
-        &mut self,
-        network: &Network,
-        groups: &mut Groups,
-        needs: &[SharedMemoryNeed],
-    ) {
+    fn settle(&mut self, network: &Network, groups: &mut Groups, needs: &[SharedMemoryNeed]) {
         for layer in 0..needs.len() {
             if groups.of(layer).riders.is_empty() {
                 continue;

@@ -237,6 +237,7 @@ fn a_cost_model_uses_exactly_the_keys_that_it_is_not_said_to_ignore() {
         ("energy_pj.dram_per_byte", ["1", "2"]),
         ("energy_pj.leakage_per_cycle", ["1", "2"]),
         ("energy_pj.clock_per_cycle", ["1", "2"]),
+        ("fusion", ["none", "elementwise"]),
         ("maestro_energy", ["A", "B"]),
     ]);
     let text = |key: &str, value: &str| {

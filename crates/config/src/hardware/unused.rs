@@ -31,6 +31,9 @@ pub const LIMITED_KEYS: &[LimitedKey] = &[
     limited("maestro_energy", None, &["loop-nest"]),
     limited("mapping_objective", Some("mapping_objective"), BOTH),
     limited("mapping_deadline_share", Some("hardware.mapping_deadline_share"), BOTH),
+    limited("fusion", Some("hardware.fusion"), BOTH),
+    limited("fused_reads", Some("hardware.fused_reads"), BOTH),
+    limited("post_ops_per_cycle", Some("hardware.post_ops_per_cycle"), BOTH),
     limited("datapath.macs_per_pe_cycle", Some("hardware.macs_per_pe_cycle"), BOTH),
     limited("datapath.vector_lanes", Some("hardware.vector_lanes"), BOTH),
     limited("datapath.units_limit", None, BOTH),
@@ -68,7 +71,7 @@ pub const LIMITED_KEYS: &[LimitedKey] = &[
 ];
 
 /// Keys that accelerators take from their system where they have none.
-const INHERITED: [&str; 8] = [
+const INHERITED: [&str; 11] = [
     "clock_mhz",
     "energy",
     "energy_pj",
@@ -77,6 +80,9 @@ const INHERITED: [&str; 8] = [
     "flexibility",
     "mapping_objective",
     "mapping_deadline_share",
+    "fusion",
+    "fused_reads",
+    "post_ops_per_cycle",
 ];
 
 /// A key that has no effect, with its place in the file.

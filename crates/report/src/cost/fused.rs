@@ -65,11 +65,12 @@ fn spared_bytes(network: &Network, accelerator: &Accelerator, roles: &[Role]) ->
     for (at, role) in roles.iter().enumerate() {
         match *role {
             Role::Step => {}
-            Role::InPlace => spared += 2 * bytes(at),
+            Role::InPlace => spared = spared.saturating_add(bytes(at).saturating_mul(2)),
             Role::Rides(with) => {
                 let from = std::mem::replace(&mut before[with as usize], at);
                 // Others read it too, so that it is written.
-                spared += if readers[from].len() > 1 { bytes(from) } else { 2 * bytes(from) };
+                let times = if readers[from].len() > 1 { 1 } else { 2 };
+                spared = spared.saturating_add(bytes(from).saturating_mul(times));
             }
         }
     }

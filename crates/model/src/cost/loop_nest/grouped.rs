@@ -44,17 +44,18 @@ impl PreparedNetwork<'_> {
             let machine = self.machine(rider);
             let bytes = machine.widths.input.bytes(operator.inputs() - self.outputs(before));
             let from_dram = (bytes as f64 * self.dram_share(rider, before)).ceil() as u64;
-            sum.read += machine.compression.input.of(from_dram);
-            sum.operands += bytes;
+            sum.read = sum.read.saturating_add(machine.compression.input.of(from_dram));
+            sum.operands = sum.operands.saturating_add(bytes);
             if let Operator::Vector(shape) = operator {
-                sum.operations += shape.operations;
+                sum.operations = sum.operations.saturating_add(shape.operations);
             }
             before = rider;
         }
         let written = group.written.iter().map(|&it| it as usize).filter(|&it| self.is_written(it));
-        sum.written = written.map(|it| self.output_bytes(it)).sum();
-        sum.cycles = self.machine(index).post_cycles(sum.operations);
-        Some(sum)
+        sum.written = written.map(|it| self.output_bytes(it)).fold(0, u64::saturating_add);
+        let sum = sum.bounded();
+        let cycles = self.machine(index).post_cycles(sum.operations);
+        Some(Riders { cycles, ..sum })
     }
 
     /// Share of the operands of an operator other than the output of `before` that DRAM supplies, from 0 to 1.

@@ -19,6 +19,25 @@ pub struct Riders {
 }
 
 impl Riders {
+    /// Most of each count; sums over several stay in 64 bits.
+    const MOST: u64 = 1 << 58;
+
+    /// `change` of every count.
+    fn map(self, change: impl Fn(u64) -> u64) -> Self {
+        Self {
+            read: change(self.read),
+            written: change(self.written),
+            operands: change(self.operands),
+            operations: change(self.operations),
+            cycles: change(self.cycles),
+        }
+    }
+
+    /// The same with no count above [`Riders::MOST`], which only absurd networks reach.
+    pub(super) fn bounded(self) -> Self {
+        self.map(|count| count.min(Self::MOST))
+    }
+
     /// Bytes that DRAM moves for the group in place of the outputs of the layer.
     pub fn dram_bytes(&self) -> u64 {
         self.read + self.written
@@ -30,15 +49,8 @@ impl Riders {
     }
 
     /// Part number `index` of `n` equal ones, which add up to the whole.
-    pub(super) fn part(&self, index: u64, n: u64) -> Self {
-        let part = |all: u64| share(all, index + 1, n) - share(all, index, n);
-        Self {
-            read: part(self.read),
-            written: part(self.written),
-            operands: part(self.operands),
-            operations: part(self.operations),
-            cycles: part(self.cycles),
-        }
+    pub(super) fn part(self, index: u64, n: u64) -> Self {
+        self.map(|all| share(all, index + 1, n) - share(all, index, n))
     }
 
     /// The traffic of a layer with this group, where `outputs` are the bytes of the outputs of the layer in it.

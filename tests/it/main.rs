@@ -49,6 +49,7 @@ mod parameters;
 mod parity_cost;
 mod parity_replay;
 mod parts;
+mod pinned;
 mod policies;
 mod properties;
 mod report;

@@ -2,7 +2,8 @@
 
 use xrsim_config::Edition;
 use xrsim_experiment::{
-    NamedCostModel, Prepared, deadline_share_of, effort_of, flexibility_of, fusion_of, objective_of,
+    NamedCostModel, Prepared, deadline_share_of, effort_of, flexibility_of, fusion_of,
+    objective_of, pinned_of,
 };
 use xrsim_model::hardware::System;
 use xrsim_model::model::{Network, Parameter};
@@ -59,15 +60,20 @@ pub(super) fn line(rules: &str, choices: &[(&str, String)]) -> String {
     format!("assumed ({rules}): {}\n", choices.join(", "))
 }
 
+/// A choice of a system in words; `None` if it has none.
+type OfSystem = fn(&System, &NamedCostModel) -> Option<String>;
+
 fn of_all_schedulers(prepared: &Prepared) -> Vec<(&'static str, String)> {
     let settings = &prepared.settings;
     let mut choices = vec![("flexibility", flexibilities(prepared))];
-    let mut fusions: Vec<String> = Vec::new();
-    for plan in prepared.plans() {
-        let fusion = fusion_of(&plan.system, prepared.cost_model());
-        fusions.extend(fusion.filter(|it| !fusions.contains(it)));
+    for (name, of_system) in [("fusion", fusion_of as OfSystem), ("pinned", pinned_of)] {
+        let mut texts: Vec<String> = Vec::new();
+        for plan in prepared.plans() {
+            let text = of_system(&plan.system, prepared.cost_model());
+            texts.extend(text.filter(|it| !texts.contains(it)));
+        }
+        choices.extend((!texts.is_empty()).then(|| (name, texts.join(" and "))));
     }
-    choices.extend((!fusions.is_empty()).then(|| ("fusion", fusions.join(" and "))));
     let edition = Edition::ALL.iter().find(|(edition, _)| *edition == settings.networks());
     choices.extend(edition.map(|(_, name)| ("networks", name.to_string())));
     if prepared.uses_platform() {

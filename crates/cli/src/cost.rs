@@ -277,7 +277,7 @@ fn accelerators(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<Accelerato
             let mut accelerator = whole_chip(catalog, &args.layers.platform, dataflow, pes)?;
             let noc = &mut accelerator.noc;
             noc.set(&args.noc_bandwidth, |level, bandwidth| level.bandwidth = bandwidth);
-            accelerators.push(accelerator.mapped(mapping));
+            accelerators.push(accelerator.mapped(&mapping));
         }
     }
     Ok(accelerators)

@@ -12,8 +12,8 @@ use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use xrsim_model::hardware::{
     Accelerator, Compression, Datapath, DeadlineShare, Dram, Fill, Flexibility, Fusion,
-    MappingObjective, MappingSettings, Memory, Noc, Share, Style, System, WriteBack,
-    WriteBackSettings,
+    MappingObjective, MappingSettings, Memory, Noc, Pinned, PinnedTasks, Share, Style, System,
+    WriteBack, WriteBackSettings,
 };
 use xrsim_model::model::PerTensor;
 use xrsim_model::renamed::Renamed;
@@ -31,8 +31,8 @@ use super::yaml::{Fields, Node, Value};
 use super::{Problem, reference};
 use datapath::datapath;
 use energy::{RawEnergies, energies};
-pub(super) use unused::unused;
 pub use unused::{LIMITED_KEYS, LimitedKey};
+pub(super) use unused::{Unused, place_of_key, unused};
 
 /// Largest bandwidth of a NoC level or memory [byte/cycle].
 pub(crate) const MAX_BANDWIDTH: u64 = 1 << 32;
@@ -96,6 +96,9 @@ keys! {
         /// Part of the time that the models of a scenario may fill with the objective `deadline`.
         deadline_share as "mapping_deadline_share" = optional(deadline_share().with_default(DeadlineShare::DEFAULT.get()));
         write_back = among(write_back());
+        /// Models of the scenario whose weights stay in the shared memory, from before a run to its end. Each accelerator
+        /// has a copy.
+        pinned = optional(pinned());
     }
 }
 
@@ -113,6 +116,21 @@ keys! {
         /// leaves in a cycle.
         post_ops_per_cycle = optional(pes());
     }
+}
+
+/// Tasks of a scenario, each once.
+fn pinned() -> impl Reader<Value = PinnedTasks> {
+    let each_once = |tasks: Vec<At<Box<str>>>, _: &Node<'_>, problems: &mut Problems| {
+        for (index, task) in tasks.iter().enumerate() {
+            if tasks[..index].iter().any(|it| it.value == task.value) {
+                let message = format!("`{}` stands here twice", task.value);
+                problems.push(Problem::new(task.span.clone(), message));
+                return None;
+            }
+        }
+        Some(tasks.into_iter().map(|it| it.value).collect())
+    };
+    at_most(Pinned::MAX, list("tasks", at(proper_name()))).then(each_once)
 }
 
 /// A part of the time.
@@ -247,7 +265,7 @@ impl RawAccelerator {
         problems: &mut Problems,
     ) -> Option<Accelerator> {
         let (noc, memory) = self.resources.over(None)?;
-        let mapping = self.mapping.or(shared.mapping);
+        let mapping = self.mapping.or(&shared.mapping);
         let datapath = self.datapath.unwrap_or(shared.datapath);
         let energies = self.energies.over(Some(&shared.energies), &datapath.widths, problems);
         Some(Accelerator {
@@ -256,7 +274,7 @@ impl RawAccelerator {
             energy: energies.table(&datapath.widths, &memory),
             byte_energy: energies.bytes,
             ..Accelerator::new(self.name.clone(), dataflow, self.pes.value, noc, memory)
-                .mapped(mapping)
+                .mapped(&mapping)
         })
     }
 }

@@ -9,7 +9,8 @@ use xrsim_model::cost::CostModel;
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::platform::{Instance, Resources};
 use xrsim_model::hardware::{
-    Accelerator, Flexibility, MappingObjective, MappingSettings, Share, System,
+    Accelerator, Flexibility, HardwareError, MappingObjective, MappingSettings, Pinned, Share,
+    System,
 };
 use xrsim_model::model::Network;
 
@@ -124,6 +125,27 @@ fn reason(
     first
 }
 
+/// The accelerators of a system with the weights of its pinned tasks in shared memory, as far as networks of the catalog
+/// perform all of them.
+fn pinned_in_catalog(
+    system: &Arc<System>,
+    catalog: &mut Catalog,
+) -> Result<Vec<Accelerator>, HardwareError> {
+    let with_weights = |it: &Accelerator| {
+        let tasks =
+            it.pinned.tasks().iter().map(|task| Some((&**task, catalog.network(task).ok()?)));
+        match tasks.collect::<Option<Vec<_>>>() {
+            Some(tasks) => {
+                let networks: Vec<_> =
+                    tasks.iter().map(|(task, network)| (*task, network)).collect();
+                it.clone().with_pinned_weights("the catalog", &networks)
+            }
+            None => Ok(Accelerator { pinned: Pinned::default(), ..it.clone() }),
+        }
+    };
+    system.accelerators().iter().map(with_weights).collect()
+}
+
 /// The accelerators that a file describes. A dataflow has one on the default platform, unless it is made for
 /// single layers.
 fn described(
@@ -132,17 +154,25 @@ fn described(
     catalog: &mut Catalog,
 ) -> Result<Vec<Accelerator>, ExperimentError> {
     let reference = path.to_string_lossy();
-    let none = MappingSettings::default();
     let dataflows = match kind {
         Kind::Dataflow => {
-            catalog.dataflows(&reference)?.into_iter().map(|dataflow| (dataflow, none)).collect()
+            let with = |dataflow| (dataflow, MappingSettings::default());
+            catalog.dataflows(&reference)?.into_iter().map(with).collect()
         }
         Kind::Style | Kind::System => match catalog.hardware(&reference)? {
             Hardware::Style(style) => {
-                let of = |share: Share| (share.dataflow, share.mapping.or(style.mapping));
+                let of = |share: Share| (share.dataflow, share.mapping.or(&style.mapping));
                 style.shares.into_iter().map(of).collect()
             }
-            Hardware::System(system) => return Ok(system.accelerators().to_vec()),
+            Hardware::System(system) => {
+                let place = || catalog.place_of_key(system.name(), "pinned");
+                return pinned_in_catalog(&system, &mut Catalog::new()).map_err(|error| {
+                    ExperimentError::Pinned {
+                        place: place().map_or(String::new(), |it| it + ": "),
+                        error,
+                    }
+                });
+            }
             Hardware::Instances(_) => return Ok(Vec::new()),
         },
         _ => return Ok(Vec::new()),
@@ -150,6 +180,9 @@ fn described(
     let dataflows: Vec<(Arc<Dataflow>, MappingSettings)> = dataflows;
     let general = dataflows.iter().filter(|(dataflow, _)| !dataflow.directives().is_empty());
     general
-        .map(|(dataflow, mapping)| Ok(default_chip(catalog, dataflow)?.mapped(*mapping)))
+        .map(|(dataflow, mapping)| {
+            Ok(default_chip(catalog, dataflow)?
+                .mapped(&MappingSettings { pinned: None, ..mapping.clone() }))
+        })
         .collect()
 }

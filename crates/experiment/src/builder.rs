@@ -16,13 +16,13 @@ use xrsim_sim::schedule::{Options, Policy, Scheduler, Setup};
 use xrsim_sim::sweep::comparison::{Comparison, Triggers};
 use xrsim_sim::sweep::grid::{Factor, Grid};
 
-use super::flexibility::ignored_flexibility;
+use super::flexibility::{ignored_flexibility, ignored_riders};
 use super::given::SystemKind;
 use super::input::Input;
 use super::keys::Key;
 use super::prepared::{Group, Prepared};
 use super::systems::{
-    full_system, in_technology, name_with_pes, paired_name, paired_system, style_system,
+    full_system, in_technology, name_with_pes, paired_name, paired_system, pinned, style_system,
 };
 use super::{ExperimentError, NamedCostModel, Runs, Settings, scheduler};
 
@@ -391,6 +391,7 @@ impl Experiment {
         let given = self.given_systems(&hardware);
         let (systems, uses_platform) = self.systems_of(settings, &suite, hardware, catalog)?;
         ignored.extend(cost_model.unused_keys(catalog, settings));
+        ignored.extend(ignored_riders(settings, &cost_model, &systems, catalog));
         refuse_repeated("scenario", scenarios.iter().map(|scenario| scenario.name().to_string()))?;
         refuse_repeated("system", systems.iter().map(|system| name_with_pes(system)))?;
         let schedulers = match &self.schedulers[..] {
@@ -406,8 +407,10 @@ impl Experiment {
         }
         let mut settings = settings.clone();
         let (mut plans, mut steps) = (Vec::new(), Steps::default());
+        let catalog = prepared.catalog(settings.networks());
         for scenario in &scenarios {
             for system in &systems {
+                let system = &pinned(system, scenario, catalog)?;
                 for scheduler in schedulers {
                     settings.scheduler = scheduler.clone();
                     for replication in replications.clone() {

@@ -45,6 +45,14 @@ pub enum ExperimentError {
     /// A system cannot be made as the settings ask for.
     #[error(transparent)]
     Hardware(#[from] HardwareError),
+    /// Weights that are to stay in shared memory are unknown or too large.
+    #[error("{place}{error}")]
+    Pinned {
+        /// File and line of the key, with `: `; empty if a setting has it.
+        place: String,
+        /// Reason.
+        error: HardwareError,
+    },
     /// A key that has no effect under `mlsys2023` semantics.
     #[error(
         "{0} has no effect under --semantics mlsys2023, because the published artifact fixes it; leave it \

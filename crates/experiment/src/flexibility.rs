@@ -1,11 +1,14 @@
 //! The choice of mappings of systems, for results.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
-use xrsim_config::Hardware;
+use xrsim_config::{Catalog, Hardware};
 use xrsim_model::cost::loop_nest::LoopNest;
 use xrsim_model::hardware::{Accelerator, Flexibility, Fusion, Share, System};
 use xrsim_model::mapper::Effort;
+use xrsim_model::sequence::distinct;
 use xrsim_sim::plan::Semantics;
 
 use super::systems::name_with_pes;
@@ -48,6 +51,18 @@ pub fn fusion_of(system: &System, cost_model: &NamedCostModel) -> Option<String>
     let any = system.accelerators().iter().any(|it| it.write_back.fusion != Fusion::None);
     let has_effect = cost_model.name == LoopNest::NAME;
     (any && has_effect).then(|| words(system, |it| it.write_back.fusion.name()))
+}
+
+/// Models whose weights stay in shared memory, as [`flexibility_of`]; `None` if there are none.
+pub fn pinned_of(system: &System, cost_model: &NamedCostModel) -> Option<String> {
+    let any = system.accelerators().iter().any(|it| !it.pinned.tasks().is_empty());
+    let has_effect = cost_model.name == LoopNest::NAME;
+    (any && has_effect).then(|| {
+        words(system, |it| match it.pinned.tasks() {
+            [] => "none".into(),
+            tasks => tasks.join(", "),
+        })
+    })
 }
 
 /// Flexibility that has an effect on the costs of an accelerator.
@@ -125,6 +140,33 @@ pub(super) fn says_flexibility(hardware: &Hardware) -> bool {
         }
         Hardware::Instances(_) => false,
     }
+}
+
+/// Warnings about keys of what rides along that have no effect, because only concatenations are joined, or nothing.
+pub(crate) fn ignored_riders(
+    settings: &Settings,
+    cost_model: &NamedCostModel,
+    systems: &[Arc<System>],
+    catalog: &Catalog,
+) -> Vec<String> {
+    let rides = |system: &Arc<System>| {
+        let mut all = system.accelerators().iter();
+        all.any(|it| it.write_back.fusion == Fusion::Elementwise)
+    };
+    if systems.iter().any(rides) || cost_model.name != LoopNest::NAME {
+        return Vec::new();
+    }
+    let mut warnings = Vec::new();
+    for key in ["fused_reads", "post_ops_per_cycle"] {
+        let places = systems.iter().filter_map(|it| catalog.place_of_key(it.name(), key));
+        let setting = settings.has(&format!("hardware.{key}")).then(|| format!("hardware.{key}"));
+        for place in distinct(places.chain(setting)) {
+            warnings.push(format!(
+                "{place}: `{key}` has no effect without operators that ride along (`fusion: elementwise`)"
+            ));
+        }
+    }
+    warnings
 }
 
 /// Warning about flexibility that has no effect under these settings, if there is any: that of a file with

@@ -63,7 +63,9 @@ pub(crate) use builder::MAX_RUNS;
 pub use changes::{Changes, FrameOf};
 pub use cost_model::NamedCostModel;
 pub use error::ExperimentError;
-pub use flexibility::{deadline_share_of, effort_of, flexibility_of, fusion_of, objective_of};
+pub use flexibility::{
+    deadline_share_of, effort_of, flexibility_of, fusion_of, objective_of, pinned_of,
+};
 pub use given::{GivenRun, SystemKind};
 pub use input::Input;
 pub use keys::{Allowed, KEYS, Key};

@@ -9,6 +9,7 @@ use xrsim_model::hardware::platform::{Instance, Platform};
 use xrsim_model::hardware::{
     Accelerator, Dram, Flexibility, HardwareError, MappingSettings, Style, System, Technology,
 };
+use xrsim_model::scenario::Scenario;
 use xrsim_model::text;
 use xrsim_sim::plan::Semantics;
 
@@ -103,7 +104,7 @@ pub(super) fn full_system(
 ///
 /// [`ExperimentError::Hardware`] if a changed accelerator is out of range.
 fn changed(system: Arc<System>, settings: &Settings) -> Result<Arc<System>, ExperimentError> {
-    let system = mapped(system, mapping(settings))?;
+    let system = mapped(system, &mapping(settings))?;
     if settings.accelerator.is_none() {
         return Ok(system);
     }
@@ -113,7 +114,7 @@ fn changed(system: Arc<System>, settings: &Settings) -> Result<Arc<System>, Expe
 
 /// The choice of mappings that the settings ask of every system. The artifact has none.
 pub(super) fn mapping(settings: &Settings) -> MappingSettings {
-    let mut mapping = settings.mapping;
+    let mut mapping = settings.mapping.clone();
     if settings.semantics == Semantics::Mlsys2023 {
         mapping.flexibility = Some(Flexibility::None);
     }
@@ -127,7 +128,7 @@ pub(super) fn mapping(settings: &Settings) -> MappingSettings {
 /// Returns no error for a system that was built.
 pub fn mapped(
     system: Arc<System>,
-    settings: MappingSettings,
+    settings: &MappingSettings,
 ) -> Result<Arc<System>, ExperimentError> {
     let is_mapped = |it: &Accelerator| it.clone().mapped(settings) == *it;
     if system.accelerators().iter().all(is_mapped) {
@@ -136,6 +137,27 @@ pub fn mapped(
     let accelerators = system.accelerators().iter();
     let accelerators = accelerators.map(|it| it.clone().mapped(settings)).collect();
     Ok(Arc::new(system.with_accelerators(accelerators)?))
+}
+
+/// The system with the weights in shared memory that stay there in a scenario.
+///
+/// # Errors
+///
+/// [`ExperimentError::Pinned`], with the place of the key in a file of `catalog`, if a model is not in the scenario or
+/// the weights do not fit.
+pub(super) fn pinned(
+    system: &Arc<System>,
+    scenario: &Scenario,
+    catalog: &Catalog,
+) -> Result<Arc<System>, ExperimentError> {
+    let models = scenario.models().iter();
+    let networks: Vec<_> = models.map(|it| (&*it.unit.task, &it.unit.network)).collect();
+    let place = format!("scenario {}", scenario.name());
+    let pinned = Arc::clone(system).with_pinned_weights(&place, &networks);
+    pinned.map_err(|error| {
+        let place = catalog.place_of_key(system.name(), "pinned");
+        ExperimentError::Pinned { place: place.map_or(String::new(), |it| it + ": "), error }
+    })
 }
 
 /// The system in the technology of the settings, or else in its own, or else in the default one. `find` reads a

@@ -96,7 +96,7 @@ fn a_pair_is_costed_once_for_each_period_only_if_mappings_are_chosen_by_it() {
             deadline_share: DeadlineShare::new(share),
             ..MappingSettings::default()
         };
-        let all = by_edp.accelerators().iter().map(|it| it.clone().mapped(settings)).collect();
+        let all = by_edp.accelerators().iter().map(|it| it.clone().mapped(&settings)).collect();
         by_edp.with_accelerators(all).expect("a system")
     };
     let (whole, half) = (by_period(1.0), by_period(0.5));

@@ -246,7 +246,7 @@ fn inputs(
     let carrier = Arc::new(carrier());
     let accelerator = chip(&carrier)?;
     let chosen = match (runs_choose(args), &dataflows[..]) {
-        (Some(mapping), [dataflow]) => Some(chip(dataflow)?.mapped(mapping)),
+        (Some(mapping), [dataflow]) => Some(chip(dataflow)?.mapped(&mapping)),
         _ => None,
     };
     let mut mapper = NetworkMapper::new(accelerator, dataflows);

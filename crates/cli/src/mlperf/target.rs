@@ -235,7 +235,7 @@ impl Accelerators {
                 refuse!("--system takes a style or a system file, not a hardware file (.m)");
             }
         };
-        let system = experiment::mapped(system, args.mapping.settings())?;
+        let system = experiment::mapped(system, &args.mapping.settings())?;
         let background = args.beside.as_deref().map(|name| {
             let edition = Edition::Reference;
             let scenario = catalog.scenario_with(name, edition, &parameters(&args.set)?)?;

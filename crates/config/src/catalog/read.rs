@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::document::{Document, wrong_kind};
 use crate::format::{Contents, References};
 use crate::network::Model;
+use crate::yaml::Node;
 use crate::yaml::read::Problems;
-use crate::{ConfigError, Kind, Parameters, Problem};
+use crate::{ConfigError, Kind, Parameters, Problem, Source};
 use crate::{embedded, formats, hardware, kind, nearest, parameters, yaml};
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::Technology;
@@ -49,10 +50,32 @@ impl Catalog {
         Ok(contents)
     }
 
+    /// File and line of the first use of a key in the description of the hardware called `name`, of the user's files that
+    /// were used so far.
+    pub fn place_of_key(&self, name: &str, key: &str) -> Option<String> {
+        self.hardware_files(|file, source, body| {
+            let at = hardware::place_of_key(body, name, key)?;
+            Some(format!("{file}:{}", source.position(at).0))
+        })
+        .into_iter()
+        .next()
+    }
+
     /// Warnings about keys of the user's files of hardware that were used so far and have no effect with a cost model of
     /// the program, with file and line.
     pub fn unused_keys(&self, cost_model: &str) -> Vec<String> {
-        let mut warnings = Vec::new();
+        self.hardware_files(|name, source, body| {
+            let warnings = hardware::unused(body, cost_model).into_iter();
+            let warning =
+                |it: hardware::Unused| format!("{name}:{}: {it}", source.position(it.at).0);
+            Some(warnings.map(warning).collect::<Vec<_>>())
+        })
+        .concat()
+    }
+
+    /// Results of `each` with name, text and description of the user's files of hardware that were used so far.
+    fn hardware_files<T>(&self, each: impl Fn(&str, &Source, &Node<'_>) -> Option<T>) -> Vec<T> {
+        let mut found = Vec::new();
         for (name, source) in self.used.iter().filter(|(name, _)| !embedded::is_file(name)) {
             let is_hardware =
                 |kind| self.contents.contains_key(&(name.clone(), kind, Parameters::default()));
@@ -62,11 +85,9 @@ impl Catalog {
             let mut problems = Problems::default();
             let root = yaml::parse(source.text(), &mut problems);
             let body = root.as_ref().and_then(|root| kind::body(root, &mut problems));
-            for it in body.map_or(Vec::new(), |(_, body)| hardware::unused(body, cost_model)) {
-                warnings.push(format!("{name}:{}: {it}", source.position(it.at).0));
-            }
+            found.extend(body.and_then(|(_, body)| each(name, source, body)));
         }
-        warnings
+        found
     }
 
     /// Forgets what was read with other values of parameters, if that is much and another one comes. A long sweep

@@ -47,6 +47,9 @@ fn accelerator(it: &Accelerator, dataflow: &str) -> Map<String, Value> {
     if let Some(operations) = path.post_ops_per_cycle {
         add("post_ops_per_cycle", json!(operations));
     }
+    if !it.pinned.tasks().is_empty() {
+        add("pinned", json!(it.pinned.tasks()));
+    }
     add("pes", json!(it.pes));
     add("clock_mhz", json!(it.clock.as_mhz()));
     add("datapath", datapath(it));

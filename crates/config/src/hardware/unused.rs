@@ -34,6 +34,7 @@ pub const LIMITED_KEYS: &[LimitedKey] = &[
     limited("fusion", Some("hardware.fusion"), BOTH),
     limited("fused_reads", Some("hardware.fused_reads"), BOTH),
     limited("post_ops_per_cycle", Some("hardware.post_ops_per_cycle"), BOTH),
+    limited("pinned", Some("hardware.pinned"), BOTH),
     limited("datapath.macs_per_pe_cycle", Some("hardware.macs_per_pe_cycle"), BOTH),
     limited("datapath.vector_lanes", Some("hardware.vector_lanes"), BOTH),
     limited("datapath.units_limit", None, BOTH),
@@ -71,7 +72,7 @@ pub const LIMITED_KEYS: &[LimitedKey] = &[
 ];
 
 /// Keys that accelerators take from their system where they have none.
-const INHERITED: [&str; 11] = [
+const INHERITED: [&str; 12] = [
     "clock_mhz",
     "energy",
     "energy_pj",
@@ -83,6 +84,7 @@ const INHERITED: [&str; 11] = [
     "fusion",
     "fused_reads",
     "post_ops_per_cycle",
+    "pinned",
 ];
 
 /// A key that has no effect, with its place in the file.
@@ -132,6 +134,22 @@ fn visit(node: &Node<'_>, inside: &str, on_key: &mut impl FnMut(&str, usize)) {
         }
         _ => {}
     }
+}
+
+/// First byte of the first use of a key in the description `body` of hardware, if this is called `name`.
+pub(crate) fn place_of_key(body: &Node<'_>, name: &str, key: &str) -> Option<usize> {
+    let Value::Mapping(entries) = &body.value else { return None };
+    let own = entries.iter().find(|it| it.key == "name")?;
+    if !matches!(&own.value.value, Value::Scalar { text, .. } if **text == *name) {
+        return None;
+    }
+    let mut found = None;
+    visit(body, "", &mut |it, at| {
+        if it == key {
+            found.get_or_insert(at);
+        }
+    });
+    found
 }
 
 /// Keys of a system that each of its accelerators gives.

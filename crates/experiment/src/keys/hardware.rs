@@ -8,8 +8,8 @@ use xrsim_model::hardware::{Change, DeadlineShare, Fusion, Width};
 use super::own::named;
 use super::values::{
     BANDWIDTH, BITS, CLOCK, COPIES, ENERGY, LANES, LATENCY, MACS, MEMORY, READS, SHARE, SWITCH,
-    bandwidth, bits, boolean, change, clock, copies, energy, in_change, in_kib, kib, lanes,
-    latency, macs, names, or_word, reads, share, word_or,
+    TASKS, bandwidth, bits, boolean, change, clock, copies, energy, in_change, in_kib, in_tasks,
+    kib, lanes, latency, macs, names, or_word, reads, share, tasks, word_or,
 };
 use super::{Allowed, KEY, Key, Set, field};
 
@@ -99,6 +99,17 @@ pub(super) const KEYS: &[Key] = &[
         name: "hardware.post_ops_per_cycle",
         help: "operations per cycle of an accelerator on outputs that leave it",
         ..set_key!(mapping.write_back.post_ops_per_cycle, "", LANES, lanes)
+    },
+    Key {
+        name: "hardware.pinned",
+        help: "models whose weights stay in the shared memory of every accelerator",
+        allowed: TASKS,
+        set: Set::Value(|s, text| {
+            s.mapping.pinned = or_platform(text, tasks)?;
+            Some(())
+        }),
+        get: |s| platform_or(s.mapping.pinned.as_deref().map(in_tasks)),
+        ..KEY
     },
     Key {
         name: "hardware.mapping_deadline_share",

@@ -1,12 +1,16 @@
 //! Values of keys as text.
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use xrsim_model::hardware::{Accelerator, Change, DeadlineShare, Width, WriteBack};
+use xrsim_model::hardware::{
+    Accelerator, Change, DeadlineShare, Pinned, PinnedTasks, Width, WriteBack,
+};
+use xrsim_model::text::is_name;
 use xrsim_model::units::{Bytes, ClockRate, SimSpan};
 
 use super::Allowed;
@@ -53,6 +57,9 @@ pub(super) const READS: Allowed = Allowed::Text("a whole number from 0 to 16, or
 pub(super) const BITS: Allowed = Allowed::Text("a whole number from 1 to 512, or `platform`");
 
 pub(super) const SWITCH: Allowed = Allowed::Text("`true`, `false` or `platform`");
+
+pub(super) const TASKS: Allowed =
+    Allowed::Text("tasks with `+` between them, such as `KD+ES`, `none`, or `platform`");
 
 pub(super) const SHARE: Allowed = Allowed::Number("a number from 0.000001 to 1");
 
@@ -171,6 +178,22 @@ pub(super) fn lanes(text: &str) -> Option<u32> {
 /// Other operands of a group of operators.
 pub(super) fn reads(text: &str) -> Option<u32> {
     whole(text, 0..=WriteBack::MAX_READS)
+}
+
+/// Tasks of a scenario, each once, with `+` between them; `none` for none.
+pub(super) fn tasks(text: &str) -> Option<PinnedTasks> {
+    let tasks: Vec<Box<str>> = match text {
+        "none" => Vec::new(),
+        _ => text.split('+').map(|it| it.trim().into()).collect(),
+    };
+    let mut seen = HashSet::new();
+    let is_right = |task: &Box<str>| is_name(task) && seen.insert(task.clone());
+    (tasks.len() <= Pinned::MAX && tasks.iter().all(is_right)).then(|| tasks.into())
+}
+
+/// The text that [`tasks`] reads.
+pub(super) fn in_tasks(tasks: &[Box<str>]) -> String {
+    if tasks.is_empty() { "none".into() } else { tasks.join("+") }
 }
 
 /// A width \[bit\].

@@ -242,7 +242,7 @@ impl Reader<'_> {
         let other_technologies = self.other_technologies(&technology)?;
         let schedulers = self.schedulers();
         let quantities = self.objective();
-        let space = self.space()?;
+        let space = self.space(scenarios.as_deref().unwrap_or_default())?;
         let constraints = self.constraints();
         let method = self.method();
         let over = self.over();

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::super::keys::Key;
-use super::super::systems::{changed_platform, full_system, mapped, mapping, style_system};
+use super::super::systems::{changed_platform, full_system, mapped, mapping, pinned, style_system};
 use super::super::{ExperimentError, Settings};
 use super::{Reader, Text, set};
 use xrsim_config::{At, Hardware, resolve};
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::platform::Platform;
-use xrsim_model::hardware::{Change, HardwareError, MemoryEnergy, System};
+use xrsim_model::hardware::{Change, MemoryEnergy, System};
+use xrsim_model::scenario::Scenario;
 use xrsim_model::units::ClockRate;
 use xrsim_search::{Chip, Fraction, Parts, Space, SpaceSettings};
 
@@ -17,10 +18,13 @@ use xrsim_search::{Chip, Fraction, Parts, Space, SpaceSettings};
 type Varied = (Settings, Vec<(Box<str>, Box<str>)>);
 
 impl Reader<'_> {
-    pub(super) fn space(&mut self) -> Result<Option<Space>, ExperimentError> {
+    pub(super) fn space(
+        &mut self,
+        scenarios: &[Arc<Scenario>],
+    ) -> Result<Option<Space>, ExperimentError> {
         let draft = self.draft;
         if !draft.body.systems.is_empty() {
-            return self.listed();
+            return self.listed(scenarios);
         }
         let lookup = |name: &str| self.catalog.dataflows(name);
         let dataflows = resolve(draft.body.dataflows.iter(), lookup, &mut self.problems)?;
@@ -69,7 +73,7 @@ impl Reader<'_> {
     }
 
     /// The space of systems that are given one by one.
-    fn listed(&mut self) -> Result<Option<Space>, ExperimentError> {
+    fn listed(&mut self, scenarios: &[Arc<Scenario>]) -> Result<Option<Space>, ExperimentError> {
         let draft = self.draft;
         let given = [
             draft.body.accelerators.is_some(),
@@ -103,11 +107,36 @@ impl Reader<'_> {
                     let message = format!("system `{}` is given twice", system.name());
                     self.problem(&name.span, message);
                 }
-                Ok(system) => systems.push(mapped(system, self.settings.mapping)?),
+                Ok(system) => {
+                    let system = mapped(system, &self.settings.mapping)?;
+                    match self.pinned_in_all(&system, scenarios) {
+                        Ok(system) => systems.push(system),
+                        Err(error) => self.problem(&name.span, error.to_string()),
+                    }
+                }
                 Err(error) => self.problem(&name.span, error.to_string()),
             }
         }
         Ok(self.problems.is_empty().then(|| Space::of_systems(systems)))
+    }
+
+    /// The system with the weights in shared memory that stay there, which have to be those of the same networks in all
+    /// scenarios.
+    fn pinned_in_all(
+        &self,
+        system: &Arc<System>,
+        scenarios: &[Arc<Scenario>],
+    ) -> Result<Arc<System>, ExperimentError> {
+        let all = scenarios.iter().map(|it| pinned(system, it, &self.catalog));
+        let all = all.collect::<Result<Vec<_>, _>>()?;
+        if all.windows(2).any(|pair| pair[0] != pair[1]) {
+            return Err(ExperimentError::Conflict(format!(
+                "system `{}` keeps weights in its shared memory (key `pinned`) that differ between the scenarios of this \
+                 search",
+                system.name()
+            )));
+        }
+        Ok(all.into_iter().next().unwrap_or_else(|| Arc::clone(system)))
     }
 
     /// Refuses buffers as large as needed where the energy of a byte does not follow from their size.
@@ -151,10 +180,18 @@ impl Reader<'_> {
             let mut chip = Chip::new(Arc::new(changed_platform(&platform, &settings)?));
             chip.varied = varied;
             chip.mapping = mapping(&settings);
+            // The accelerators of such a space are made without a scenario.
+            if chip.mapping.pinned.as_ref().is_some_and(|it| !it.is_empty()) {
+                return Err(ExperimentError::Conflict(
+                    "`hardware.pinned` has no meaning for a search over a budget; list the `systems`, and let these keep \
+                     weights (key `pinned`)"
+                        .into(),
+                ));
+            }
             chip.change = settings.accelerator;
             Ok(chip)
         };
-        let chips: Result<Vec<_>, HardwareError> = combinations.into_iter().map(chip).collect();
+        let chips: Result<Vec<_>, ExperimentError> = combinations.into_iter().map(chip).collect();
         Ok(chips.map_or_else(
             |error| {
                 let at = draft.body.chips.first().map_or(0..0, |(key, _)| key.span.clone());

@@ -13,7 +13,7 @@ use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::grid::Point;
 use xrsim_sim::sweep::{RunError, Scored, Scorer};
 
-use super::super::systems::{full_system, in_technology, style_system};
+use super::super::systems::{full_system, in_technology, pinned, style_system};
 use super::super::{ExperimentError, Settings};
 use super::inputs::Inputs;
 
@@ -119,7 +119,8 @@ fn plan(
     inputs: &mut Inputs,
 ) -> Result<Plan, ExperimentError> {
     settings.check()?;
-    Ok(settings.plan(scenario, &system(settings, hardware, inputs)?))
+    let system = system(settings, hardware, inputs)?;
+    Ok(settings.plan(scenario, &pinned(&system, scenario, inputs.catalog())?))
 }
 
 /// The system of a point.

@@ -91,6 +91,8 @@ pub enum Infeasible {
     UnnamedLayer,
     /// The accelerator chooses mappings by the rates of models, and the network has none.
     NoPeriod,
+    /// Weights stay in the shared memory of the accelerator that are not known, because no scenario is.
+    OpenPinned,
 }
 
 impl Infeasible {
@@ -256,6 +258,11 @@ impl fmt::Display for Message<'_> {
                 f,
                 "{accelerator} chooses mappings by the rates of models (objective `deadline`), and {network} has one in \
                  a scenario only; choose them by `edp`, `energy` or `cycles`"
+            ),
+            Infeasible::OpenPinned => write!(
+                f,
+                "weights of models stay in the shared memory of {accelerator} (key `pinned`), and their networks are known \
+                 in a scenario only"
             ),
             Infeasible::LayerNotMeasured { layer } => write!(
                 f,

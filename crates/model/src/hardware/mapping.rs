@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::RangeInclusive;
 
-use super::WriteBackSettings;
+use super::{PinnedTasks, WriteBackSettings};
 use crate::dataflow::Flexibility;
 
 /// Quantity of which an accelerator that chooses mappings takes the least.
@@ -101,7 +101,7 @@ pub struct MappingDeadline {
 }
 
 /// How networks are mapped, as a command, a system, a style or an accelerator says it; `None` where it does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct MappingSettings {
     /// Choices for every layer.
     pub flexibility: Option<Flexibility>,
@@ -111,17 +111,20 @@ pub struct MappingSettings {
     pub deadline_share: Option<DeadlineShare>,
     /// Operators that ride along with layers.
     pub write_back: WriteBackSettings,
+    /// Tasks whose networks keep their weights in the shared memory.
+    pub pinned: Option<PinnedTasks>,
 }
 
 impl MappingSettings {
     /// These settings, and those of `other` where these have none.
     #[must_use]
-    pub fn or(self, other: Self) -> Self {
+    pub fn or(&self, other: &Self) -> Self {
         Self {
             flexibility: self.flexibility.or(other.flexibility),
             objective: self.objective.or(other.objective),
             deadline_share: self.deadline_share.or(other.deadline_share),
             write_back: self.write_back.or(other.write_back),
+            pinned: self.pinned.clone().or_else(|| other.pinned.clone()),
         }
     }
 }

@@ -39,6 +39,7 @@ mod energy;
 mod mapping;
 mod noc;
 mod order;
+mod pinned;
 pub mod platform;
 mod style;
 pub mod technology;
@@ -51,6 +52,7 @@ pub use energy::{ByteEnergy, EnergyTable, MemoryEnergy};
 pub use energy::{sram_pj_per_byte, usual_cluster_pj, usual_scratchpad_pj};
 pub use mapping::{DeadlineShare, MappingDeadline, MappingObjective, MappingSettings};
 pub use noc::{Fill, Noc, NocLevel};
+pub use pinned::{Pinned, PinnedTasks};
 pub use style::{Share, Style};
 pub use technology::Technology;
 pub use widths::{Compression, Width, Widths};
@@ -133,6 +135,8 @@ pub struct Accelerator {
     pub datapath: Datapath,
     /// Path on which outputs leave.
     pub write_back: WriteBack,
+    /// Networks whose weights stay in its shared memory.
+    pub pinned: Pinned,
     /// Energy per event, relative to a multiply-accumulate.
     pub energy: EnergyTable,
     /// Energy per multiply-accumulate and per byte moved.
@@ -185,6 +189,7 @@ impl Accelerator {
             memory,
             datapath: Datapath::default(),
             write_back: WriteBack::default(),
+            pinned: Pinned::default(),
             energy: EnergyTable::ARTIFACT,
             byte_energy: ByteEnergy::default(),
         }
@@ -192,7 +197,7 @@ impl Accelerator {
 
     /// The same accelerator with `settings`, where these have any.
     #[must_use]
-    pub fn mapped(self, settings: MappingSettings) -> Self {
+    pub fn mapped(self, settings: &MappingSettings) -> Self {
         Self {
             flexibility: settings.flexibility.unwrap_or(self.flexibility),
             mapping_objective: settings.objective.unwrap_or(self.mapping_objective),
@@ -201,6 +206,7 @@ impl Accelerator {
                 ..self.mapping_deadline
             },
             write_back: settings.write_back.over(self.write_back),
+            pinned: settings.pinned.clone().map_or(self.pinned, Pinned::of),
             ..self
         }
     }
@@ -235,6 +241,7 @@ impl Accelerator {
             && self.memory == other.memory
             && self.datapath == other.datapath
             && self.write_back == other.write_back
+            && self.pinned == other.pinned
             && self.energy == other.energy
             && self.byte_energy == other.byte_energy
     }
@@ -325,6 +332,31 @@ pub enum HardwareError {
     NoClusterSize {
         /// Accelerator.
         accelerator: Box<str>,
+    },
+    /// Weights are to stay in shared memory of a network that no model of the scenario has.
+    #[error(
+        "accelerator `{accelerator}`: weights of {task} are to stay in its shared memory (key `pinned`), but {place}"
+    )]
+    UnknownPinned {
+        /// Accelerator.
+        accelerator: Box<str>,
+        /// Task.
+        task: Box<str>,
+        /// Where it was looked for, and the tasks there.
+        place: String,
+    },
+    /// Weights that are to stay do not fit into shared memory.
+    #[error(
+        "accelerator `{accelerator}`: the weights of {} (key `pinned`) take {} bytes of its shared memory of {available} \
+         bytes", pinned::in_words(sizes), sizes.iter().map(|(_, bytes)| bytes).sum::<u64>()
+    )]
+    PinnedTooLarge {
+        /// Accelerator.
+        accelerator: Box<str>,
+        /// Its shared memory \[byte\].
+        available: u64,
+        /// Tasks with the bytes of their weights.
+        sizes: Vec<(Box<str>, u64)>,
     },
     /// The PEs do not divide into the shares of a style.
     #[error("style {style} cannot split {pes} PEs {shares}: {pes} is not a multiple of {total}")]

@@ -15,6 +15,7 @@ impl Accelerator {
             && self.flexibility <= other.flexibility
             && self.mapping_objective == other.mapping_objective
             && self.has_dataflow_of(other)
+            && self.pinned == other.pinned
             && datapath_has_at_most(&self.datapath, &other.datapath)
             && memory_has_at_most(&self.memory, &other.memory)
             && noc_has_at_most(&self.noc, &other.noc)

@@ -11,7 +11,7 @@ use crate::units::{Bytes, ClockRate};
 
 use super::{
     Accelerator, ByteEnergy, Change, Datapath, Dram, EnergyTable, HardwareError, MappingDeadline,
-    MappingObjective, Memory, Noc, Share, Style, System, Technology, WriteBack,
+    MappingObjective, Memory, Noc, Pinned, Share, Style, System, Technology, WriteBack,
 };
 
 /// Properties of the hardware that do not depend on dataflows and PE counts.
@@ -194,6 +194,7 @@ impl Instance {
             memory: self.memory.clone(),
             datapath: platform.datapath,
             write_back: platform.write_back,
+            pinned: Pinned::default(),
             energy: platform.energy.unwrap_or_else(|| {
                 let widths = &platform.datapath.widths;
                 EnergyTable::from_byte_energy(&platform.byte_energy, widths, &self.memory)
@@ -224,7 +225,7 @@ impl Style {
             .enumerate()
             .map(|(index, (instance, Share { dataflow, mapping, .. }))| {
                 let name = format!("{}-{index}", dataflow.name()).into();
-                instance.with(name, dataflow, platform).mapped(mapping.or(self.mapping))
+                instance.with(name, dataflow, platform).mapped(&mapping.or(&self.mapping))
             })
             .collect();
         let system = System::new(self.name.clone(), accelerators)?;

@@ -281,7 +281,7 @@ impl Space {
             memory,
         };
         let name = instance.name.clone();
-        let accelerator = instance.with(name, dataflow, &chip.platform).mapped(chip.mapping);
+        let accelerator = instance.with(name, dataflow, &chip.platform).mapped(&chip.mapping);
         let accelerator = chip.change.of(&accelerator);
         match self.buffers.get(index) {
             Some(Some(buffers)) => accelerator.with_buffers(buffers),

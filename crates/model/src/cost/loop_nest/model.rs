@@ -188,7 +188,7 @@ fn report(
     }
     let chooser = rule.and_then(|rule| rule.on(accelerator));
     let (machine, chooser) = (Machine::from_accelerator(accelerator), chooser.as_deref());
-    let mut prepared = PreparedOperator::new(operator, accelerator, &machine, chooser)?;
+    let mut prepared = PreparedOperator::new(operator, accelerator, machine, false, chooser)?;
     Ok(prepared.report(&MemoryContext::default(), chooser))
 }
 

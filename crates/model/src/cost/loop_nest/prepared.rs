@@ -106,8 +106,32 @@ pub(super) struct Copies {
 pub(super) struct PreparedOperator<'a> {
     accelerator: &'a Accelerator,
     machine: Machine,
+    pinned: PinnedWeights,
     pub(super) nests: Vec<PreparedNest>,
     vector: Option<VectorShape>,
+}
+
+/// Weights that stay in shared memory, as an operator finds them (section 6.11).
+#[derive(Debug, Clone, Copy, Default)]
+struct PinnedWeights {
+    /// Whether those of the operator do.
+    own: bool,
+    /// Bytes beside those of a loop nest of the operator.
+    others: u64,
+}
+
+impl PinnedWeights {
+    fn new(accelerator: &Accelerator, is_pinned: bool, nests: &[Nest], machine: &Machine) -> Self {
+        let bytes = |nest: &Nest| machine.widths.weight.bytes(weights(nest.extents()));
+        let own = nests.iter().map(bytes).min().filter(|_| is_pinned);
+        let others = accelerator.pinned.bytes().saturating_sub(own.unwrap_or(0));
+        Self { own: own.is_some(), others }
+    }
+
+    /// Shared memory that is left for the operator \[byte\].
+    fn capacity(self, accelerator: &Accelerator) -> u64 {
+        accelerator.memory.shared.get().saturating_sub(self.others)
+    }
 }
 
 /// One loop nest of an operator, mapped and walked.
@@ -127,6 +151,7 @@ impl PreparedNest {
         nest: &Nest,
         accelerator: &Accelerator,
         machine: &Machine,
+        capacity: u64,
     ) -> Result<Self, Infeasible> {
         let illegal = |reason: Illegal| Infeasible::Illegal { reason: Box::new(reason) };
         let listed = Listed::new(&accelerator.dataflow, nest, machine)?;
@@ -136,7 +161,7 @@ impl PreparedNest {
         let walk = Walk::new(&nest, &mapping, machine).map_err(illegal)?;
         let prepared = Self { written, nest, mapping, walk, certainty: None };
         fits_buffers(&prepared, &accelerator.memory)?;
-        fits_shared_memory(&prepared, machine, accelerator)?;
+        fits_shared_memory(&prepared, machine, capacity)?;
         Ok(prepared)
     }
 
@@ -152,27 +177,33 @@ impl<'a> PreparedOperator<'a> {
     pub(super) fn new(
         operator: &Operator,
         accelerator: &'a Accelerator,
-        machine: &Machine,
+        mut machine: Machine,
+        is_pinned: bool,
         chooser: Option<&dyn ChooseLayer>,
     ) -> Result<Self, Infeasible> {
         let illegal = |reason: Illegal| Infeasible::Illegal { reason: Box::new(reason) };
+        let nests = lower::lower(operator).map_err(illegal)?;
+        let is_pinned = is_pinned && operator.weights() > 0;
+        let pinned = PinnedWeights::new(accelerator, is_pinned, &nests, &machine);
+        let capacity = pinned.capacity(accelerator);
+        machine.resident.weight = pinned.own;
+        machine.shared_bytes = Some(capacity);
         // With choices, the directives still plan the shared memory of the network, where they can.
         let prepare = |nest: Nest| {
             let Some(chooser) = chooser else {
-                return PreparedNest::listed(&nest, accelerator, machine);
+                return PreparedNest::listed(&nest, accelerator, &machine, capacity);
             };
-            match PreparedNest::listed(&nest, accelerator, machine) {
+            match PreparedNest::listed(&nest, accelerator, &machine, capacity) {
                 Ok(listed) => Ok(PreparedNest { written: Some(nest), ..listed }),
-                Err(reason) => PreparedNest::chosen(&nest, machine, chooser).ok_or(reason),
+                Err(reason) => PreparedNest::chosen(&nest, &machine, chooser).ok_or(reason),
             }
         };
-        let nests = lower::lower(operator).map_err(illegal)?;
         let nests = nests.into_iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
         let vector = match operator {
             Operator::Vector(shape) => Some(*shape),
             _ => None,
         };
-        Ok(Self { accelerator, machine: machine.clone(), nests, vector })
+        Ok(Self { accelerator, machine, pinned, nests, vector })
     }
 
     /// Shared memory that the operator needs.
@@ -182,9 +213,10 @@ impl<'a> PreparedOperator<'a> {
         if let Some(shape) = self.vector {
             let input = widths.input.bytes(shape.inputs);
             let operands = PerOperand { input, weight: input };
-            return SharedMemoryNeed { least: 0, operands, computed: stored, stored };
+            let least = self.pinned.others;
+            return SharedMemoryNeed { least, operands, computed: stored, stored };
         }
-        self.machine.resident = PerTensor::splat(false);
+        self.machine.resident = PerTensor { weight: self.pinned.own, ..PerTensor::default() };
         self.machine.shared_bytes = Some(0);
         let has_two_activations =
             matches!(operator, Operator::Matmul(MatmulShape { activations: true, .. }));
@@ -198,7 +230,7 @@ impl<'a> PreparedOperator<'a> {
                 Some(level) => off_chip::shared_bytes(nest, level, &self.machine),
                 None => dram::plan(nest, mapping, &self.machine).shared_bytes,
             };
-            need.least = need.least.max(least);
+            need.least = need.least.max(least.saturating_add(self.pinned.others));
             need.operands.input = need.operands.input.max(first);
             need.operands.weight = need.operands.weight.max(second);
             need.computed += widths.partial_sum.bytes(outputs(extents));
@@ -254,8 +286,9 @@ impl<'a> PreparedOperator<'a> {
 
     /// Sets the shared memory as the layer finds it.
     fn set_memory(&mut self, context: &MemoryContext) {
-        let capacity = self.accelerator.memory.shared.get();
+        let capacity = self.pinned.capacity(self.accelerator);
         self.machine.resident = context.resident;
+        self.machine.resident.weight |= self.pinned.own;
         self.machine.shared_bytes = Some(capacity.saturating_sub(context.reserved));
     }
 
@@ -272,7 +305,10 @@ impl<'a> PreparedOperator<'a> {
             let Some(written) = &prepared.written else { continue };
             let chosen = match chooser {
                 Some(chooser) => PreparedNest::chosen(written, &self.machine, chooser),
-                None => PreparedNest::listed(written, self.accelerator, &self.machine).ok(),
+                None => {
+                    let capacity = self.pinned.capacity(self.accelerator);
+                    PreparedNest::listed(written, self.accelerator, &self.machine, capacity).ok()
+                }
             };
             if let Some(chosen) = chosen {
                 *prepared = chosen;
@@ -300,7 +336,7 @@ impl<'a> PreparedOperator<'a> {
     ) -> LayerReport {
         let Machine { pes, rate, .. } = self.machine;
         let n_nests = self.nests.len() as u64;
-        let mut report = LayerReport::empty(context.resident);
+        let mut report = LayerReport::empty(self.machine.resident);
         let mut longest = 0;
         for (index, it) in self.nests.iter().enumerate() {
             self.machine.riders = context.riders.map(|it| it.part(index as u64, n_nests));
@@ -342,13 +378,12 @@ fn fits_buffers(nest: &PreparedNest, memory: &Memory) -> Result<(), Infeasible> 
 fn fits_shared_memory(
     nest: &PreparedNest,
     machine: &Machine,
-    accelerator: &Accelerator,
+    available: u64,
 ) -> Result<(), Infeasible> {
     let Some(level) = nest.mapping.off_chip() else {
         return Ok(());
     };
     let needed = off_chip::shared_bytes(&nest.nest, level, machine);
-    let available = accelerator.memory.shared.get();
     if needed <= available {
         return Ok(());
     }
@@ -371,13 +406,17 @@ impl<'a> PreparedNetwork<'a> {
         accelerator: &'a Accelerator,
         chooser: Option<&dyn ChooseLayer>,
     ) -> Result<Self, Infeasible> {
+        if accelerator.pinned.is_open() {
+            return Err(Infeasible::OpenPinned);
+        }
         let machine = Machine::from_accelerator(accelerator);
-        let prepare = |(operator, &bits): (&Operator, &Bits)| match bits.are_of_hardware() {
-            true => PreparedOperator::new(operator, accelerator, &machine, chooser),
-            false => {
-                let machine = machine.with_bits(bits, operator);
-                PreparedOperator::new(operator, accelerator, &machine, chooser)
-            }
+        let is_pinned = accelerator.pinned.holds(network);
+        let prepare = |(operator, &bits): (&Operator, &Bits)| {
+            let machine = match bits.are_of_hardware() {
+                true => machine.clone(),
+                false => machine.with_bits(bits, operator),
+            };
+            PreparedOperator::new(operator, accelerator, machine, is_pinned, chooser)
         };
         let pairs = network.operators().iter().zip(network.bits());
         let mut operators: Vec<_> = pairs.map(prepare).collect::<Result<_, _>>()?;

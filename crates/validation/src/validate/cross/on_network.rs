@@ -47,7 +47,7 @@ impl Maker {
         Ok(Self { catalog, model })
     }
 
-    /// A chip of a size: elements of 8 bits, ports of 256 byte/cycle, and energies by the cost model's own table.
+    /// A chip of a size: elements of 8 bits, ports of 256 byte/cycle, operators that ride along, and energies by the cost model's own table.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ impl Maker {
         let Size { pes, channels, clock_mhz, memory_kib, dram } = size;
         let name = format!("blocks-{pes}-{channels}-{clock_mhz}-{memory_kib}-{dram}");
         let platform = format!(
-            "platform:\n  name: {name}\n  clock_mhz: {clock_mhz}\n  \
+            "platform:\n  name: {name}\n  clock_mhz: {clock_mhz}\n  fusion: elementwise\n  \
              energy: {{mac_nj: 0.0003, scratchpad_per_mac: 1, shared_memory_per_mac: 6, dram_per_mac: 200}}\n  \
              budget:\n    noc_bandwidth_bytes_per_cycle: 256\n    shared_memory_kib: {memory_kib}\n    \
              scratchpad_kib: 0.5\n    dram_bandwidth_bytes_per_cycle: {dram}\n"

@@ -91,11 +91,17 @@ fn tell_run(experiment: &Experiment) -> Result<(), Failure> {
     tell_changes(&changes, whole.score())
 }
 
-/// Tries changes of runs that score `score` in the mean, with their number beside the bar of progress, and prints
-/// those that help.
+/// Tries changes of runs that score `score` in the mean, with their number and the best one so far beside the bar of
+/// progress, and prints those that help.
 fn tell_changes(changes: &Changes<'_>, score: f64) -> Result<(), Failure> {
     let progress = Progress::counting("changes");
-    let all = changes.all(&|done, total| progress.set_of(done, total));
+    let all = changes.all(&|done, total, known| {
+        progress.set_of(done, total);
+        let best = known.iter().max_by(|a, b| a.change.mean.total_cmp(&b.change.mean));
+        if let Some(best) = best.filter(|it| it.change.mean > 0.0) {
+            progress.say(format!(", best so far {:+.3} by {}", best.change.mean, best.what));
+        }
+    });
     progress.finish();
     print_text(&advice(score, changes.base.n_runs(), &all, table_style()))
 }

@@ -86,7 +86,7 @@ impl Progress {
     pub(super) fn counting(noun: &str) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         let template =
-            format!("{{bar:40}} {{pos}}/{{len}} {noun}, {{eta}} left, {{elapsed}} so far");
+            format!("{{bar:40}} {{pos}}/{{len}} {noun}{{msg}}, {{eta}} left, {{elapsed}} so far");
         Self::watched(bar, &template)
     }
 

@@ -18,13 +18,14 @@ use super::trials::{self, Trials};
 use super::{Experiment, Prepared};
 
 /// Schedulers that are tried instead of that of the run.
-const SCHEDULERS: [&str; 6] = [
+const SCHEDULERS: [&str; 7] = [
     "latency-greedy",
     "latency-greedy:admission=hopeless",
     "edf",
     "edf:admission=hopeless",
     "value:admission=hopeless",
     "rm",
+    "heft",
 ];
 
 /// Resources that are tried in multiples: key, multiples and words.
@@ -82,8 +83,9 @@ impl Candidate {
 impl Changes<'_> {
     /// Tries shorter latencies of the models that are involved in the end of the frame, and other schedulers,
     /// flexibilities, mapping objectives, split or shared DRAM, numbers of PEs, bandwidths and memories. A change with which the runs
-    /// cannot be made is left out. `done` gets the number of changes that were tried, and of all.
-    pub fn all(&self, done: &dyn Fn(usize, usize)) -> Vec<Change> {
+    /// cannot be made is left out. `done` gets the number of changes that were tried, that of all, and what is known of
+    /// them so far.
+    pub fn all(&self, done: &dyn Fn(usize, usize, &[Change])) -> Vec<Change> {
         let candidates = self.candidates();
         let prepared = |candidate: Candidate| {
             let varied = self.experiment.replaced(candidate.key, &candidate.value);
@@ -93,12 +95,12 @@ impl Changes<'_> {
         let cost_model = trials::cost_model(self.base, changed.iter().map(|(_, it)| it));
         let mut trials = Trials::new(&cost_model);
         let n_changes = changed.len();
-        done(0, n_changes);
-        let before = trials.scores(self.base, &|_| {});
         let mut changes: Vec<Change> = self.frame.iter().flat_map(|it| self.shorter(it)).collect();
+        done(0, n_changes, &changes);
+        let before = trials.scores(self.base, &|_| {});
         for (index, (candidate, prepared)) in changed.into_iter().enumerate() {
             changes.extend(self.tried(candidate, &prepared, &before, &mut trials));
-            done(index + 1, n_changes);
+            done(index + 1, n_changes, &changes);
         }
         changes
     }

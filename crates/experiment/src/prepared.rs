@@ -261,7 +261,7 @@ impl Prepared {
         let [plan] = &plans[..] else { return None };
         let costs = super::kept::with_library(cost_model, |library| {
             library.extend(&*cost_model.model, [(&*plan.scenario, &*plan.system)]);
-            sweep::costs(plan, library)
+            sweep::costs(plan, library).map_err(RunError::from)
         });
         Some((plan.clone(), costs))
     }

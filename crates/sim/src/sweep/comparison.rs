@@ -264,7 +264,7 @@ impl Comparison {
     ) -> Result<Outcome, RunError> {
         let plan = &self.configurations[configuration].plan;
         let table = costs.tables[configuration - costs.first]
-            .get_or_init(|| super::costs(plan, &self.library));
+            .get_or_init(|| Ok(super::costs(plan, &self.library)?));
         let costs = table.as_ref().map_err(RunError::clone)?;
         let mut plan = plan.clone();
         plan.load.replication = replication;

@@ -2,6 +2,7 @@
 //!
 //! Results reach the caller in the order of the runs for every number of threads. They come in blocks,
 //! so that memory does not grow with the number of runs.
+mod common;
 pub mod comparison;
 pub mod enumeration;
 pub mod grid;
@@ -21,6 +22,7 @@ use crate::metrics::DeviceMetrics;
 use crate::plan::{Plan, Semantics};
 use crate::schedule::PolicyFailure;
 use crate::score::{self, InferenceScore, Scorecard};
+use common::Common;
 use xrsim_model::cancel;
 use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::cost::{ChosenLog, CostError};
@@ -144,7 +146,12 @@ pub fn run_all_at<E>(
     let mut done = 0;
     while done < plans.len() {
         let block = &plans[done..done + block_len(&plans[done..])];
-        let results = parallel::map(block, |plan| run(plan, library));
+        let common = Common::new(block, |_| library);
+        let indices: Vec<usize> = (0..block.len()).collect();
+        let results = parallel::map(&indices, |&index| {
+            let plan = &block[index];
+            run_with(plan, common.costs(index, plan)?, || common.requests(index, plan))
+        });
         for (index, (plan, result)) in block.iter().zip(results).enumerate() {
             consume(done + index, plan, result)?;
         }
@@ -191,7 +198,9 @@ impl<'m> Scorer<'m> {
     /// Makes the runs in parallel and returns their scores in order.
     pub fn score(&mut self, plans: &[&Plan]) -> Vec<Result<Scored, RunError>> {
         self.extend(plans);
-        parallel::map(plans, |plan| scored(plan, self.library(plan)))
+        let common = self.common(plans);
+        let indices: Vec<usize> = (0..plans.len()).collect();
+        parallel::map(&indices, |&index| scored(plans[index], index, &common))
     }
 
     /// Makes the runs in parallel, about in their order, and hands the scores of each to `each` with its
@@ -202,10 +211,14 @@ impl<'m> Scorer<'m> {
         each: &(dyn Fn(usize, Result<Scored, RunError>) -> ControlFlow<()> + Sync),
     ) {
         self.extend(plans);
-        let this = &*self;
+        let common = self.common(plans);
         parallel::about_in_order(plans.len(), &|index| {
-            each(index, scored(plans[index], this.library(plans[index])))
+            each(index, scored(plans[index], index, &common))
         });
+    }
+
+    fn common<'s>(&'s self, plans: &[&Plan]) -> Common<'s> {
+        Common::new(plans.iter().copied(), |plan| self.library(plan))
     }
 
     fn extend(&mut self, plans: &[&Plan]) {
@@ -264,9 +277,18 @@ pub fn run(plan: &Plan, library: &CostLibrary) -> Result<RunResult, RunError> {
 ///
 /// If `costs` are not of the run's scenario and system.
 pub fn run_at_costs(plan: &Plan, costs: Arc<CostTable>) -> Result<RunResult, RunError> {
+    run_with(plan, costs, || plan.requests().map(Arc::new))
+}
+
+/// Makes one run with `costs`, of `requests` unless it draws its own.
+fn run_with(
+    plan: &Plan,
+    costs: Arc<CostTable>,
+    requests: impl FnOnce() -> Result<Arc<RequestStream>, LoadError>,
+) -> Result<RunResult, RunError> {
     cancel::check();
     match plan.semantics {
-        Semantics::Principled => principled(plan, costs),
+        Semantics::Principled => principled(plan, costs, &*requests()?),
         Semantics::Mlsys2023 => {
             let replay = mlsys2023(plan, &costs)?;
             Ok(RunResult {
@@ -280,12 +302,12 @@ pub fn run_at_costs(plan: &Plan, costs: Arc<CostTable>) -> Result<RunResult, Run
 }
 
 /// Result of [`run`] without trace and inferences.
-fn scored(plan: &Plan, library: &CostLibrary) -> Result<Scored, RunError> {
+fn scored(plan: &Plan, index: usize, common: &Common<'_>) -> Result<Scored, RunError> {
     cancel::check();
-    let costs = costs(plan, library)?;
+    let costs = common.costs(index, plan)?;
     let (scorecard, trace) = match plan.semantics {
         Semantics::Principled => {
-            let trace = engine::run(plan, &costs, &plan.requests()?)?.trace;
+            let trace = engine::run(plan, &costs, &*common.requests(index, plan)?)?.trace;
             (score(plan, &trace)?, trace)
         }
         Semantics::Mlsys2023 => {
@@ -309,7 +331,7 @@ pub fn scorecard_at_costs(
 }
 
 /// The cost table of a run, with the effects that change costs.
-pub fn costs(plan: &Plan, library: &CostLibrary) -> Result<Arc<CostTable>, RunError> {
+pub fn costs(plan: &Plan, library: &CostLibrary) -> Result<Arc<CostTable>, CostError> {
     let Plan { scenario, system, engine, .. } = plan;
     let table = match plan.semantics {
         Semantics::Principled => library.offers(scenario, system)?,
@@ -323,8 +345,12 @@ pub fn costs(plan: &Plan, library: &CostLibrary) -> Result<Arc<CostTable>, RunEr
     }))
 }
 
-fn principled(plan: &Plan, costs: Arc<CostTable>) -> Result<RunResult, RunError> {
-    let trace = engine::run(plan, &costs, &plan.requests()?)?.trace;
+fn principled(
+    plan: &Plan,
+    costs: Arc<CostTable>,
+    requests: &RequestStream,
+) -> Result<RunResult, RunError> {
+    let trace = engine::run(plan, &costs, requests)?.trace;
     let inferences = score::inferences(&plan.scenario, &trace, &plan.score);
     Ok(RunResult { scorecard: score(plan, &trace)?, trace, inferences, costs })
 }

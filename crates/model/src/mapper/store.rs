@@ -13,6 +13,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use rustc_hash::FxHashMap;
+
 use crate::cost::loop_nest::Machine;
 use crate::digest::{Digest, FastDigest};
 use crate::hardware::Accelerator;
@@ -181,7 +183,7 @@ pub struct Section {
 
 #[derive(Debug, Default)]
 struct State {
-    choices: HashMap<LayerKey, Entry>,
+    choices: FxHashMap<LayerKey, Entry>,
     /// Whether there are choices that its file does not have.
     is_new: bool,
 }

@@ -1,8 +1,9 @@
 //! Operators and networks on an accelerator, with everything that does not depend on the shared memory as a
 //! layer finds it (docs/explanation/cost-model-loop-nest.md, section 6.6).
 
-use std::collections::HashMap;
 use std::mem;
+
+use rustc_hash::FxHashMap;
 
 use crate::hardware::{Accelerator, Memory, WriteBack};
 use crate::model::{
@@ -465,7 +466,7 @@ impl<'a> PreparedNetwork<'a> {
 
     /// Bytes of DRAM of all layers with the mappings as they are.
     fn dram_bytes(&mut self) -> u64 {
-        let (mut known, mut sum) = (HashMap::new(), 0u64);
+        let (mut known, mut sum) = (FxHashMap::default(), 0u64);
         for index in 0..self.n_layers() {
             if matches!(self.groups.role(index), Role::Rides(_)) {
                 continue;
@@ -491,7 +492,7 @@ impl<'a> PreparedNetwork<'a> {
         rules: &LayerRules<'_>,
         extract: impl Fn(&LayerReport) -> T,
     ) -> Vec<T> {
-        let mut known = HashMap::new();
+        let mut known = FxHashMap::default();
         let network = self.network;
         let evaluate = |index: usize| {
             if matches!(self.groups.role(index), Role::Rides(_)) {

@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use rustc_hash::FxHashMap;
+
 use crate::hardware::Accelerator;
 use crate::model::Network;
 
@@ -119,7 +121,7 @@ impl Family {
 /// The choices of accelerators for the layers of a network, by loop nests as they are written, whatever the tensors that
 /// a layer finds in shared memory.
 #[derive(Debug, Default)]
-struct Offers(HashMap<Nest, Vec<Offer>>);
+struct Offers(FxHashMap<Nest, Vec<Offer>>);
 
 impl Offers {
     /// Adds a choice unless it is known.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use xrsim::bounds::window::Windows;
-use xrsim::bounds::{Bounds, Migration, gap};
+use xrsim::bounds::{Bounds, Class, gap};
 use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
 use xrsim::cost::{self, CostTable};
@@ -23,20 +23,20 @@ const REPLICATIONS: u64 = 30;
 
 fn main() {
     let plans = plans();
-    for migration in [Migration::None, Migration::LayerBoundary] {
+    for class in [Class::Keeping, Class::Any] {
         let mut sums = [0.0; 3];
         let mut time = Duration::ZERO;
         for (plan, costs) in &plans {
             let requests = plan.requests().expect("the load is small");
             let start = Instant::now();
-            let of = Bounds::compute(&plan.scenario, costs, &requests, &plan.score, migration);
+            let of = Bounds::compute(&plan.scenario, costs, &requests, &plan.score, class);
             time += start.elapsed();
             sums.iter_mut().zip(of.values()).for_each(|(sum, bound)| *sum += bound);
         }
         let n = plans.len() as f64;
         let [isolation, pooled, program] = sums.map(|sum| 100.0 * sum / n);
         println!(
-            "{migration:?}: {n} bounds in {:.2} s, {:.0} us each; means UB1 {isolation:.2}, \
+            "{class:?}: {n} bounds in {:.2} s, {:.0} us each; means UB1 {isolation:.2}, \
              UB2 {pooled:.2}, UB3 {program:.2}",
             time.as_secs_f64(),
             time.as_secs_f64() * 1e6 / n,
@@ -55,7 +55,7 @@ fn main() {
             let run = engine::run(&plan, costs, &requests).expect("the policy does not fail");
             let score = plan.score(&run.trace).total.score_executed_mean;
             let bounds =
-                Bounds::compute(&plan.scenario, costs, &requests, &plan.score, Migration::None);
+                Bounds::compute(&plan.scenario, costs, &requests, &plan.score, Class::Keeping);
             total += 100.0 * score / firsts.len() as f64;
             gaps += 100.0 * gap(bounds.linear_program, score) / firsts.len() as f64;
         }
@@ -72,8 +72,7 @@ fn print_windows(plans: &[&(Plan, Arc<CostTable>)], n_frames: usize) {
         let requests = plan.requests().expect("the load is small");
         let of = Windows::new(&plan.scenario, costs, &requests, &plan.score, SimSpan::ZERO);
         let optima = of.bound(n_frames).expect("the windows are small");
-        let bounds =
-            Bounds::compute(&plan.scenario, costs, &requests, &plan.score, Migration::None);
+        let bounds = Bounds::compute(&plan.scenario, costs, &requests, &plan.score, Class::Keeping);
         windows += 100.0 * optima / plans.len() as f64;
         both += 100.0 * optima.min(bounds.linear_program) / plans.len() as f64;
     }

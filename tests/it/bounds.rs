@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use runs::*;
 use xrsim::bounds::window::{MAX_FRAMES, WindowError, Windows};
-use xrsim::bounds::{Bound, Bounds, Migration, gap};
+use xrsim::bounds::{Bound, Bounds, Class, gap};
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::engine;
 use xrsim::ids::RequestId;
@@ -22,8 +22,8 @@ use xrsim::score::realtime::realtime;
 use xrsim::score::{NeverTriggered, ScoreSettings};
 use xrsim::units::{Cycles, Millijoules, SimSpan, SimTime};
 
-fn bounds(plan: &Case, migration: Migration) -> Bounds {
-    Bounds::compute(&plan.scenario, &plan.costs, &requests(plan), &plan.score, migration)
+fn bounds(plan: &Case, class: Class) -> Bounds {
+    Bounds::compute(&plan.scenario, &plan.costs, &requests(plan), &plan.score, class)
 }
 
 fn close(found: f64, expected: f64) {
@@ -41,7 +41,7 @@ fn late() -> f64 {
 #[test]
 fn a_frame_that_is_alone_reaches_every_bound() {
     let plan = lasting_ms(10.0, plan(scenario(vec![], vec![model("A", 60.0)]), table_ms(&[[2.0]])));
-    let bounds = bounds(&plan, Migration::None);
+    let bounds = bounds(&plan, Class::Keeping);
     for bound in bounds.values() {
         assert!((VALUE..VALUE + 1e-14).contains(&bound), "{bound}: no more than rounding above");
     }
@@ -56,7 +56,7 @@ fn a_frame_that_is_alone_reaches_every_bound() {
 fn a_full_accelerator_bounds_the_frames_that_it_can_run() {
     let slow = model("A", 60.0).with_relative_deadline(span_ms(33.0));
     let plan = plan(scenario(vec![], vec![slow]), table_ms(&[[20.0]]));
-    let bounds = bounds(&plan, Migration::None);
+    let bounds = bounds(&plan, Class::Keeping);
     let horizon_ms = 59_000.0 / 60.0 + 33.5;
     let fits = horizon_ms / 20.0 / 60.0;
     let expected = fits * VALUE + (1.0 - fits) * late();
@@ -72,7 +72,7 @@ fn a_full_accelerator_bounds_the_frames_that_it_can_run() {
 fn the_program_knows_which_accelerator_is_fast() {
     let model = model("A", 60.0).with_relative_deadline(span_ms(33.0));
     let plan = plan(scenario(vec![], vec![model]), table_ms(&[[20.0, 50.0]]));
-    let bounds = bounds(&plan, Migration::None);
+    let bounds = bounds(&plan, Class::Keeping);
     let fits = (59_000.0 / 60.0 + 33.5) / 20.0 / 60.0;
     close(bounds.pooled_capacity, VALUE);
     let expected = fits * VALUE + (1.0 - fits) * late();
@@ -88,7 +88,7 @@ fn the_program_knows_that_a_frame_needs_its_upstream() {
         let slow = model("A", 30.0).with_relative_deadline(span_ms(100.0));
         let fast = after(0, model("B", 30.0).with_relative_deadline(span_ms(100.0)));
         let costs = table_ms(&[[latency_ms], [1.0]]);
-        bounds(&plan(scenario(vec![], vec![slow, fast]), costs), Migration::None)
+        bounds(&plan(scenario(vec![], vec![slow, fast]), costs), Class::Keeping)
     };
     close(of(32.0).linear_program, VALUE);
     let horizon_ms = 29_000.0 / 30.0 + 100.5;
@@ -133,24 +133,27 @@ fn single_frames(n_models: usize, deadline_ms: f64) -> Vec<ActiveModel> {
 fn layers_that_may_move_are_bounded_by_their_own_best_accelerators() {
     let scenario = scenario(vec![], single_frames(1, 5.0));
     let plan = lasting_ms(50.0, plan(scenario, crossed(1)));
-    assert!(bounds(&plan, Migration::None).isolation < 1e-30);
-    for bound in bounds(&plan, Migration::LayerBoundary).values() {
+    assert!(bounds(&plan, Class::Keeping).isolation < 1e-30);
+    for bound in bounds(&plan, Class::Any).values() {
         close(bound, VALUE);
     }
 }
 
-/// Ten frames at once take 1 ms of each accelerator. In 10.5 ms both run all of them, in 5.5 ms 5.5.
+/// Twenty frames at once take 1 ms of each accelerator. In 20.5 ms both run all of them, in 10.5 ms 10.5.
 /// The program takes a nanosecond of 1 ms as rounding.
 #[test]
 fn moving_layers_share_the_accelerators() {
-    let of = |deadline_ms| {
-        let scenario = scenario(vec![], single_frames(10, deadline_ms));
-        let plan = lasting_ms(50.0, plan(scenario, crossed(10)));
-        bounds(&plan, Migration::LayerBoundary).linear_program
+    let of = |n: usize, deadline_ms| {
+        let scenario = scenario(vec![], single_frames(n, deadline_ms));
+        let plan = lasting_ms(50.0, plan(scenario, crossed(n)));
+        bounds(&plan, Class::Any).linear_program
     };
-    close(of(10.0), VALUE);
-    let expected = 0.55 * VALUE + 0.45 * late();
-    assert!((of(5.0) - expected).abs() < 2e-6, "{}", of(5.0));
+    close(of(20, 20.0), VALUE);
+    let expected = 0.525 * VALUE + 0.475 * late();
+    assert!((of(20, 10.0) - expected).abs() < 2e-6, "{}", of(20, 10.0));
+    // A few frames are not divided, and the second accelerator waits for the first one: the third frame would end after
+    // 4 ms on both.
+    assert!((of(4, 3.0) - (0.5 * VALUE + 0.5 * late())).abs() < 1e-9, "{}", of(4, 3.0));
 }
 
 #[test]
@@ -159,7 +162,7 @@ fn models_without_frames_enter_as_in_the_score() {
     let of = |never_triggered| {
         let mut plan = plan(scenario(vec![], models.clone()), table_ms(&[[2.0], [2.0]]));
         plan.score.never_triggered = never_triggered;
-        let bounds = bounds(&plan, Migration::None);
+        let bounds = bounds(&plan, Class::Keeping);
         close(plan.score(&trace(&plan)).total.score_executed_mean, bounds.linear_program);
         bounds.linear_program
     };
@@ -281,10 +284,9 @@ fn no_policy_exceeds_a_bound_on_random_instances() {
     for index in 0..n_instances {
         let plan = random_plan(&mut draws);
         let requests = requests(&plan);
-        let of = |migration| {
-            Bounds::compute(&plan.scenario, &plan.costs, &requests, &plan.score, migration)
-        };
-        let (whole, moving) = (of(Migration::None), of(Migration::LayerBoundary));
+        let of =
+            |class| Bounds::compute(&plan.scenario, &plan.costs, &requests, &plan.score, class);
+        let (whole, moving) = (of(Class::Keeping), of(Class::Any));
         for bounds in [whole, moving] {
             let [isolation, pooled, program] = bounds.values();
             assert!(program <= pooled && pooled <= isolation, "{index}: {bounds:?}");
@@ -457,7 +459,7 @@ fn the_optimum_of_a_window_is_the_best_of_all_schedules() {
             let case = format!("{n_frames}, {index}: {found:?} {expected}");
             assert!((found.reached - expected).abs() < 2e-9, "{case}");
             assert!(found.upper > expected - 2e-9 && found.upper < expected + 2e-9, "{case}");
-            contended += u32::from(expected < bounds(&plan, Migration::None).linear_program - 1e-6);
+            contended += u32::from(expected < bounds(&plan, Class::Keeping).linear_program - 1e-6);
         }
     }
     assert!(contended > 15, "{contended}");
@@ -483,7 +485,7 @@ fn no_policy_exceeds_the_optima_of_its_windows() {
             let score = plan.score(&run.trace).total.score_executed_mean;
             assert!(score <= bound + 1e-8, "{index}, {entry:?}: {score} {bound}");
         }
-        tighter += u32::from(bound < bounds(&plan, Migration::None).linear_program - 1e-6);
+        tighter += u32::from(bound < bounds(&plan, Class::Keeping).linear_program - 1e-6);
     }
     assert!(tighter > 0, "{tighter}");
 }

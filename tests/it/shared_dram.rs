@@ -11,7 +11,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use layers::{busy_intervals, fixed_priorities, layer, stream, table};
-use xrsim::bounds::{Bounds, Migration};
+use xrsim::bounds::{Bounds, Class};
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::engine::{self, Session, Traced};
 use xrsim::hardware::{Accelerator, Dram, System};
@@ -248,13 +248,8 @@ fn bounds_at_the_whole_bandwidth_are_never_exceeded() {
         let mut plan = random_plan(&mut draws);
         plan.costs = Arc::new(with_bytes(&plan.costs, 16.0, &mut draws));
         let requests = runs::requests(&plan);
-        let bounds = Bounds::compute(
-            &plan.scenario,
-            &plan.costs,
-            &requests,
-            &plan.score,
-            Migration::LayerBoundary,
-        );
+        let bounds =
+            Bounds::compute(&plan.scenario, &plan.costs, &requests, &plan.score, Class::Any);
         plan.engine.effects.bandwidth.dram = Some(16.0);
         let plan = plan.scheduled(random_policy(&mut draws));
         let run = engine::run(&plan, &plan.costs, &requests).expect("the policy does not fail");

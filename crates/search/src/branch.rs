@@ -6,9 +6,10 @@
 
 use super::coarse::Coarse;
 use super::exact::Hunt;
-use super::goal::Question;
+use super::goal::{Question, is_below};
 use super::space::{Space, Used};
 use super::{Observe, Search, StopReason};
+use xrsim_sim::bounds::Class;
 
 /// Largest worth and least energy of every model.
 type Cells = Vec<(f64, f64)>;
@@ -61,17 +62,17 @@ fn merge(cells: &mut Cells, others: &Cells) {
 }
 
 impl Search<'_> {
-    /// Upper bound of a score for every system of the space: that of a system of all types. `None` if the
-    /// question has no such bound.
-    pub(super) fn super_system(&self, question: &Question) -> Option<f64> {
+    /// Upper bound of a score for every system of the space under the schedulers of a class: that of a system of all
+    /// types. `None` if the question has no such bound.
+    pub(super) fn super_system(&self, question: &Question, class: Class) -> Option<f64> {
         let [quantity] = question.objectives[..] else { return None };
-        if !quantity.has_bound() || !self.evaluation.has_bounds() {
+        if !quantity.has_bound() || !self.evaluation.has_bounds() || class == Class::Any {
             return None;
         }
         let affordable = Affordable::new(self.space, &self.coarse);
         let of = |chip: usize| {
             let cells = affordable.of(chip, self.space.pes());
-            question.over(quantity, |load| self.coarse.score_of(cells, load))
+            question.over(quantity, |load| self.coarse.score_of(cells, load, class))
         };
         (0..self.space.chips().len().max(1)).map(of).reduce(f64::max)
     }
@@ -145,14 +146,15 @@ impl Search<'_> {
     fn bound_of(&self, question: &Question, cells: &Cells) -> f64 {
         match question.objectives[..] {
             [quantity] if quantity.has_bound() && self.evaluation.has_bounds() => {
-                question.over(quantity, |load| self.coarse.score_of(cells, load))
+                let class = self.evaluation.class;
+                question.over(quantity, |load| self.coarse.score_of(cells, load, class))
             }
             _ => f64::INFINITY,
         }
     }
 
     fn is_hopeless(&self, hunt: &Hunt, cells: &Cells) -> bool {
-        hunt.incumbent().is_some_and(|best| self.bound_of(&hunt.question, cells) < best)
+        hunt.incumbent().is_some_and(|best| is_below(self.bound_of(&hunt.question, cells), best))
     }
 
     fn refine_collected(&mut self, walk: &mut Walk<'_, '_>) -> Result<(), StopReason> {

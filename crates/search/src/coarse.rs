@@ -9,7 +9,7 @@ use xrsim_model::ids::ModelId;
 use xrsim_model::model::Network;
 use xrsim_model::parallel;
 use xrsim_model::units::{Millijoules, SimSpan};
-use xrsim_sim::bounds::{IsolatedFrames, Migration};
+use xrsim_sim::bounds::{Class, IsolatedFrames};
 
 use super::evaluation::Load;
 use super::goal::Question;
@@ -34,8 +34,6 @@ pub(super) struct Coarse {
     energy_max: Vec<f64>,
     /// Number of triggered requests of a model in every draw, at `[model][draw]`.
     triggered: Vec<Vec<f64>>,
-    /// Whether requests may change their accelerator, so that no table bounds them.
-    migrates: bool,
 }
 
 /// Most distinct latencies of a model whose worth is computed; of more, those between two points of a grid
@@ -52,7 +50,6 @@ impl Coarse {
         space: &Space,
         loads: &[Load],
         (cost_model, chosen): (&dyn CostModel, &ChosenLog),
-        migration: Migration,
         done: &(impl Fn(u64) + Sync),
     ) -> Self {
         let n_types = space.types().len();
@@ -98,7 +95,6 @@ impl Coarse {
             constants: Vec::new(),
             energy_max: loads.iter().map(|it| it.plan.score.energy_max.get()).collect(),
             triggered: Vec::new(),
-            migrates: migration != Migration::None,
         };
         for (index, load) in loads.iter().enumerate() {
             let networks = &network_of[coarse.firsts[index]..coarse.firsts[index + 1]];
@@ -160,9 +156,10 @@ impl Coarse {
         range.clone().find(is_homeless).map(|model| model - range.start)
     }
 
-    /// Upper bound of the mean score of a system in a scenario, for every scheduler.
-    pub(super) fn score(&self, members: &[u32], load: usize) -> f64 {
-        if self.migrates {
+    /// Upper bound of the mean score of a system in a scenario, for every scheduler of a class. No table bounds those
+    /// that change the accelerator of a request.
+    pub(super) fn score(&self, members: &[u32], load: usize, class: Class) -> f64 {
+        if class == Class::Any {
             return 1.0;
         }
         let mut bound = self.constants[load];
@@ -191,8 +188,8 @@ impl Coarse {
     }
 
     /// Upper bound of the mean score from the largest worth and the least energy of every model.
-    pub(super) fn score_of(&self, cells: &[(f64, f64)], load: usize) -> f64 {
-        if self.migrates {
+    pub(super) fn score_of(&self, cells: &[(f64, f64)], load: usize, class: Class) -> f64 {
+        if class == Class::Any {
             return 1.0;
         }
         let of = |model: usize| cells[model].0 * self.energy_score(load, cells[model].1);
@@ -210,8 +207,14 @@ impl Coarse {
     ///
     /// Every request that is not missed takes at least its least energy. The dearest are missed: a
     /// fractional knapsack whose capacity is the allowed miss ratio.
-    pub(super) fn energy_floor(&self, members: &[u32], question: &Question, missed: f64) -> f64 {
-        if self.migrates {
+    pub(super) fn energy_floor(
+        &self,
+        members: &[u32],
+        question: &Question,
+        missed: f64,
+        class: Class,
+    ) -> f64 {
+        if class == Class::Any {
             return 0.0;
         }
         let loads: Vec<usize> = question.loads().collect();

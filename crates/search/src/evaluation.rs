@@ -8,7 +8,7 @@ use xrsim_model::cancel;
 use xrsim_model::cost::CostModel;
 use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::parallel;
-use xrsim_sim::bounds::{Bounds, Migration};
+use xrsim_sim::bounds::{Class, Routes};
 use xrsim_sim::load::RequestStream;
 use xrsim_sim::plan::{Plan, Semantics};
 use xrsim_sim::schedule::Policy;
@@ -122,18 +122,31 @@ impl Tested {
 /// One system in one scenario.
 #[derive(Debug, Clone)]
 pub(super) struct Scene {
-    /// UB1 of every draw, if computed.
-    pub(super) isolation: Option<Box<[f64]>>,
-    /// UB3 of every draw, if computed.
-    pub(super) program: Option<Box<[f64]>>,
+    /// Bounds by class of schedulers.
+    bounds: [SceneBounds; 2],
     /// By scheduler.
     pub(super) tested: Box<[Tested]>,
 }
 
+/// Bounds of one system in one scenario under the schedulers of a class.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SceneBounds {
+    /// UB1 of every draw, if computed.
+    pub(super) isolation: Option<Box<[f64]>>,
+    /// UB3 of every draw, if computed.
+    pub(super) program: Option<Box<[f64]>>,
+}
+
 impl Scene {
-    /// The tightest upper bounds of the score that are known, by draw.
-    pub(super) fn bounds(&self) -> Option<&[f64]> {
-        self.program.as_deref().or(self.isolation.as_deref())
+    /// The bounds of a class.
+    pub(super) fn of(&self, class: Class) -> &SceneBounds {
+        &self.bounds[class as usize]
+    }
+
+    /// The tightest upper bounds of the score that are known, by draw, under the schedulers of a class.
+    pub(super) fn bounds(&self, class: Class) -> Option<&[f64]> {
+        let bounds = self.of(class);
+        bounds.program.as_deref().or(bounds.isolation.as_deref())
     }
 }
 
@@ -157,18 +170,25 @@ pub(super) struct Job {
 /// Kind of work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Task {
-    /// UB1 of every draw.
-    Isolation,
-    /// UB3 of every draw.
-    Program,
+    /// UB1 of every draw under the schedulers of a class.
+    Isolation(Class),
+    /// UB3 of every draw under the schedulers of a class.
+    Program(Class),
     /// The runs of these schedulers, each from its next draw up to this one.
     Runs { schedulers: Vec<usize>, until: usize },
 }
 
+impl Task {
+    /// Whether it needs the costs of layers in any case.
+    fn is_in_layers(&self) -> bool {
+        matches!(self, Self::Isolation(Class::Any) | Self::Program(Class::Any))
+    }
+}
+
 /// Result of a job.
 enum Done {
-    Isolation(Box<[f64]>),
-    Program(Box<[f64]>),
+    Isolation(Class, Box<[f64]>),
+    Program(Class, Box<[f64]>),
     Runs(Vec<(usize, Tested)>),
     Failure(Box<str>),
 }
@@ -185,8 +205,12 @@ pub(super) struct Evaluation<'a> {
     pub(super) loads: &'a [Load],
     pub(super) schedulers: &'a [Policy],
     cost_model: &'a dyn CostModel,
+    /// Costs for runs.
     library: CostLibrary,
-    pub(super) migration: Migration,
+    /// Costs with layers for bounds of schedulers that may change accelerators between them, if the others have none.
+    layers: Option<CostLibrary>,
+    /// The class of all schedulers together.
+    pub(super) class: Class,
     states: HashMap<u32, State>,
     /// Number of runs that were made or known.
     pub(super) n_runs: u64,
@@ -207,14 +231,12 @@ impl<'a> Evaluation<'a> {
             let with = |it: &Policy| Plan { scheduler: it.clone(), ..load.plan.clone() };
             schedulers.iter().any(|it| with(it).needs_layers())
         };
-        let library = match loads.iter().any(in_layers) {
-            true => CostLibrary::layers(cost_model),
-            false => CostLibrary::totals(cost_model),
+        let (library, layers) = match loads.iter().any(in_layers) {
+            true => (CostLibrary::layers(cost_model), None),
+            false => (CostLibrary::totals(cost_model), Some(CostLibrary::layers(cost_model))),
         };
-        let migration = match schedulers.iter().any(Policy::runs_in_segments) {
-            true => Migration::LayerBoundary,
-            false => Migration::None,
-        };
+        let is_keeping = schedulers.iter().all(|it| it.class() == Class::Keeping);
+        let class = if is_keeping { Class::Keeping } else { Class::Any };
         let (states, fresh) = (HashMap::new(), Vec::new());
         Self {
             space,
@@ -222,7 +244,8 @@ impl<'a> Evaluation<'a> {
             schedulers,
             cost_model,
             library,
-            migration,
+            layers,
+            class,
             states,
             n_runs: 0,
             known,
@@ -261,7 +284,7 @@ impl<'a> Evaluation<'a> {
         let n_schedulers = self.schedulers.len();
         self.states.entry(system).or_insert_with(|| {
             let tested = vec![Tested::default(); n_schedulers].into();
-            let scene = Scene { isolation: None, program: None, tested };
+            let scene = Scene { bounds: Default::default(), tested };
             State { scenes: vec![scene; self.loads.len()].into(), failure: None }
         });
     }
@@ -277,15 +300,24 @@ impl<'a> Evaluation<'a> {
     }
 
     fn evaluate_costs<'m>(&mut self, jobs: &[Job], members: &(impl Fn(u32) -> &'m [u32] + Sync)) {
-        let is_needed = |job: &&Job| job.task != Task::Isolation || self.has_bounds();
-        let systems = jobs
-            .iter()
-            .filter(is_needed)
-            .filter_map(|job| Some((job.load, self.space.system(members(job.system)).ok()?)));
+        let is_needed = |job: &&Job| !matches!(job.task, Task::Isolation(_)) || self.has_bounds();
+        let systems = jobs.iter().filter(is_needed).filter_map(|job| {
+            Some((job.load, self.space.system(members(job.system)).ok()?, job.task.is_in_layers()))
+        });
         let systems: Vec<_> = systems.collect();
-        let pairs =
-            systems.iter().map(|(load, system)| (&*self.loads[*load].plan.scenario, &**system));
-        self.library.extend(self.cost_model, pairs);
+        let pair = |&(load, ref system, _): &'_ (usize, _, _)| {
+            let system: &Arc<_> = system;
+            (Arc::clone(&self.loads[load].plan.scenario), Arc::clone(system))
+        };
+        let has_layers = self.layers.is_none();
+        let [whole, layers] = [false, true].map(|in_layers| {
+            let here = systems.iter().filter(|it| (it.2 && !has_layers) == in_layers);
+            here.map(pair).collect::<Vec<_>>()
+        });
+        self.library.extend(self.cost_model, whole.iter().map(|(a, b)| (&**a, &**b)));
+        if let Some(library) = &mut self.layers {
+            library.extend(self.cost_model, layers.iter().map(|(a, b)| (&**a, &**b)));
+        }
     }
 
     fn done(&self, job: &Job, members: &[u32]) -> Done {
@@ -296,23 +328,23 @@ impl<'a> Evaluation<'a> {
     fn attempt(&self, job: &Job, members: &[u32]) -> Result<Done, Box<dyn std::error::Error>> {
         let load = &self.loads[job.load];
         let mut plan = Plan { system: self.space.system(members)?, ..load.plan.clone() };
-        let costs = sweep::costs(&plan, &self.library)?;
-        let (scenario, settings) = (Arc::clone(&plan.scenario), plan.score);
+        let library = match &self.layers {
+            Some(layers) if job.task.is_in_layers() => layers,
+            _ => &self.library,
+        };
+        let costs = sweep::costs(&plan, library)?;
+        let scenario = Arc::clone(&plan.scenario);
+        let routes = |class| Routes::new(&scenario, &costs, &plan.score, class);
         Ok(match &job.task {
-            Task::Isolation => Done::Isolation(
-                load.requests
-                    .iter()
-                    .map(|it| {
-                        Bounds::isolation_of(&scenario, &costs, it, &settings, self.migration)
-                    })
-                    .collect(),
-            ),
-            Task::Program => {
-                let bound = |it: &RequestStream| {
-                    let of = Bounds::compute(&scenario, &costs, it, &settings, self.migration);
-                    of.linear_program
-                };
-                Done::Program(load.requests.iter().map(bound).collect())
+            &Task::Isolation(class) => {
+                let routes = routes(class);
+                let bound = |it: &RequestStream| routes.isolation(&scenario, it);
+                Done::Isolation(class, load.requests.iter().map(bound).collect())
+            }
+            &Task::Program(class) => {
+                let routes = routes(class);
+                let bound = |it: &RequestStream| routes.bounds(&scenario, it).linear_program;
+                Done::Program(class, load.requests.iter().map(bound).collect())
             }
             Task::Runs { schedulers, until } => {
                 let mut runs = Vec::new();
@@ -336,8 +368,10 @@ impl<'a> Evaluation<'a> {
         let state = self.states.get_mut(&job.system).expect("it was touched");
         let scene = &mut state.scenes[job.load];
         match done {
-            Done::Isolation(bounds) => scene.isolation = Some(bounds),
-            Done::Program(bounds) => scene.program = Some(bounds),
+            Done::Isolation(class, bounds) => {
+                scene.bounds[class as usize].isolation = Some(bounds);
+            }
+            Done::Program(class, bounds) => scene.bounds[class as usize].program = Some(bounds),
             Done::Runs(runs) => {
                 for (scheduler, tested) in runs {
                     let from = scene.tested[scheduler].done;
@@ -365,7 +399,7 @@ impl<'a> Evaluation<'a> {
         combine: impl Fn(&[Sampled]) -> f64 + Sync,
     ) -> Result<Vec<Vec<f64>>, RunError> {
         let jobs = candidates.iter().flat_map(|&(system, _)| {
-            loads.iter().map(move |&load| Job { system, load, task: Task::Program })
+            loads.iter().map(move |&load| Job { system, load, task: Task::Program(Class::Keeping) })
         });
         let jobs: Vec<_> = jobs.collect();
         self.evaluate_costs(&jobs, &members);

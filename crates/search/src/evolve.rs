@@ -10,6 +10,7 @@ use super::exact::Hunt;
 use super::front::covers;
 use super::space::Used;
 use super::{Observe, Search, StopReason};
+use xrsim_sim::bounds::Class;
 
 /// Members of a generation.
 const POPULATION: usize = 100;
@@ -41,7 +42,9 @@ impl Individual {
             (false, true) => true,
             (true, false) => false,
             (true, true) => self.violation < other.violation,
-            (false, false) => covers(&self.goods, &other.goods) && self.goods != other.goods,
+            (false, false) => {
+                covers(&self.goods, &other.goods) && !covers(&other.goods, &self.goods)
+            }
         }
     }
 }
@@ -83,7 +86,7 @@ impl Search<'_> {
     fn seeds(&self, random: &mut ChaCha8Rng) -> Vec<Genome> {
         let loads = 0..self.evaluation.loads.len();
         let bound = |members: &[u32]| {
-            loads.clone().map(|load| self.coarse.score(members, load)).sum::<f64>()
+            loads.clone().map(|load| self.coarse.score(members, load, Class::Keeping)).sum::<f64>()
         };
         let n_types = self.space.types().len();
         let stride = n_types.div_ceil(2000).max(1);

@@ -12,6 +12,7 @@ use std::ops::ControlFlow;
 use ordered_float::OrderedFloat;
 
 use xrsim_model::cancel;
+use xrsim_sim::bounds::Class;
 
 use super::evaluation::{Job, Task};
 use super::front::covers;
@@ -22,8 +23,8 @@ use super::{Observe, Search, StopReason};
 /// Systems that are refined at a time.
 const BATCH: usize = 32;
 
-/// Relative difference below which two results are equal.
-const TIE: f64 = 1e-12;
+/// Most systems of which any scheduler is bounded.
+const MAX_MOVING: usize = 10_000;
 
 /// A system under a scheduler whose draws are all known.
 #[derive(Debug, Clone, PartialEq)]
@@ -211,9 +212,15 @@ impl Search<'_> {
         let uses_bounds = hunt.excludes && self.evaluation.has_bounds();
         let before = jobs.len();
         if uses_bounds {
-            let lacks = |load: &usize| state.scenes[*load].bounds().is_none();
-            let job = |load| Job { system, load, task: Task::Isolation };
-            jobs.extend(question.loads().filter(lacks).map(job));
+            let is_alive = |class: &Class| {
+                let mut alive = self.alive(hunt, system).into_iter();
+                alive.any(|it| self.schedulers[it].class() == *class)
+            };
+            for class in Class::ALL.into_iter().filter(is_alive) {
+                let lacks = |load: &usize| state.scenes[*load].bounds(class).is_none();
+                let job = |load| Job { system, load, task: Task::Isolation(class) };
+                jobs.extend(question.loads().filter(lacks).map(job));
+            }
         }
         if jobs.len() > before {
             return;
@@ -308,7 +315,7 @@ impl Search<'_> {
         }
         let goods = self.best_goods(hunt, system, Some(scheduler));
         if hunt.question.is_front() {
-            if !hunt.best.iter().any(|point| covers(&point.goods, &goods)) {
+            if !self.is_covered(hunt, &goods, system, scheduler) {
                 hunt.best.retain(|point| !covers(&goods, &point.goods));
                 hunt.best.push(Point { system, scheduler, goods });
             }
@@ -327,7 +334,7 @@ impl Search<'_> {
     fn is_excluded(&self, hunt: &Hunt, goods: &[f64], system: u32, scheduler: usize) -> bool {
         hunt.excludes
             && match hunt.question.is_front() {
-                true => hunt.best.iter().any(|point| covers(&point.goods, goods)),
+                true => self.is_covered(hunt, goods, system, scheduler),
                 false => self.loses(hunt, goods, system, scheduler),
             }
     }
@@ -335,13 +342,20 @@ impl Search<'_> {
     /// Whether a single objective of `goods` is not better than the best one. Of equals, the system with
     /// less area wins, then the one with fewer PEs, with fewer accelerators, and the first one.
     fn loses(&self, hunt: &Hunt, goods: &[f64], system: u32, scheduler: usize) -> bool {
-        let Some(best) = hunt.best.first() else { return false };
-        let tie = TIE * best.goods[0].abs();
-        let difference = goods[0] - best.goods[0];
-        if difference.abs() > tie {
-            return difference < 0.0;
-        }
-        self.rank(system, scheduler) >= self.rank(best.system, best.scheduler)
+        hunt.best.first().is_some_and(|best| self.yields(goods, best, system, scheduler))
+    }
+
+    /// Whether a point of the front is as good in every objective. Of equals one is in the front, that which would win
+    /// with a single objective.
+    fn is_covered(&self, hunt: &Hunt, goods: &[f64], system: u32, scheduler: usize) -> bool {
+        hunt.best.iter().any(|point| self.yields(goods, point, system, scheduler))
+    }
+
+    /// Whether a point is at least as good as `goods`, and of equals the one that wins.
+    fn yields(&self, goods: &[f64], point: &Point, system: u32, scheduler: usize) -> bool {
+        covers(&point.goods, goods)
+            && (!covers(goods, &point.goods)
+                || self.rank(system, scheduler) >= self.rank(point.system, point.scheduler))
     }
 
     fn rank(&self, system: u32, scheduler: usize) -> (OrderedFloat<f64>, u64, usize, u32, usize) {
@@ -395,11 +409,13 @@ impl Search<'_> {
         question.objectives.iter().copied().chain(limits).any(super::Quantity::is_sampled)
     }
 
-    /// The largest upper bound of the score of any system, for every scheduler: UB3 of the systems that
-    /// can have the largest. `None` if the question of `answered` has no such bound, or if `observe` stops the work.
+    /// The largest upper bound of the score of any system under the schedulers of a class: UB3 of the systems that
+    /// can have the largest. `None` if the question of `answered` has no such bound, if it would take too long, or if
+    /// `observe` stops the work.
     pub(super) fn certificate(
         &mut self,
         answered: &Hunt,
+        class: Class,
         observe: &mut Observe<'_>,
     ) -> Option<f64> {
         let question = &answered.question;
@@ -408,20 +424,24 @@ impl Search<'_> {
         if !is_bounded || !question.constraints.is_empty() {
             return None;
         }
+        // No table bounds these, so that each system takes bounds of every draw.
+        if class == Class::Any && self.systems.len() > MAX_MOVING {
+            return None;
+        }
         let is_able = |&it: &u32| !self.is_homeless(question, self.members(it));
         let able = (0..self.systems.len() as u32).filter(is_able);
         let mut open: BinaryHeap<_> =
-            able.map(|it| self.largest_score(question, quantity, it)).collect();
+            able.map(|it| self.largest_score((question, class), quantity, it)).collect();
         loop {
-            let batch = match self.loosest(question, &mut open) {
+            let batch = match self.loosest((question, class), &mut open) {
                 ControlFlow::Continue(batch) => batch,
                 ControlFlow::Break(bound) => return bound,
             };
             let mut jobs = Vec::new();
             for &system in &batch {
-                let task = match self.level(question, system) {
-                    Level::Table => Task::Isolation,
-                    _ => Task::Program,
+                let task = match self.level((question, class), system) {
+                    Level::Table => Task::Isolation(class),
+                    _ => Task::Program(class),
                 };
                 jobs.extend(question.loads().map(|load| Job { system, load, task: task.clone() }));
             }
@@ -429,7 +449,7 @@ impl Search<'_> {
             let has_failed =
                 |it: &u32| self.evaluation.state(*it).is_some_and(|state| state.failure.is_some());
             let left = batch.into_iter().filter(|it| !has_failed(it));
-            open.extend(left.map(|it| self.largest_score(question, quantity, it)));
+            open.extend(left.map(|it| self.largest_score((question, class), quantity, it)));
             if self.check_stop(answered, observe) == Err(StopReason::Stopped) {
                 return None;
             }
@@ -437,12 +457,17 @@ impl Search<'_> {
     }
 
     /// A system by the tightest bound of its score that is known.
-    fn largest_score(&self, question: &Question, quantity: super::Quantity, system: u32) -> Open {
+    fn largest_score(
+        &self,
+        (question, class): (&Question, Class),
+        quantity: super::Quantity,
+        system: u32,
+    ) -> Open {
         let members = self.members(system);
         let state = self.evaluation.state(system);
-        let of = |load: usize| match state.and_then(|it| it.scenes[load].bounds()) {
+        let of = |load: usize| match state.and_then(|it| it.scenes[load].bounds(class)) {
             Some(bounds) => bounds.iter().sum::<f64>() / bounds.len() as f64 * (1.0 + 1e-12),
-            None => self.coarse.score(members, load),
+            None => self.coarse.score(members, load, class),
         };
         let bound = OrderedFloat(question.over(quantity, of));
         Open { bound, system: std::cmp::Reverse(system) }
@@ -452,14 +477,14 @@ impl Search<'_> {
     /// cannot, or if nothing is open.
     fn loosest(
         &mut self,
-        question: &Question,
+        of: (&Question, Class),
         open: &mut BinaryHeap<Open>,
     ) -> ControlFlow<Option<f64>, Vec<u32>> {
         let mut batch: Vec<u32> = Vec::new();
         while batch.len() < BATCH / 4
             && let Some(&Open { bound, system }) = open.peek()
         {
-            if self.level(question, system.0) == Level::Program {
+            if self.level(of, system.0) == Level::Program {
                 if batch.is_empty() {
                     return ControlFlow::Break(Some(bound.0));
                 }
@@ -473,9 +498,9 @@ impl Search<'_> {
     }
 
     /// The tightest bound that is known of a system in all scenarios of a question.
-    fn level(&self, question: &Question, system: u32) -> Level {
+    fn level(&self, (question, class): (&Question, Class), system: u32) -> Level {
         let Some(state) = self.evaluation.state(system) else { return Level::Table };
-        let of = |load: usize| match &state.scenes[load] {
+        let of = |load: usize| match state.scenes[load].of(class) {
             scene if scene.program.is_some() => Level::Program,
             scene if scene.isolation.is_some() => Level::Isolation,
             _ => Level::Table,

@@ -1,8 +1,10 @@
 //! Fronts: dominance and hypervolume. Larger is better in every objective.
 
-/// Whether `a` is at least as good as `b` in every objective.
+use super::goal::is_below;
+
+/// Whether `a` is at least as good as `b` in every objective, up to rounding.
 pub(super) fn covers(a: &[f64], b: &[f64]) -> bool {
-    a.iter().zip(b).all(|(a, b)| a >= b)
+    a.iter().zip(b).all(|(&a, &b)| !is_below(a, b))
 }
 
 /// Volume that `points` dominate above `reference`, in two or three objectives. Points that are not above it
@@ -68,5 +70,13 @@ mod tests {
     fn equal_points_cover_each_other() {
         assert!(covers(&[1.0, 2.0], &[1.0, 2.0]) && covers(&[1.0, 2.0], &[1.0, 1.0]));
         assert!(!covers(&[1.0, 2.0], &[2.0, 1.0]));
+    }
+
+    /// 0.1 + 0.2 is more than 0.3 by rounding alone.
+    #[test]
+    fn the_order_of_a_sum_does_not_part_two_points() {
+        let (a, b) = ([0.5, -(0.1 + 0.2)], [0.4, -0.3]);
+        assert!(a[1] < b[1] && covers(&a, &b) && !covers(&b, &a));
+        assert!(!covers(&[0.5, -0.3 * (1.0 + 1e-11)], &b));
     }
 }

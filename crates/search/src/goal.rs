@@ -1,5 +1,6 @@
 //! Goals of a search: quantities, objectives, constraints, and their means over scenarios.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use xrsim_model::column::Better;
@@ -24,6 +25,15 @@ pub(super) fn sampled(sample: &Sample) -> Sampled {
         ["requests", "missed"].map(|name| sample.value(name).unwrap_or_default());
     values[MISS_RATIO] = if requests > 0.0 { missed / requests } else { 0.0 };
     values
+}
+
+/// Relative difference up to which two values are equal. Sums of the same numbers in another order differ by less.
+const TIE: f64 = 1e-12;
+
+/// Whether `a` is less than `b` and not equal to it, up to rounding. The only rule of equality of a search: for best systems, fronts and
+/// limits.
+pub(super) fn is_below(a: f64, b: f64) -> bool {
+    a < b && (b - a).partial_cmp(&(TIE * a.abs().max(b.abs()))) != Some(Ordering::Less)
 }
 
 /// A property of a system, or of its runs.
@@ -148,9 +158,10 @@ pub struct Constraint {
 }
 
 impl Constraint {
-    /// Whether `value` keeps the limit.
+    /// Whether `value` keeps the limit, up to rounding.
     pub fn holds(&self, value: f64) -> bool {
-        if self.is_most { value <= self.limit } else { value >= self.limit }
+        let (low, high) = if self.is_most { (value, self.limit) } else { (self.limit, value) };
+        low <= high || (low > high && !is_below(high, low))
     }
 }
 

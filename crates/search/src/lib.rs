@@ -10,8 +10,8 @@
 //! - [`Method::Bound`] excludes a system only if an upper bound of its score, for every scheduler, or
 //!   for the draws that are left, is not above the best score that was found. With [`StopReason::Proven`] the
 //!   answer is therefore the optimum of the space under the given schedulers, on these draws.
-//! - [`Answer::certificate`] is the largest upper bound (UB3) of all systems: no system of the space has
-//!   a larger score under any scheduler.
+//! - [`Answer::certificates`] are the largest upper bounds (UB3) of all systems: no system of the space has
+//!   a larger score under any scheduler of a class, listed or not.
 //! - [`Method::Evolve`] has no guarantee but the gap to the bound of the whole space.
 //!
 //! The bounds are those of [`xrsim_sim::bounds`] and hold where they do: not under `mlsys2023` semantics, where
@@ -26,6 +26,7 @@
 #![warn(missing_docs, unreachable_pub)]
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
+mod answer;
 mod branch;
 mod coarse;
 mod confirm;
@@ -44,10 +45,12 @@ use std::ops::ControlFlow;
 use thiserror::Error;
 
 use xrsim_model::cost::{ChosenLog, ChosenMappings, CostModel};
+use xrsim_sim::bounds::Class;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::schedule::Policy;
 use xrsim_sim::sweep::RunError;
 
+pub use answer::{Answer, Certificates, Claim};
 use coarse::Coarse;
 pub use confirm::{Candidate, ConfirmSettings, Confirmation};
 use evaluation::{Evaluation, Job, Known, Load, Tested};
@@ -155,45 +158,6 @@ pub struct Progress<'a> {
 
 /// Caller that looks at the progress of a search after every batch of work, and can stop it.
 pub type Observe<'o> = dyn FnMut(&Progress<'_>) -> ControlFlow<()> + 'o;
-
-/// Answer to a question.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Answer {
-    /// The question.
-    pub question: Question,
-    /// The best point, or the points of the front in falling order of the first objective; empty if no
-    /// system keeps the constraints.
-    pub points: Vec<Point>,
-    /// Largest value of the objective that a system can have which the search left open; `None` if it
-    /// left none.
-    pub upper: Option<f64>,
-    /// Largest value of the objective that any system can have under any scheduler; `None` if no bound
-    /// is known.
-    pub certificate: Option<f64>,
-    /// Systems by what became of them.
-    pub counts: Counts,
-    /// Runs of this question, but for those that an earlier one had made.
-    pub runs: u64,
-    /// Reason of the end.
-    pub stop: StopReason,
-    /// Whether the method can prove: not [`Method::Evolve`].
-    pub is_exact: bool,
-}
-
-impl Answer {
-    /// The best point of a single objective.
-    pub fn best(&self) -> Option<&Point> {
-        self.points.first()
-    }
-
-    /// Relative distance between the objective and the largest value that is left open; `None` if nothing
-    /// bounds it.
-    pub fn gap(&self) -> Option<f64> {
-        let best = self.points.first()?.goods[0];
-        exact::gap(best, self.upper)
-    }
-}
 
 /// Reason for which a search cannot begin or go on.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -319,9 +283,8 @@ impl<'a> Search<'a> {
         let schedulers = &settings.schedulers[..];
         let evaluation =
             Evaluation::new(space, loads, schedulers, settings.cost_model, Known::new());
-        let migration = evaluation.migration;
         let (cost_model, chosen) = (evaluation.cost_model(), ChosenLog::default());
-        let coarse = Coarse::new(space, loads, (cost_model, &chosen), migration, &done);
+        let coarse = Coarse::new(space, loads, (cost_model, &chosen), &done);
         let mut search = Self {
             space,
             systems,
@@ -415,19 +378,22 @@ impl<'a> Search<'a> {
             stop.err().unwrap_or(if is_exact { StopReason::Proven } else { StopReason::Runs });
         let mut upper = hunt.upper();
         if !self.is_listed && stop != StopReason::Proven {
-            upper = self.super_system(question);
+            upper = self.super_system(question, self.evaluation.class);
         }
-        let certificate = match stop {
+        let mut certify = |class| match stop {
             StopReason::Stopped => None,
-            _ if self.is_listed => self.certificate(&hunt, observe),
-            _ => self.super_system(question),
+            _ if self.is_listed => self.certificate(&hunt, class, observe),
+            _ => self.super_system(question, class),
         };
+        let [keeping, any] = [Class::Keeping, Class::Any].map(&mut certify);
+        // What holds for any scheduler holds for those that keep requests.
+        let keeping = keeping.map(|it| it.min(any.unwrap_or(it)));
         hunt.best.sort_by(|a, b| b.goods[0].total_cmp(&a.goods[0]).then(a.system.cmp(&b.system)));
         Ok(Answer {
             question: question.clone(),
             points: hunt.best,
             upper,
-            certificate,
+            certificates: Certificates { keeping, any },
             counts: hunt.counts,
             runs: self.evaluation.n_runs - self.runs_before,
             stop,
@@ -474,7 +440,8 @@ impl<'a> Search<'a> {
         let Some((index, count)) = self.shard else { return all.collect() };
         let bound = |system: u32| {
             let members = self.systems.members(system as usize);
-            question.over(question.objectives[0], |load| self.coarse.score(members, load))
+            let score = |load| self.coarse.score(members, load, self.evaluation.class);
+            question.over(question.objectives[0], score)
         };
         let mut ranked: Vec<_> = all.map(|system| (bound(system), system)).collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));

@@ -2,8 +2,10 @@
 
 use xrsim_model::statistics::{Fraction, Summary};
 
+use super::evaluation::SceneBounds;
 use super::exact::Hunt;
 use super::{Answer, Quantity, Question, Search};
+use xrsim_sim::bounds::Class;
 
 /// What became of a system under a scheduler.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +37,7 @@ pub struct Evaluated {
     pub values: Vec<Option<f64>>,
     /// Half of the 95 % interval of the first objective; `None` before two draws.
     pub half_width: Option<f64>,
-    /// UB1 and UB3 of the score, where they were computed.
+    /// UB1 and UB3 of the score under the schedulers of the scheduler's class, where they were computed.
     pub bounds: [Option<f64>; 2],
     /// What became of it.
     pub status: Status,
@@ -71,7 +73,7 @@ impl Search<'_> {
                         .map(|quantity| self.value(question, system, scheduler, quantity))
                         .collect(),
                     half_width: self.half_width(question, system, scheduler),
-                    bounds: self.bounds(question, system),
+                    bounds: self.bounds(question, system, self.schedulers[scheduler].class()),
                     status,
                 });
             }
@@ -136,19 +138,20 @@ impl Search<'_> {
         Summary { n: u64::from(n), mean: 0.0, sd: spread }.half_width(Fraction::P95)
     }
 
-    /// UB1 and UB3 of the score of a system, where they were computed.
-    pub fn bounds(&self, question: &Question, system: u32) -> [Option<f64>; 2] {
+    /// UB1 and UB3 of the score of a system under the schedulers of a class, where they were computed.
+    pub fn bounds(&self, question: &Question, system: u32, class: Class) -> [Option<f64>; 2] {
         let Some(state) = self.evaluation.state(system) else { return [None; 2] };
-        let of = |pick: fn(&super::evaluation::Scene) -> Option<&[f64]>| {
-            let is_known = |load: usize| pick(&state.scenes[load]).is_some();
+        let of = |pick: fn(&SceneBounds) -> Option<&[f64]>| {
+            let pick = |load: usize| pick(state.scenes[load].of(class));
+            let is_known = |load: usize| pick(load).is_some();
             question.loads().all(is_known).then(|| {
                 question.over(Quantity::score(), |load| {
-                    let bounds = pick(&state.scenes[load]).unwrap_or_default();
+                    let bounds = pick(load).unwrap_or_default();
                     bounds.iter().sum::<f64>() / bounds.len() as f64
                 })
             })
         };
-        [of(|scene| scene.isolation.as_deref()), of(|scene| scene.program.as_deref())]
+        [of(|it| it.isolation.as_deref()), of(|it| it.program.as_deref())]
     }
 
     /// Whether the limits of a question may be kept by a system under some scheduler, as far as is known.
@@ -157,11 +160,14 @@ impl Search<'_> {
         self.may_keep_limits(&hunt, system, None)
     }
 
-    /// Upper bounds of the score of every listed system from table look-ups, for an audit of the proof.
+    /// Upper bounds of the score of every listed system under the schedulers of the search from table look-ups, for
+    /// an audit of the proof.
     pub fn table_bounds(&self, question: &Question) -> Vec<f64> {
         let bound = |system: usize| {
             let members = self.systems.members(system);
-            question.over(Quantity::score(), |load| self.coarse.score(members, load))
+            question.over(Quantity::score(), |load| {
+                self.coarse.score(members, load, self.evaluation.class)
+            })
         };
         (0..self.systems.len()).map(bound).collect()
     }

@@ -195,7 +195,7 @@ fn bounds_find_what_everything_simulated_finds() {
             assert_eq!(point(&bound), point(&all), "{seed}: {question:?}");
         }
         assert!(bound.runs <= all.runs, "{seed}");
-        if let (Some(certificate), Some(best)) = (bound.certificate, all.best()) {
+        if let (Some(certificate), Some(best)) = (bound.certificates.any, all.best()) {
             assert!(certificate >= best.goods[0], "{seed}: {certificate} {:?}", best.goods);
         }
     }
@@ -306,9 +306,9 @@ fn certificates_and_confirmations_can_be_stopped() {
         })
     };
     let (n, whole) = solved(None);
-    assert!(whole.certificate.is_some());
+    assert!(whole.certificates.any.is_some() && whole.certificates.keeping.is_some());
     let (_, stopped) = solved(Some(n));
-    assert_eq!((stopped.stop, stopped.certificate), (StopReason::Proven, None));
+    assert_eq!((stopped.stop, stopped.certificates.any), (StopReason::Proven, None));
     assert_eq!(stopped.points, whole.points);
 }
 
@@ -323,7 +323,7 @@ fn depth_first_finds_the_optimum_of_the_list() {
             let mut hunt = Hunt::new(case.question.clone(), true);
             search.branch(&mut hunt, &mut |_| ControlFlow::Continue(())).expect("nothing stops it");
             assert_eq!(hunt.best[0].goods, listed.points[0].goods, "{seed}");
-            let top = search.super_system(&case.question);
+            let top = search.super_system(&case.question, Class::Keeping);
             assert!(top.is_none_or(|top| top >= hunt.best[0].goods[0]), "{seed}");
         });
     }

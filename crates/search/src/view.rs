@@ -6,6 +6,7 @@ use super::coarse::Coarse;
 use super::evaluation::{Evaluation, Scene, State};
 use super::goal::{Quantity, Question};
 use super::space::Systems;
+use xrsim_sim::bounds::Class;
 
 /// Area and leakage of every accelerator type, and of what a chip has beside its accelerators.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,7 +124,8 @@ impl View<'_, '_> {
                 if quantity.name() == "energy_mj"
                     && let Some(missed) = question.most_missed()
                 {
-                    let floor = self.coarse.energy_floor(members, question, missed);
+                    let class = self.class(scheduler);
+                    let floor = self.coarse.energy_floor(members, question, missed, class);
                     range.low = range.low.max(floor).min(range.high);
                 }
                 range
@@ -150,7 +152,8 @@ impl View<'_, '_> {
         }
         let low = tested.sums[at] / n as f64;
         let high = if quantity.has_bound() && self.evaluation.has_bounds() {
-            self.upper(members, scene, load, &tested.sums[at], tested.done as usize)
+            let class = self.class(scheduler);
+            self.upper((members, scene), load, class, (tested.sums[at], tested.done as usize))
         } else if quantity.is_share() {
             (tested.sums[at] + (n - tested.done as usize) as f64) / n as f64
         } else {
@@ -160,21 +163,28 @@ impl View<'_, '_> {
         Range { low, high: high.max(low) }
     }
 
-    /// Upper bound of the mean score, of which the first `done` draws are known.
+    /// The class of a scheduler, or of all schedulers of the search.
+    fn class(&self, scheduler: Option<usize>) -> Class {
+        match scheduler {
+            Some(scheduler) => self.evaluation.schedulers[scheduler].class(),
+            None => self.evaluation.class,
+        }
+    }
+
+    /// Upper bound of the mean score under the schedulers of a class, of which the first `done` draws are known.
     fn upper(
         &self,
-        members: &[u32],
-        scene: Option<&Scene>,
+        (members, scene): (&[u32], Option<&Scene>),
         load: usize,
-        sum: &f64,
-        done: usize,
+        class: Class,
+        (sum, done): (f64, usize),
     ) -> f64 {
-        match scene.and_then(Scene::bounds) {
+        match scene.and_then(|scene| scene.bounds(class)) {
             Some(bounds) => {
                 let rest: f64 = bounds[done..].iter().sum();
                 (sum + rest) / bounds.len() as f64 * (1.0 + 1e-12)
             }
-            None => self.coarse.score(members, load),
+            None => self.coarse.score(members, load, class),
         }
     }
 }

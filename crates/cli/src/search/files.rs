@@ -16,6 +16,7 @@ use xrsim_model::hardware::Accelerator;
 use xrsim_model::text::cell;
 use xrsim_report::search::AnswerReport;
 use xrsim_search::Search;
+use xrsim_sim::bounds::Class;
 
 use super::super::again;
 use super::super::argument;
@@ -188,7 +189,8 @@ fn excluded(
     let mut out = GzEncoder::new(Vec::new(), Compression::default());
     writeln!(
         out,
-        "question,system,may_keep_limits,table_bound,ub1_isolation,ub3_linear_program,best"
+        "question,system,may_keep_limits,table_bound,ub1_isolation,ub3_linear_program,ub1_isolation_keeping,\
+         ub3_linear_program_keeping,best"
     )
     .map_err(failure)?;
     for report in reports {
@@ -197,14 +199,16 @@ fn excluded(
         let best = best.map_or(String::new(), cell);
         for (system, bound) in search.table_bounds(question).into_iter().enumerate() {
             let name = prepared.space.name(search.members(system as u32));
-            let bounds = search.bounds(question, system as u32);
-            let [ub1, ub3] = bounds.map(|it| it.map_or(String::new(), cell));
+            let bounds = Class::ALL.map(|class| search.bounds(question, system as u32, class));
+            let bounds = bounds.as_flattened().iter();
+            let bounds: Vec<_> = bounds.map(|it| it.map_or(String::new(), cell)).collect();
             let allowed = if search.may_be_allowed(question, system as u32) { "yes" } else { "no" };
             writeln!(
                 out,
-                "{},\"{name}\",{allowed},{},{ub1},{ub3},{best}",
+                "{},\"{name}\",{allowed},{},{},{best}",
                 question.name,
-                cell(bound)
+                cell(bound),
+                bounds.join(",")
             )
             .map_err(failure)?;
         }

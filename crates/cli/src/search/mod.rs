@@ -20,8 +20,8 @@ use xrsim_model::mapper::Store;
 use xrsim_report::area_terms::{LargeTerms, Sizes};
 use xrsim_report::search::{AnswerReport, Names, answers_table, front_text};
 use xrsim_search::{
-    Answer, FreshRuns, Loads, Method, Progress as State, Quantity, Question, Search, SearchError,
-    SearchSettings, Space, StopReason, Systems,
+    Answer, Claim, FreshRuns, Loads, Method, Progress as State, Quantity, Question, Search,
+    SearchError, SearchSettings, Space, StopReason, Systems,
 };
 use xrsim_sim::sweep::grid::Shard;
 
@@ -98,7 +98,7 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     }
     print(&reports, &(large_terms(&prepared, &reports) + &objective_note(&prepared)))?;
     say(format_args!("{:.1} s", started.elapsed().as_secs_f64()));
-    verdict(args, &reports)
+    verdict(args, prepared.stop.gap, &reports)
 }
 
 /// What a search finds at its start.
@@ -188,7 +188,7 @@ fn large_terms(prepared: &PreparedSearch, reports: &[AnswerReport]) -> String {
 }
 
 /// Fails where a proof was required and not reached, or where nothing keeps the constraints.
-fn verdict(args: &SearchArgs, reports: &[AnswerReport]) -> Result<(), Failure> {
+fn verdict(args: &SearchArgs, gap: f64, reports: &[AnswerReport]) -> Result<(), Failure> {
     if interrupt::is_asked() {
         let how = match args.out {
             Some(_) => "the same command continues",
@@ -199,11 +199,17 @@ fn verdict(args: &SearchArgs, reports: &[AnswerReport]) -> Result<(), Failure> {
     let unproven = |report: &&AnswerReport| {
         report.answer.stop != StopReason::Proven || !report.answer.is_exact
     };
+    let claim = Claim::ALL.into_iter().find(|(name, _)| *name == args.proof_for);
+    let claim = claim.map_or(Claim::Listed, |(_, claim)| claim);
+    let lacks = |report: &&AnswerReport| !report.answer.proves(claim, gap);
     if args.require_proof
-        && let Some(report) = reports.iter().find(unproven)
+        && let Some(report) = reports.iter().find(lacks)
     {
         let name = &report.answer.question.name;
-        return Err(Failure::Check(format!("error: the answer for {name} is not proven")));
+        let what = claim.schedulers();
+        return Err(Failure::Check(format!(
+            "error: the answer for {name} is not proven for {what}"
+        )));
     }
     let is_empty = |report: &&AnswerReport| {
         report.found.is_empty() && !unproven(report) && report.part.is_none()

@@ -79,9 +79,13 @@ pub(crate) struct SearchArgs {
     /// several.
     #[arg(long, value_name = "RULE=VALUE")]
     pub stop: Vec<String>,
-    /// Fail unless the answer is proven to be the optimum.
+    /// Fail unless the answer is proven to be the optimum of the space under the schedulers of --proof-for.
     #[arg(long)]
     pub require_proof: bool,
+    /// Schedulers that --require-proof is about: listed (those of the search), keeping (all that keep a request where
+    /// it began) or any; for the last two, no system may be more than gap_percent (--stop) better.
+    #[arg(long, value_name = "CLASS", default_value = "listed", requires = "require_proof", value_parser = ["listed", "keeping", "any"])]
+    pub proof_for: String,
     /// Folder of the results: evaluated.csv, the front, the best system as a file, and a journal with which
     /// the same command continues.
     #[arg(long, short, value_name = "DIR")]

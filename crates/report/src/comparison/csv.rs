@@ -5,7 +5,7 @@ use xrsim_model::column::Column;
 use xrsim_model::statistics::{Fraction, Summary};
 use xrsim_model::text::cell;
 use xrsim_results::model_names;
-use xrsim_sim::bounds::Bounds;
+use xrsim_sim::bounds::ClassBounds;
 use xrsim_sim::metrics::{DeviceMetrics, ModelMetrics, RunMetrics, chains};
 use xrsim_sim::sweep::comparison::{Comparison, Configuration, Replication, Sample};
 
@@ -40,7 +40,8 @@ pub fn policies_csv(overall: &Ranking, by_scenario: &[Ranking]) -> Rows {
         .number("miss_ratio", |(_, it)| cell(it.miss_ratio))
         .number("energy_mj", |(_, it)| cell(it.energy_mj))
         .number("gap_to_bound", |(_, it)| cell(it.gap))
-        .text("bound", |(ranking, _)| ranking.bound.0.name())
+        .text("bound", |(_, it)| it.bound.0.name())
+        .text("bound_for", |(_, it)| it.class.short())
         .number("wins", |(_, it)| it.wins)
         .number("ties", |(_, it)| it.ties);
     columns.of(rows).into_rows()
@@ -70,7 +71,7 @@ pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
         ["scenario", "system", "pes", "scheduler", "replications"].map(String::from).into();
     header.extend(Sample::columns().map(|column| column.name.to_string()));
     header.push(format!("{}_half_width", measure.name()));
-    header.extend(Bounds::COLUMNS.iter().map(|column| column.name.to_string()));
+    header.extend(ClassBounds::COLUMNS.iter().map(|column| column.name.to_string()));
     header.extend(RunMetrics::COLUMNS.iter().map(|column| column.name.to_string()));
     // The metrics of the run have the power already.
     let is_new = |name: &str| RunMetrics::COLUMNS.iter().all(|column| column.name != name);
@@ -92,10 +93,10 @@ pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
             ];
             row.extend(Sample::columns().enumerate().map(|(at, _)| cell(column(at).mean)));
             row.push(half_width(Some(column(measure.at))));
-            let bound = |bound: &Column<Bounds>| {
+            let bound = |bound: &Column<ClassBounds>| {
                 Summary::of(runs.iter().filter_map(|it| bound.of(&it.bounds))).mean
             };
-            row.extend(Bounds::COLUMNS.iter().map(|column| cell(bound(column))));
+            row.extend(ClassBounds::COLUMNS.iter().map(|column| cell(bound(column))));
             row.extend(metrics[index].run.values().map(cell_if_any));
             let values: Vec<_> = metrics[index].device.values().collect();
             row.extend(

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use xrsim_model::column::{Better, Column};
 use xrsim_model::statistics::{PairedDifference, Sequential, Stopping, Summary, holm};
-use xrsim_sim::bounds::{Bound, Bounds, gap};
+use xrsim_sim::bounds::{Bound, Bounds, Class, ClassBounds, gap};
 use xrsim_sim::load::Drawn;
 use xrsim_sim::score::Score;
 use xrsim_sim::sweep::comparison::{Comparison, Replication, Sample};
@@ -80,7 +80,11 @@ pub struct Standing {
     pub miss_ratio: f64,
     /// Energy of a run \[mJ\]: mean over configurations.
     pub energy_mj: f64,
-    /// Difference of the upper bound and the mean score, as a share of the bound.
+    /// The smallest class of schedulers with the policy.
+    pub class: Class,
+    /// The tightest upper bound of the class.
+    pub bound: (Bound, f64),
+    /// Difference of this bound and the mean score, as a share of the bound.
     pub gap: f64,
     /// Configurations in which the policy is better than every other one.
     pub wins: usize,
@@ -100,9 +104,7 @@ pub struct Ranking {
     /// Mean over the configurations of the measure of the policy that is best there.
     pub best_of_each: f64,
     /// Upper bounds of `score_executed_mean`, means over configurations and replications.
-    pub bounds: Bounds,
-    /// The tightest of them.
-    pub bound: (Bound, f64),
+    pub bounds: ClassBounds,
     /// Configurations that could run.
     pub n_configurations: usize,
     /// Replications of each.
@@ -147,15 +149,18 @@ impl Ranking {
         let p_values: Vec<_> = difference.iter().filter_map(PairedDifference::p_value).collect();
         let adjusted = holm(&p_values);
         let bounds = mean_bounds(&all);
-        let bound = bounds.tightest();
+        let class = |policy: usize| comparison.policies()[policy].class();
+        let bound = |policy: usize| bounds.of(class(policy)).tightest();
         let standing = |(rank, &policy): (usize, &usize)| Standing {
+            class: class(policy),
+            bound: bound(policy),
             policy: Arc::clone(comparison.policies()[policy].label()),
             measure: summaries[policy],
             difference: rank.checked_sub(1).map(|rank| difference[rank]),
             p_value: rank.checked_sub(1).and_then(|rank| adjusted.get(rank).copied()),
             miss_ratio: miss_ratio(&all, policy),
             energy_mj: mean_of(&all, policy, "energy_mj"),
-            gap: gap(bound.1, mean_of(&all, policy, "score_executed_mean")),
+            gap: gap(bound(policy).1, mean_of(&all, policy, "score_executed_mean")),
             shares: (rank > 0).then(|| Shares::compute(&all, (policy, order[0]), measure)),
             wins: leaders.led_by(policy, true),
             ties: leaders.led_by(policy, false),
@@ -165,7 +170,6 @@ impl Ranking {
             standings: order.iter().enumerate().map(standing).collect(),
             best_of_each: Summary::of(leaders.best.iter().copied()).mean,
             bounds,
-            bound,
             n_configurations: all.len(),
             n_replications: comparison.n_replications(),
             drawn: comparison
@@ -280,14 +284,17 @@ fn runs_of<'c>(comparison: &'c Comparison, scenario: Option<&str>) -> Vec<&'c [R
 }
 
 /// Means of the bounds.
-fn mean_bounds(all: &[&[Replication]]) -> Bounds {
-    let mean = |of: fn(&Bounds) -> f64| {
-        let runs = all.iter().map(|runs| Summary::of(runs.iter().map(|it| of(&it.bounds))).mean);
-        Summary::of(runs).mean
-    };
-    Bounds {
-        isolation: mean(|it| it.isolation),
-        pooled_capacity: mean(|it| it.pooled_capacity),
-        linear_program: mean(|it| it.linear_program),
-    }
+fn mean_bounds(all: &[&[Replication]]) -> ClassBounds {
+    let [any, keeping] = Class::ALL.map(|class| {
+        let mean = |of: fn(&Bounds) -> f64| {
+            let bound = |it: &Replication| of(it.bounds.of(class));
+            Summary::of(all.iter().map(|runs| Summary::of(runs.iter().map(bound)).mean)).mean
+        };
+        Bounds {
+            isolation: mean(|it| it.isolation),
+            pooled_capacity: mean(|it| it.pooled_capacity),
+            linear_program: mean(|it| it.linear_program),
+        }
+    });
+    ClassBounds::new(any, keeping)
 }

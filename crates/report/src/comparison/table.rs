@@ -4,7 +4,7 @@ use crate::latex::tabular;
 use crate::table::{Columns, Grid, Style, or_dash, with_half_width};
 use xrsim_model::statistics::PairedDifference;
 use xrsim_model::text::counted;
-use xrsim_sim::bounds::Bounds;
+use xrsim_sim::bounds::{Bound, Class};
 
 use super::p_value::p_text;
 use super::{Pair, Ranking, Ranks, Standing};
@@ -125,11 +125,20 @@ impl Tables<'_> {
 
     /// Explanation of the columns, the bounds and the ranks.
     fn legend(&self) -> String {
-        let Ranking { measure, bounds, bound: (tightest, _), best_of_each, .. } = self.overall;
-        let values = Bounds::COLUMNS.iter().map(|column| column.of(bounds).unwrap_or_default());
-        let bound = xrsim_sim::bounds::Bound::ALL.iter().zip(values);
-        let bound =
-            bound.map(|(it, value)| format!("  {} {value:.4}: {}", it.name(), it.meaning()));
+        let Ranking { measure, bounds, best_of_each, standings, .. } = self.overall;
+        let [any, keeping] = Class::ALL.map(|class| bounds.of(class).values());
+        let bound = Bound::ALL.iter().zip(keeping.iter().zip(any));
+        let bound = bound.map(|(it, (keeping, any))| {
+            format!("  {}  {keeping:.4}  {any:.4}  {}", it.name(), it.meaning())
+        });
+        let of = |class: Class| {
+            let bound = bounds.of(class).tightest().0.name();
+            let names = standings.iter().filter(|it| it.class == class).map(|it| &*it.policy);
+            let names: Vec<_> = names.collect();
+            (!names.is_empty())
+                .then(|| format!("{bound} of {} for {}", class.short(), names.join(", ")))
+        };
+        let used: Vec<_> = [Class::Keeping, Class::Any].into_iter().filter_map(of).collect();
         let ranks = self.ranks.map_or_else(String::new, |ranks| ranks.sentence() + "\n");
         format!(
             "{}\n\
@@ -137,12 +146,15 @@ impl Tables<'_> {
              d_z: effect size, the mean of the paired differences over their standard deviation (Cohen)\n\
              {}\n\
              wins, ties: configurations in which the scheduler is the best alone, and together with others\n\
-             gap_to_bound: share of {} that score_executed_mean misses\n\
-             upper bounds of score_executed_mean, which no scheduler exceeds; means over configurations:\n{}\n\
+             gap_to_bound: share of the tightest bound of the scheduler's class that score_executed_mean misses: {}\n\
+             upper bounds of score_executed_mean, means over configurations; keeping: for {}; any: for {}\n  \
+             \x20    keeping  any\n{}\n\
              {ranks}best scheduler of every configuration: {best_of_each:.4}\n",
             measure.meaning(),
             corrected(self.n_tests(), "comparison"),
-            tightest.name(),
+            used.join("; "),
+            Class::Keeping.name(),
+            Class::Any.name(),
             bound.collect::<Vec<_>>().join("\n"),
         )
     }

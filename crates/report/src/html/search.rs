@@ -61,7 +61,8 @@ pub fn search_page(files: &SearchFiles<'_>) -> Result<(String, usize), ReadError
 /// The best system of every question.
 fn summary(questions: &[Value], answers: &Table) -> Section {
     let lead = "The best system of every question. gap_percent: distance to the largest bound that the search left open; \
-                certificate: no system of the space exceeds it under any scheduler.";
+                certificate: no system of the space exceeds it under any scheduler; certificate_keeping: none does under \
+                schedulers that keep a request where it began.";
     let mut section = Section::new("answers", "Answers", lead);
     let best = |question: &Value, column: Option<usize>| -> String {
         let name = text(&question["question"]);
@@ -82,6 +83,7 @@ fn summary(questions: &[Value], answers: &Table) -> Section {
         .number("half_width", |it| best(it, answers.place("half_width")))
         .text("stop", |it| text(&it["stop"]))
         .number("gap_percent", |it| gap(it))
+        .number("certificate_keeping", |it| text(&it["certificate_keeping"]))
         .number("certificate", |it| text(&it["certificate"]))
         .number("simulated", |it| simulated(it))
         .number("systems", |it| text(&it["counts"]["systems"]))

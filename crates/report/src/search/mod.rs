@@ -11,6 +11,7 @@ use xrsim_search::{
     Answer, ConfirmSettings, Confirmation, Evaluated, Quantity, Question, Search, Space, Status,
     StopReason,
 };
+use xrsim_sim::bounds::Class;
 use xrsim_sim::plan::Semantics;
 use xrsim_sim::schedule::Policy;
 
@@ -110,7 +111,7 @@ pub struct AnswerReport {
 
 impl AnswerReport {
     /// First columns of the table of evaluated systems.
-    const HEADER: [&'static str; 8] = [
+    const HEADER: [&'static str; 9] = [
         "question",
         "system",
         "scheduler",
@@ -119,6 +120,7 @@ impl AnswerReport {
         "idle_pes",
         "ub1_isolation",
         "ub3_linear_program",
+        "bound_for",
     ];
 
     /// The report of an answer of `search`.
@@ -224,7 +226,8 @@ impl AnswerReport {
             "is_exact": answer.is_exact,
             "gap": answer.gap(),
             "open_bound": answer.upper,
-            "certificate": answer.certificate,
+            "certificate": answer.certificates.any,
+            "certificate_keeping": answer.certificates.keeping,
             "counts": {
                 "systems": counts.systems,
                 "constrained": counts.constrained,
@@ -323,6 +326,7 @@ fn row(search: &Search<'_>, names: &Names<'_>, question: &Question, it: &Evaluat
         names.space.idle_pes(members).to_string(),
         cell_if_any(it.bounds[0]),
         cell_if_any(it.bounds[1]),
+        names.schedulers[it.scheduler].class().short().into(),
     ];
     row.extend(it.values.iter().copied().map(cell_if_any));
     row.push(cell_if_any(it.half_width));
@@ -389,11 +393,8 @@ pub fn answers_table(answers: &[AnswerReport], style: Style) -> String {
         .text("best system", |it| it.found.first().map_or("none".into(), |it| it.system.clone()))
         .text("scheduler", |it| of_best(it, |_, best| best.scheduler.clone()))
         .number("value", |it| of_best(it, AnswerReport::value_text))
-        .number("any scheduler", |it| {
-            of_best(it, |it, _| {
-                it.answer.certificate.map_or(String::new(), |it| format!("<= {it:.6}"))
-            })
-        })
+        .number("keeping schedulers", |it| certificate_text(it, Class::Keeping))
+        .number("any scheduler", |it| certificate_text(it, Class::Any))
         .number("mm2", |it| {
             of_best(it, |_, best| {
                 best.value(Quantity::Area).map_or(String::new(), |it| format!("{it:.1}"))
@@ -412,6 +413,12 @@ pub fn answers_table(answers: &[AnswerReport], style: Style) -> String {
         })
         .of(answers)
         .text(style)
+}
+
+/// The largest value of any system under the schedulers of a class.
+fn certificate_text(report: &AnswerReport, class: Class) -> String {
+    let bound = report.found.first().and(report.answer.certificates.of(class));
+    bound.map_or(String::new(), |it| format!("<= {it:.6}"))
 }
 
 impl AnswerReport {

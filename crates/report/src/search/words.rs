@@ -3,7 +3,8 @@
 use super::{AnswerReport, Found};
 use xrsim_model::column::Better;
 use xrsim_model::text::counted;
-use xrsim_search::{Quantity, StopReason};
+use xrsim_search::{Claim, Quantity, StopReason};
+use xrsim_sim::bounds::Class;
 
 impl AnswerReport {
     /// The answer in words, several lines.
@@ -43,22 +44,13 @@ impl AnswerReport {
             ));
         }
         lines.push(self.proof(quantity));
+        lines.extend(self.certificates(quantity));
         lines
     }
 
     fn proof(&self, quantity: Quantity) -> String {
         let answer = &self.answer;
         let gap = answer.gap().map_or(String::new(), |gap| format!("{} %", short(100.0 * gap)));
-        let certificate =
-            answer.certificate.zip(self.found[0].value(quantity)).map(|(bound, value)| {
-                let gap = 100.0 * (bound - value).max(0.0) / bound.max(f64::MIN_POSITIVE);
-                format!(
-                    "under any scheduler no system exceeds {} ({} % above the best)",
-                    number(quantity, bound),
-                    short(gap)
-                )
-            });
-        let certificate = certificate.map_or(String::new(), |text| format!("; {text}"));
         if let Some(part) = &self.part {
             return format!(
                 "best of part {part} only: nothing is said of the whole space before all parts are joined"
@@ -69,15 +61,30 @@ impl AnswerReport {
                 "proven: the optimum of the space, from costs without runs".into()
             }
             (StopReason::Proven, true) => format!(
-                "proven: the optimum of the space under these schedulers, in these draws{certificate}"
+                "proven: the optimum of the space under {}, in these draws",
+                Claim::Listed.schedulers()
             ),
             (_, true) => format!(
-                "not proven ({}): what is open can reach {}, a gap of {gap}{certificate}",
+                "not proven ({}): what is open can reach {}, a gap of {gap}",
                 answer.stop.name(),
                 answer.upper.map_or("anything".into(), |upper| number(quantity, upper.abs())),
             ),
-            (_, false) => format!("found by evolution, without proof{certificate}"),
+            (_, false) => "found by evolution, without proof".into(),
         }
+    }
+
+    /// The largest values of any system, by class of schedulers.
+    fn certificates(&self, quantity: Quantity) -> Option<String> {
+        let value = self.found[0].value(quantity).filter(|_| self.part.is_none())?;
+        let of = |class: Class| {
+            let bound = self.answer.certificates.of(class)?;
+            let gap = 100.0 * (bound - value).max(0.0) / bound.max(f64::MIN_POSITIVE);
+            Some(format!("{} under {} ({} %)", number(quantity, bound), class.name(), short(gap)))
+        };
+        let bounds: Vec<_> = [Class::Keeping, Class::Any].into_iter().filter_map(of).collect();
+        (!bounds.is_empty()).then(|| {
+            format!("no system exceeds, in these draws: {} above the best", bounds.join("; "))
+        })
     }
 
     fn nothing(&self) -> String {

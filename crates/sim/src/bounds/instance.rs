@@ -5,13 +5,11 @@ use crate::load::RequestStream;
 use crate::score::accuracy::accuracy;
 use crate::score::realtime::realtime;
 use crate::score::{NeverTriggered, ScoreSettings};
-use xrsim_model::cost::CostTable;
 use xrsim_model::ids::{ModelId, RequestId};
 use xrsim_model::scenario::Scenario;
 use xrsim_model::units::{SimSpan, SimTime};
 
-use super::Migration;
-use super::work::{Route, routes};
+use super::work::Route;
 
 /// `k` times the margin after a deadline. A frame that ends later scores at most 1/(1 + e^7.5) = 0.00055.
 const MARGIN: f64 = 7.5;
@@ -22,8 +20,19 @@ pub(super) struct Frame {
     pub(super) model: ModelId,
     /// Index of its first worth.
     first: usize,
-    /// Score of the frame without any time of the horizon, or an upper bound of it.
+    /// Score of the frame if it ends after its window or never, or an upper bound of it.
     pub(super) late: f64,
+    /// Its window: all work of a frame that is not late is done in it.
+    pub(super) start: SimTime,
+    /// Before the start for a frame that nothing is granted to.
+    pub(super) end: SimTime,
+}
+
+impl Frame {
+    /// Whether anything can be done in its window.
+    pub(super) fn is_open(&self) -> bool {
+        self.start < self.end
+    }
 }
 
 /// A run as the bounds see it. Scores are parts of the total one.
@@ -31,8 +40,10 @@ pub(super) struct Instance<'a> {
     pub(super) requests: &'a RequestStream,
     pub(super) n_accelerators: usize,
     /// Indexed by [`ModelId`].
-    pub(super) routes: Vec<Vec<Route>>,
+    pub(super) routes: &'a [Vec<Route>],
     pub(super) frames: Vec<Frame>,
+    /// Index of the frame of every request; `None` for those that were not asked for.
+    pub(super) places: Vec<Option<u32>>,
     /// Largest score of each frame on each of its routes, frame by frame.
     worths: Vec<f64>,
     /// Time that each accelerator has for what is not late \[ms\].
@@ -44,21 +55,20 @@ pub(super) struct Instance<'a> {
 impl<'a> Instance<'a> {
     pub(super) fn new(
         scenario: &Scenario,
-        costs: &CostTable,
+        routes: &'a [Vec<Route>],
+        n_accelerators: usize,
         requests: &'a RequestStream,
         settings: &ScoreSettings,
-        migration: Migration,
     ) -> Self {
-        let of_model = |model| routes(model, costs, settings, migration);
-        let routes: Vec<_> = scenario.model_ids().map(of_model).collect();
         let weights = Weights::new(scenario, requests, settings);
         let starts = earliest_starts(scenario, requests, |model| shortest(&routes[model.index()]));
         let margin = SimSpan::from_ms(MARGIN / settings.k_per_ms);
         let mut instance = Self {
             requests,
-            n_accelerators: costs.n_accelerators(),
+            n_accelerators,
             routes,
-            frames: Vec::new(),
+            frames: Vec::with_capacity(requests.requests().len()),
+            places: Vec::with_capacity(requests.requests().len()),
             worths: Vec::new(),
             horizon_ms: 0.0,
             constant: weights.constant,
@@ -66,8 +76,10 @@ impl<'a> Instance<'a> {
         let (mut first, mut last) = (SimTime::MAX, SimTime::ZERO);
         for (index, request) in requests.requests().iter().enumerate() {
             if !request.triggered {
+                instance.places.push(None);
                 continue;
             }
+            instance.places.push(Some(instance.frames.len() as u32));
             let weight = weights.of(request.model, request.frame.index());
             let in_time =
                 |end: SimTime| weight * realtime(end, request.deadline, settings.k_per_ms);
@@ -76,8 +88,12 @@ impl<'a> Instance<'a> {
             if weight > 0.0 {
                 last = last.max(late_after);
             }
-            instance.push(RequestId::new(index), request.model, starts[index], late_after, in_time);
+            let end = if weight > 0.0 { late_after } else { SimTime::ZERO };
+            let late = in_time(late_after + SimSpan::from_ns(1));
+            let window = (starts[index], end);
+            instance.push(RequestId::new(index), request.model, window, (weight, late), in_time);
         }
+        instance.extend_ends(scenario);
         instance.horizon_ms = match margin {
             Some(_) => last.saturating_since(first).as_ms(),
             None => f64::INFINITY,
@@ -85,23 +101,42 @@ impl<'a> Instance<'a> {
         instance
     }
 
-    /// Adds a frame whose earliest start is `start`, which is late after `late_after`, and which scores
-    /// `in_time` of its end.
+    /// Adds a frame whose work is done in a window, and which scores `in_time` of its end, `late` after the window and
+    /// `most` at best.
     fn push(
         &mut self,
         request: RequestId,
         model: ModelId,
-        start: SimTime,
-        late_after: SimTime,
+        (start, end): (SimTime, SimTime),
+        (most, late): (f64, f64),
         in_time: impl Fn(SimTime) -> f64,
     ) {
         let first = self.worths.len();
         let routes = &self.routes[model.index()];
-        self.worths.extend(routes.iter().map(|it| in_time(start + it.shortest) * it.energy));
-        let energy = routes.iter().map(|route| route.energy).fold(0.0, f64::max);
-        let late = in_time(late_after + SimSpan::from_ns(1)) * energy;
+        let worth = |it: &Route| it.worth(most, |time| in_time(start + time));
+        self.worths.extend(routes.iter().map(worth));
+        let energy = routes.iter().map(Route::energy).fold(0.0, f64::max);
         let best = self.worths[first..].iter().copied().fold(0.0, f64::max);
-        self.frames.push(Frame { request, model, first, late: late.min(best) });
+        let late = (late * energy).min(best);
+        self.frames.push(Frame { request, model, first, late, start, end });
+    }
+
+    /// Extends the window of a frame to the windows of those that need its result: if one of them is not late, it has
+    /// ended before.
+    fn extend_ends(&mut self, scenario: &Scenario) {
+        let mut by_model = vec![Vec::new(); self.routes.len()];
+        for (place, frame) in self.frames.iter().enumerate() {
+            by_model[frame.model.index()].push(place);
+        }
+        for model in scenario.topological().iter().rev() {
+            for &place in &by_model[model.index()] {
+                let needed_by = self.requests.downstream(self.frames[place].request).iter();
+                let ends = needed_by.filter_map(|id| self.places[id.index()]);
+                let latest = ends.map(|it| self.frames[it as usize].end).max();
+                let frame = &mut self.frames[place];
+                frame.end = frame.end.max(latest.unwrap_or(SimTime::ZERO));
+            }
+        }
     }
 
     /// Largest score of a frame on each of its routes.
@@ -114,7 +149,13 @@ impl<'a> Instance<'a> {
         self.frames.len()
     }
 
-    fn best(&self, frame: &Frame) -> f64 {
+    /// The frames that a frame needs, by their index.
+    pub(super) fn upstream(&self, frame: &Frame) -> impl Iterator<Item = usize> {
+        let needed = self.requests.upstream(frame.request).iter();
+        needed.filter_map(|id| self.places[id.index()]).map(|it| it as usize)
+    }
+
+    pub(super) fn best(&self, frame: &Frame) -> f64 {
         self.worths(frame).iter().copied().fold(0.0, f64::max)
     }
 
@@ -123,15 +164,14 @@ impl<'a> Instance<'a> {
         self.constant + self.frames.iter().map(|frame| self.best(frame)).sum::<f64>()
     }
 
-    /// UB2: the late scores of all frames, and the fractional knapsack of what can be gained on them in
+    /// The late scores of all frames, and the fractional knapsack of what can be gained on them in
     /// the time of all accelerators.
     pub(super) fn pooled_capacity(&self) -> f64 {
         let late: f64 = self.frames.iter().map(|frame| frame.late).sum();
         let time_ms = self.horizon_ms * self.n_accelerators as f64;
         let item = |frame: &Frame| {
-            let routes = &self.routes[frame.model.index()];
-            let shortest = routes.iter().map(|route| route.shortest).min();
-            (self.best(frame) - frame.late, shortest.unwrap_or(SimSpan::MAX).as_ms())
+            let time = shortest(&self.routes[frame.model.index()]);
+            (self.best(frame) - frame.late, time.as_ms())
         };
         self.constant + late + knapsack(self.frames.iter().map(item).collect(), time_ms)
     }
@@ -228,5 +268,5 @@ pub(super) fn earliest_starts(
 
 /// Shortest time of a model with these routes.
 pub(super) fn shortest(routes: &[Route]) -> SimSpan {
-    routes.iter().map(|route| route.shortest).min().unwrap_or(SimSpan::ZERO)
+    routes.iter().map(Route::shortest).min().unwrap_or(SimSpan::ZERO)
 }

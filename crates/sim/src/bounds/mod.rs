@@ -23,7 +23,9 @@
 //!   (7.5/k: 0.5 ms at k = 15). A frame that ends after it is so late that it scores less than 0.06 % of a
 //!   frame: that much is granted to every frame for nothing. All else was done within the horizon, for
 //!   which each accelerator has a limited time.
-//! - A frame within the horizon has its upstream frames within it.
+//! - The same holds of every interval: frames whose windows lie in it, from the earliest start to the margin after
+//!   the deadline, take no more time than each accelerator has in it. The window of a frame extends to those of the frames that
+//!   need it, so that a frame within its window has its upstream frames within theirs.
 //!
 //! Nothing else is used. The bounds hold for every policy, admission and order; with and without
 //! preemption, grace, abortion or replacement; and for shared bandwidth, switching and migration
@@ -32,11 +34,22 @@
 //!
 //! # The bounds
 //!
-//! In order of tightness, each named by a [`Bound`]; UB3 is at most the smaller of the others. A fourth
+//! In order of tightness, each named by a [`Bound`]; UB3 is at most the smaller of the others. UB2 and UB3 count the
+//! demand of intervals ([`intervals`]); UB3 tries all choices of a few frames that compete with no
+//! others ([`groups`]). A fourth
 //! is for those who have time, and for runs at model granularity only: the exact optimum of small
 //! windows ([`window`]).
+//!
+//! # Two classes of schedulers
+//!
+//! A bound holds for a [`Class`] of schedulers, whichever are listed. Under any scheduler a request may
+//! change its accelerator wherever a step ends on one of them; its time and its energy are still those of one assignment of
+//! steps to accelerators. The other class never changes the accelerator of a request. Where a model has one step the
+//! classes agree.
 
+mod groups;
 mod instance;
+mod intervals;
 mod isolated;
 mod program;
 pub mod window;
@@ -51,14 +64,35 @@ use xrsim_model::scenario::Scenario;
 use instance::Instance;
 pub use isolated::IsolatedFrames;
 
-/// Whether one inference may change its accelerator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Migration {
-    /// It ends where it started, with or without interruptions.
+/// Schedulers that a bound holds for, known or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Class {
+    /// All of them: a request may change its accelerator between any two layers.
     #[default]
-    None,
-    /// Between any two layers.
-    LayerBoundary,
+    Any,
+    /// Those under which a request ends on the accelerator where it began, with or without interruptions.
+    Keeping,
+}
+
+impl Class {
+    /// All classes, the largest first.
+    pub const ALL: [Self; 2] = [Self::Any, Self::Keeping];
+
+    /// Name in texts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Any => "any scheduler",
+            Self::Keeping => "schedulers that keep a request where it began",
+        }
+    }
+
+    /// Name in tables and files.
+    pub fn short(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Keeping => "keeping",
+        }
+    }
 }
 
 /// A bound by name.
@@ -109,25 +143,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The bounds as columns, in the order of [`Bound::ALL`].
-    pub const COLUMNS: &[Column<Self>] = &[
-        Column::share("ub1_isolation", "Bound by isolation", |it: &Self| Some(it.isolation))
-            .higher("upper bound: every frame as if it were alone"),
-        Column::share("ub2_pooled_capacity", "Bound by pooled capacity", |it: &Self| {
-            Some(it.pooled_capacity)
-        })
-        .higher("upper bound: the accelerators pooled into one"),
-        Column::share("ub3_linear_program", "Bound by linear program", |it: &Self| {
-            Some(it.linear_program)
-        })
-        .higher("upper bound: a linear program that shares frames between accelerators"),
-    ];
-
-    /// Bounds of the runs of `requests` of `scenario` at `costs`, scored by `settings`.
-    ///
-    /// UB3 is computed from its dual: any prices of the accelerators' time give an upper bound (weak
-    /// duality), and the solver only looks for good ones. The bound therefore holds whatever the
-    /// tolerances of the solver, and if it gives up the smaller of UB1 and UB2 takes its place.
+    /// Bounds of the runs of `requests` of `scenario` at `costs`, scored by `settings`, under the schedulers of a
+    /// class.
     ///
     /// # Panics
     ///
@@ -137,34 +154,9 @@ impl Bounds {
         costs: &CostTable,
         requests: &RequestStream,
         settings: &ScoreSettings,
-        migration: Migration,
+        class: Class,
     ) -> Self {
-        let instance = Instance::new(scenario, costs, requests, settings, migration);
-        let isolation = instance.isolation();
-        let pooled_capacity = instance.pooled_capacity().min(isolation);
-        let linear_program = program::bound(&instance).min(pooled_capacity);
-        let outward = |bound| outward(bound, instance.n_frames());
-        Self {
-            isolation: outward(isolation),
-            pooled_capacity: outward(pooled_capacity),
-            linear_program: outward(linear_program),
-        }
-    }
-
-    /// UB1 alone, with the same arguments; cheaper than all bounds.
-    ///
-    /// # Panics
-    ///
-    /// If `costs` or `requests` are not of the scenario.
-    pub fn isolation_of(
-        scenario: &Scenario,
-        costs: &CostTable,
-        requests: &RequestStream,
-        settings: &ScoreSettings,
-        migration: Migration,
-    ) -> f64 {
-        let instance = Instance::new(scenario, costs, requests, settings, migration);
-        outward(instance.isolation(), instance.n_frames())
+        Routes::new(scenario, costs, settings, class).bounds(scenario, requests)
     }
 
     /// The bounds, in the order of [`Bound::ALL`].
@@ -184,6 +176,156 @@ impl Bounds {
     pub fn tightest(&self) -> (Bound, f64) {
         let bounds = Bound::ALL.into_iter().zip(self.values());
         bounds.min_by(|a, b| a.1.total_cmp(&b.1)).expect("there are three bounds")
+    }
+}
+
+/// A column of an upper bound.
+macro_rules! column {
+    ($name:literal, $label:literal, $class:ident.$bound:ident, $help:literal) => {
+        Column::share($name, $label, |it: &Self| Some(it.$class.$bound))
+            .higher(concat!("upper bound for ", $help))
+    };
+}
+
+/// Bounds of both classes of schedulers.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ClassBounds {
+    any: Bounds,
+    keeping: Bounds,
+}
+
+impl ClassBounds {
+    /// Bounds of [`Class::Any`] and [`Class::Keeping`]. What holds for any scheduler holds for those that keep requests,
+    /// too.
+    pub fn new(any: Bounds, keeping: Bounds) -> Self {
+        let least = |of: fn(&Bounds) -> f64| of(&any).min(of(&keeping));
+        let keeping = Bounds {
+            isolation: least(|it| it.isolation),
+            pooled_capacity: least(|it| it.pooled_capacity),
+            linear_program: least(|it| it.linear_program),
+        };
+        Self { any, keeping }
+    }
+
+    /// The bounds as columns: those of [`Class::Any`] in the order of [`Bound::ALL`], then the others.
+    pub const COLUMNS: &[Column<Self>] = &[
+        column!(
+            "ub1_isolation",
+            "Bound by isolation",
+            any.isolation,
+            "any scheduler: every frame as if it were alone"
+        ),
+        column!(
+            "ub2_pooled_capacity",
+            "Bound by pooled capacity",
+            any.pooled_capacity,
+            "any scheduler: the accelerators pooled into one"
+        ),
+        column!(
+            "ub3_linear_program",
+            "Bound by linear program",
+            any.linear_program,
+            "any scheduler: a linear program that shares frames between accelerators"
+        ),
+        column!(
+            "ub1_isolation_keeping",
+            "Bound by isolation, requests kept",
+            keeping.isolation,
+            "schedulers that keep a request where it began: every frame as if it were alone"
+        ),
+        column!(
+            "ub2_pooled_capacity_keeping",
+            "Bound by pooled capacity, requests kept",
+            keeping.pooled_capacity,
+            "schedulers that keep a request where it began: the accelerators pooled into one"
+        ),
+        column!(
+            "ub3_linear_program_keeping",
+            "Bound by linear program, requests kept",
+            keeping.linear_program,
+            "schedulers that keep a request where it began: a linear program that shares frames between accelerators"
+        ),
+    ];
+
+    /// Bounds of a class.
+    pub fn of(&self, class: Class) -> &Bounds {
+        match class {
+            Class::Any => &self.any,
+            Class::Keeping => &self.keeping,
+        }
+    }
+
+    /// Adds `weight` times another run's bounds: an expectation, step by step.
+    pub fn add(&mut self, other: &Self, weight: f64) {
+        self.any.add(&other.any, weight);
+        self.keeping.add(&other.keeping, weight);
+    }
+}
+
+/// Everything that bounds know of a scenario at some costs, for all of its draws.
+pub struct Routes {
+    /// Indexed by [`ModelId`](xrsim_model::ids::ModelId).
+    models: Vec<Vec<work::Route>>,
+    n_accelerators: usize,
+    settings: ScoreSettings,
+}
+
+impl Routes {
+    /// Ways of all models of `scenario` through a system at `costs`, under the schedulers of a class.
+    ///
+    /// # Panics
+    ///
+    /// If `costs` are not of the scenario.
+    pub fn new(
+        scenario: &Scenario,
+        costs: &CostTable,
+        settings: &ScoreSettings,
+        class: Class,
+    ) -> Self {
+        let of_model = |model| work::routes(model, costs, settings, class);
+        let models = scenario.model_ids().map(of_model).collect();
+        Self { models, n_accelerators: costs.n_accelerators(), settings: *settings }
+    }
+
+    /// Bounds of the runs of `requests` of the scenario.
+    ///
+    /// UB2 and UB3 are computed from their duals: any prices of the accelerators' time give an upper bound (weak
+    /// duality), and the solver only looks for good ones. The bounds therefore hold whatever the
+    /// tolerances of the solver, and if it gives up a looser bound takes its place.
+    ///
+    /// # Panics
+    ///
+    /// If `scenario` or `requests` are not those of the routes.
+    pub fn bounds(&self, scenario: &Scenario, requests: &RequestStream) -> Bounds {
+        let instance = self.instance(scenario, requests);
+        let isolation = instance.isolation();
+        let pooled_capacity = instance.pooled_capacity().min(intervals::pooled(&instance));
+        let pooled_capacity = pooled_capacity.min(isolation);
+        let horizon = program::bound(&instance);
+        let prices = horizon.as_ref().map(|(_, prices)| prices);
+        let apart = intervals::apart(&instance, prices).min(groups::bound(&instance));
+        let linear_program = horizon.as_ref().map_or(f64::INFINITY, |(bound, _)| *bound);
+        let linear_program = linear_program.min(apart).min(pooled_capacity);
+        let outward = |bound| outward(bound, instance.n_frames());
+        Bounds {
+            isolation: outward(isolation),
+            pooled_capacity: outward(pooled_capacity),
+            linear_program: outward(linear_program),
+        }
+    }
+
+    /// UB1 alone, with the same arguments; cheaper than all bounds.
+    ///
+    /// # Panics
+    ///
+    /// If `scenario` or `requests` are not those of the routes.
+    pub fn isolation(&self, scenario: &Scenario, requests: &RequestStream) -> f64 {
+        let instance = self.instance(scenario, requests);
+        outward(instance.isolation(), instance.n_frames())
+    }
+
+    fn instance<'a>(&'a self, scenario: &Scenario, requests: &'a RequestStream) -> Instance<'a> {
+        Instance::new(scenario, &self.models, self.n_accelerators, requests, &self.settings)
     }
 }
 

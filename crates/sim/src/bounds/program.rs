@@ -1,4 +1,4 @@
-//! UB3: a linear program, computed from its dual.
+//! UB3 over the whole horizon: a linear program, computed from its dual.
 //!
 //! With `x` = 1 for a frame that runs within the horizon on a route, the primal is
 //!
@@ -38,9 +38,9 @@ const ROUNDS: usize = 20;
 const TOLERANCE: f64 = 1e-7;
 
 /// Prices of what frames compete for.
-struct Prices {
+pub(super) struct Prices {
     /// Of each accelerator \[1/ms\].
-    accelerators: Vec<f64>,
+    pub(super) accelerators: Vec<f64>,
     /// Of each dependency of a frame, row-major `[upstream model][downstream model]`.
     dependencies: Vec<f64>,
 }
@@ -51,18 +51,23 @@ impl Prices {
     }
 }
 
-/// The bound; infinite if the horizon has no length or no end, or if no program could be solved.
-pub(super) fn bound(instance: &Instance<'_>) -> f64 {
-    let mut least = f64::INFINITY;
+/// The bound and the prices that give it; `None` if the horizon has no length or no end, or if no program could be
+/// solved.
+pub(super) fn bound(instance: &Instance<'_>) -> Option<(f64, Prices)> {
+    let mut least: Option<(f64, Prices)> = None;
     if !(instance.horizon_ms > 0.0 && instance.horizon_ms < f64::INFINITY) {
-        return least;
+        return None;
     }
     let mut master = Master::new(instance);
     for _ in 0..ROUNDS {
         let Some(dual) = master.solve() else { break };
         let prices = master.prices(&dual);
-        least = least.min(bound_at(instance, &prices));
-        if !master.extend(&prices, &dual) {
+        let bound = bound_at(instance, &prices);
+        let is_last = !master.extend(&prices, &dual);
+        if least.as_ref().is_none_or(|(known, _)| bound < *known) {
+            least = Some((bound, prices));
+        }
+        if is_last {
             break;
         }
     }
@@ -71,7 +76,7 @@ pub(super) fn bound(instance: &Instance<'_>) -> f64 {
 
 /// The bound that `prices` give.
 fn bound_at(instance: &Instance<'_>, prices: &Prices) -> f64 {
-    let toll = |route: &Route| route.toll(&prices.accelerators);
+    let toll = |route: &Route| route.steps.toll(&prices.accelerators);
     let of_model = |routes: &Vec<Route>| routes.iter().map(toll).collect();
     let tolls: Vec<Vec<f64>> = instance.routes.iter().map(of_model).collect();
     let of_frame = |frame: &Frame| {
@@ -86,7 +91,7 @@ fn bound_at(instance: &Instance<'_>, prices: &Prices) -> f64 {
 
 /// Payments that a frame receives from the frames that depend on it, less those to the frames that it depends
 /// on.
-fn bonus(instance: &Instance<'_>, prices: &Prices, frame: &Frame) -> f64 {
+pub(super) fn bonus(instance: &Instance<'_>, prices: &Prices, frame: &Frame) -> f64 {
     let n_models = instance.routes.len();
     let model_of = |id| instance.requests.request(id).model;
     let needed = instance.requests.upstream(frame.request).iter();
@@ -143,7 +148,7 @@ impl<'a> Master<'a> {
         let n = instance.n_accelerators;
         for (model, routes) in instance.routes.iter().enumerate() {
             for (route, way) in routes.iter().enumerate() {
-                if way.is_fixed() {
+                if way.steps.is_fixed() {
                     master.add(model, route, &vec![1.0; n]);
                     continue;
                 }
@@ -166,7 +171,7 @@ impl<'a> Master<'a> {
     fn row(&self, model: usize, route: usize, prices: &[f64]) -> Row {
         let group = &self.groups[model];
         let scale = f64::from(group.n_frames) / self.instance.horizon_ms;
-        let times_ms = self.instance.routes[model][route].times_ms(prices);
+        let times_ms = self.instance.routes[model][route].steps.times_ms(prices);
         let horizons = times_ms.into_iter().map(|time_ms| time_ms * scale).collect();
         Row { model, worth: group.worths[route], horizons }
     }

@@ -7,6 +7,8 @@ use thiserror::Error;
 
 use xrsim_model::renamed::Renamed;
 
+use crate::bounds::Class;
+
 use super::admission::Admitting;
 use super::{
     ALL, Admission, Arguments, Entry, Granularity, Options, Placement, Preemption, Scheduler, Setup,
@@ -127,6 +129,7 @@ pub struct Policy {
     work_conserving: bool,
     is_clairvoyant: bool,
     first_come: bool,
+    is_built_in: bool,
     /// Old names among the given parameters.
     renamed: Box<[Renamed]>,
     build: Arc<Build>,
@@ -173,6 +176,7 @@ impl Policy {
             work_conserving,
             is_clairvoyant: false,
             first_come: false,
+            is_built_in: false,
             renamed: Box::default(),
             build,
         }
@@ -206,6 +210,7 @@ impl Policy {
             work_conserving: entry.work_conserving && !waits,
             is_clairvoyant: entry.is_clairvoyant,
             first_come: entry.first_come,
+            is_built_in: true,
             renamed: arguments.renamed().into(),
             build: Arc::new(move |setup| Ok((entry.build)(setup, &arguments))),
         }
@@ -247,10 +252,13 @@ impl Policy {
         self.is_clairvoyant
     }
 
-    /// Whether it runs requests in segments, so that these may change their accelerator.
-    pub fn runs_in_segments(&self) -> bool {
+    /// The smallest class of schedulers with it. One that is not built in may cut any request, whatever its options are.
+    pub fn class(&self) -> Class {
         let Options { granularity, preemption, .. } = self.options;
-        granularity != Granularity::Model || preemption != Preemption::None
+        match granularity == Granularity::Model && preemption == Preemption::None {
+            true if self.is_built_in => Class::Keeping,
+            _ => Class::Any,
+        }
     }
 
     /// Builds the policy for one run.

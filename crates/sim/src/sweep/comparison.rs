@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
 use crate::bounds::window::{WindowError, Windows};
-use crate::bounds::{Bounds, Migration};
+use crate::bounds::{Class, ClassBounds, Routes};
 use crate::engine;
 use crate::load::RequestStream;
 use crate::metrics::{DeviceMetrics, Metrics};
@@ -95,8 +95,8 @@ impl Sample {
 pub struct Replication {
     /// Results of the policies, in their order.
     pub samples: Box<[Sample]>,
-    /// Upper bounds for all policies; expectations if triggers are enumerated.
-    pub bounds: Bounds,
+    /// Upper bounds of both classes of schedulers, whatever the policies are; expectations if triggers are enumerated.
+    pub bounds: ClassBounds,
 }
 
 /// One configuration: a scenario on a system.
@@ -263,9 +263,12 @@ impl Comparison {
         costs: &Costs,
     ) -> Result<Outcome, RunError> {
         let plan = &self.configurations[configuration].plan;
-        let table = costs.tables[configuration - costs.first]
-            .get_or_init(|| Ok(super::costs(plan, &self.library)?));
-        let costs = table.as_ref().map_err(RunError::clone)?;
+        let costs = costs.tables[configuration - costs.first].get_or_init(|| {
+            let table = super::costs(plan, &self.library)?;
+            let routes = |class| Routes::new(&plan.scenario, &table, &plan.score, class);
+            Ok(Costed { routes: Class::ALL.map(routes), table })
+        });
+        let costs = costs.as_ref().map_err(RunError::clone)?;
         let mut plan = plan.clone();
         plan.load.replication = replication;
         let mut metrics = vec![MeanMetrics::default(); self.policies.len()];
@@ -281,7 +284,13 @@ const BLOCK: usize = 512;
 struct Costs {
     /// The first configuration.
     first: usize,
-    tables: Vec<OnceLock<Result<Arc<CostTable>, RunError>>>,
+    tables: Vec<OnceLock<Result<Costed, RunError>>>,
+}
+
+/// Costs of a configuration, and what bounds know of them, by class.
+struct Costed {
+    table: Arc<CostTable>,
+    routes: [Routes; 2],
 }
 
 impl Comparison {
@@ -307,14 +316,14 @@ impl Comparison {
 
     /// Whether every policy runs requests whole, so that [`Comparison::window_bound`] holds for all.
     pub fn runs_whole(&self) -> bool {
-        !self.policies.iter().any(Policy::runs_in_segments)
+        self.policies.iter().all(|policy| policy.class() == Class::Keeping)
     }
 }
 
 /// Runs every policy on the same requests.
 fn replicate(
     plan: Plan,
-    costs: &CostTable,
+    costs: &Costed,
     policies: &[Policy],
     triggers: Triggers,
     metrics: &mut [MeanMetrics],
@@ -325,29 +334,26 @@ fn replicate(
         Triggers::Enumerated => patterns(&plan.scenario, &plan.load, |id| frames(&requests, id)),
     };
     let Some(patterns) = patterns.filter(|patterns| patterns.len() > 1) else {
-        let bounds = bounds(&plan, costs, &requests, policies);
-        let samples = samples(plan, costs, &requests, policies, metrics, 1.0)?;
+        let bounds = bounds(&plan, costs, &requests);
+        let samples = samples(plan, &costs.table, &requests, policies, metrics, 1.0)?;
         return Ok(Replication { samples, bounds });
     };
     let mut expected = vec![Sample::default(); policies.len()];
-    let mut bound = Bounds::default();
+    let mut bound = ClassBounds::default();
     for Pattern { probability, load } in patterns {
         let plan = Plan { load, ..plan.clone() };
         let requests = plan.requests()?;
-        bound.add(&bounds(&plan, costs, &requests, policies), probability);
-        let samples = samples(plan, costs, &requests, policies, metrics, probability)?;
+        bound.add(&bounds(&plan, costs, &requests), probability);
+        let samples = samples(plan, &costs.table, &requests, policies, metrics, probability)?;
         expected.iter_mut().zip(samples).for_each(|(sum, sample)| sum.add(&sample, probability));
     }
     Ok(Replication { samples: expected.into(), bounds: bound })
 }
 
-/// Bounds for all policies: if one of them preempts requests, requests may migrate.
-fn bounds(plan: &Plan, costs: &CostTable, requests: &RequestStream, policies: &[Policy]) -> Bounds {
-    let migration = match policies.iter().any(Policy::runs_in_segments) {
-        true => Migration::LayerBoundary,
-        false => Migration::None,
-    };
-    Bounds::compute(&plan.scenario, costs, requests, &plan.score, migration)
+/// Bounds of both classes.
+fn bounds(plan: &Plan, costs: &Costed, requests: &RequestStream) -> ClassBounds {
+    let [any, keeping] = costs.routes.each_ref().map(|it| it.bounds(&plan.scenario, requests));
+    ClassBounds::new(any, keeping)
 }
 
 fn frames(requests: &RequestStream, model: ModelId) -> usize {

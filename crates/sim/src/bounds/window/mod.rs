@@ -22,7 +22,7 @@ use xrsim_model::ids::{AccelId, ModelId, RequestId};
 use xrsim_model::scenario::Scenario;
 use xrsim_model::units::{SimSpan, SimTime};
 
-use super::Migration;
+use super::Class;
 use super::instance::{Weights, earliest_starts, shortest};
 use super::work::routes;
 use exact::{Task, Way};
@@ -102,7 +102,7 @@ impl<'a> Windows<'a> {
         settings: &'a ScoreSettings,
         grace: SimSpan,
     ) -> Self {
-        let of_model = |model| routes(model, costs, settings, Migration::None);
+        let of_model = |model| routes(model, costs, settings, Class::Keeping);
         let routes: Vec<_> = scenario.model_ids().map(of_model).collect();
         let weights = Weights::new(scenario, requests, settings);
         let starts = earliest_starts(scenario, requests, |model| shortest(&routes[model.index()]));

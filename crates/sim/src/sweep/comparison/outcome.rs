@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::bounds::Bounds;
+use crate::bounds::{Bounds, Class, ClassBounds};
 
 use super::super::means::{MeanMetrics, Means};
 use super::{Replication, Sample};
@@ -19,7 +19,7 @@ pub struct Outcome {
 impl Outcome {
     /// All numbers in one line, from which [`Outcome::of_text`] makes the same bits: lists separated by `;`
     /// of numbers separated by blanks. The lists are the numbers of models and of chains, the samples of all
-    /// policies, the bounds, and for each policy its means of the run, of the hardware, of every model and of
+    /// policies, the bounds of both classes, and for each policy its means of the run, of the hardware, of every model and of
     /// every chain.
     pub fn to_text(&self) -> String {
         let first = self.metrics.first();
@@ -28,9 +28,9 @@ impl Outcome {
         let Replication { samples, bounds } = &self.replication;
         let values = samples.iter().flat_map(|sample| sample.values());
         text.push_str(&joined(values.map(f64::to_string)));
-        let bounds = [bounds.isolation, bounds.pooled_capacity, bounds.linear_program];
+        let bounds = Class::ALL.into_iter().flat_map(|class| bounds.of(class).values());
         text.push(';');
-        text.push_str(&joined(bounds.iter().map(f64::to_string)));
+        text.push_str(&joined(bounds.map(|bound| bound.to_string())));
         for MeanMetrics { run, device, models, chains } in &self.metrics {
             for means in [run, device].into_iter().chain(models).chain(chains) {
                 text.push(';');
@@ -51,10 +51,13 @@ impl Outcome {
         }
         let samples = values.chunks(Sample::N_COLUMNS).map(Sample::of_values);
         let samples = samples.collect::<Option<_>>()?;
-        let &[isolation, pooled_capacity, linear_program] = &numbers(lists.next()?)?[..] else {
-            return None;
-        };
-        let bounds = Bounds { isolation, pooled_capacity, linear_program };
+        let bounds: [f64; 6] = numbers(lists.next()?)?.try_into().ok()?;
+        let [any, keeping] = [&bounds[..3], &bounds[3..]].map(|of| Bounds {
+            isolation: of[0],
+            pooled_capacity: of[1],
+            linear_program: of[2],
+        });
+        let bounds = ClassBounds::new(any, keeping);
         let mut means =
             || Some(Means::of_sums(lists.next()?.split(' ').map(sum).collect::<Option<_>>()?));
         let mut metrics = Vec::new();
@@ -123,7 +126,8 @@ mod tests {
             models: vec![means(&[(1e22, 1.0)]), means(&[(f64::MAX, 1.0)])],
             chains: vec![means(&[(5.0, 1.0 / 3.0)])],
         };
-        let bounds = Bounds { isolation: 1.0, pooled_capacity: 0.7, linear_program: 1.0 / 3.0 };
+        let any = Bounds { isolation: 1.0, pooled_capacity: 0.7, linear_program: 1.0 / 3.0 };
+        let bounds = ClassBounds::new(any, Bounds { linear_program: 0.3, ..any });
         let replication = Replication { samples: samples.collect(), bounds };
         Outcome { replication, metrics: vec![metrics.clone(), metrics] }
     }

@@ -153,7 +153,7 @@ fn moving_layers_share_the_accelerators() {
     assert!((of(20, 10.0) - expected).abs() < 2e-6, "{}", of(20, 10.0));
     // A few frames are not divided, and the second accelerator waits for the first one: the third frame would end after
     // 4 ms on both.
-    assert!((of(4, 3.0) - (0.5 * VALUE + 0.5 * late())).abs() < 1e-9, "{}", of(4, 3.0));
+    assert!((of(4, 3.0) - (0.5 * VALUE + 0.5 * late())).abs() < 1e-6, "{}", of(4, 3.0));
 }
 
 #[test]

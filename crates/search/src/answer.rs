@@ -26,6 +26,9 @@ impl Certificates {
     }
 }
 
+/// Share of a certificate that is granted to rounding.
+const ROUNDING: f64 = 1e-11;
+
 /// A statement about an answer that can be proven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
@@ -88,7 +91,8 @@ impl Answer {
             Claim::Listed => self.stop == StopReason::Proven && self.is_exact,
             Claim::Class(class) => self.points.first().is_some_and(|best| {
                 let certificate = self.certificates.of(class);
-                certificate.is_some_and(|it| !is_below(best.goods[0], it * (1.0 - gap)))
+                certificate
+                    .is_some_and(|it| !is_below(best.goods[0], it * (1.0 - gap.max(ROUNDING))))
             }),
         }
     }

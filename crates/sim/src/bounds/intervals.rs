@@ -47,6 +47,8 @@ struct Market<'a> {
     /// Gain of every frame, and the time that it takes of each resource \[ms\].
     gains: Vec<f64>,
     times: Vec<f64>,
+    /// Indexed by [`ModelId`](xrsim_model::ids::ModelId).
+    charges: Vec<Charges>,
     /// What all resources cost in the whole horizon.
     paid: f64,
     looks: usize,
@@ -103,6 +105,7 @@ impl<'a> Market<'a> {
             prices: vec![0.0; frames.len() * n_resources],
             gains: vec![0.0; frames.len()],
             times: vec![0.0; frames.len() * n_resources],
+            charges: vec![Charges::default(); instance.routes.len()],
             paid: 0.0,
             looks: 0,
         }
@@ -128,7 +131,7 @@ impl<'a> Market<'a> {
         }
         (0..self.gains.len()).for_each(|frame| self.look(frame));
         let gains = self.gains.iter().sum::<f64>();
-        (self.instance.constant + paid + gains) * (1.0 + 1e-14)
+        (self.instance.constant + paid + gains) * (1.0 + 1e-12)
     }
 
     /// The bound after prices of intervals were set.
@@ -247,22 +250,43 @@ impl<'a> Market<'a> {
 
     /// Chooses what a frame does at its prices.
     fn look(&mut self, frame: usize) {
-        let row = frame * self.n_resources..(frame + 1) * self.n_resources;
+        let n = self.n_resources;
+        let row = frame * n..(frame + 1) * n;
         let prices = &self.prices[row.clone()];
         let it = &self.instance.frames[frame];
+        let ways = &self.ways[it.model.index()];
+        let charges = &mut self.charges[it.model.index()];
+        if charges.prices != prices {
+            charges.prices.clear();
+            charges.prices.extend_from_slice(prices);
+            charges.times.clear();
+            charges.times.resize(ways.len() * n, 0.0);
+            let times = charges.times.chunks_mut(n);
+            let tolls = ways.iter().zip(times).map(|(steps, times)| steps.charge(prices, times));
+            charges.tolls.clear();
+            charges.tolls.extend(tolls);
+        }
         let (mut best, mut chosen) = (it.late, None);
-        for (way, steps) in self.ways[it.model.index()].iter().enumerate() {
-            let gain = self.worths[self.firsts[frame] + way] - steps.toll(prices);
+        for (way, toll) in charges.tolls.iter().enumerate() {
+            let gain = self.worths[self.firsts[frame] + way] - toll;
             if gain > best {
-                (best, chosen) = (gain, Some(steps));
+                (best, chosen) = (gain, Some(way));
             }
         }
         self.gains[frame] = best;
-        self.times[row.clone()].fill(0.0);
-        if let Some(steps) = chosen {
-            steps.add_times(prices, &mut self.times[row]);
+        match chosen {
+            Some(way) => self.times[row].copy_from_slice(&charges.times[way * n..][..n]),
+            None => self.times[row].fill(0.0),
         }
     }
+}
+
+/// Last prices that a frame of a model paid, with the tolls of all ways and their times.
+#[derive(Clone, Default)]
+struct Charges {
+    prices: Vec<f64>,
+    tolls: Vec<f64>,
+    times: Vec<f64>,
 }
 
 /// Limit of a resource in the interval of the first `n` members of the intervals at `at`.

@@ -47,7 +47,22 @@ pub(super) struct Piece {
 }
 
 /// Steps, each with its accelerators.
-pub(super) struct Steps(Vec<Vec<Visit>>);
+pub(super) struct Steps {
+    steps: Vec<Vec<Visit>>,
+    /// The same, where all steps have a choice between the same two accelerators.
+    pair: Option<Pair>,
+}
+
+/// Steps with two accelerators each. Those that prefer the first one at some prices come before the others, in the order
+/// of the ratio of their times.
+struct Pair {
+    accelerators: [usize; 2],
+    ratios: Vec<f64>,
+    /// Time on the first accelerator of the first steps, by their number \[ms\].
+    first_ms: Vec<f64>,
+    /// Time on the second accelerator of all but the first steps \[ms\].
+    rest_ms: Vec<f64>,
+}
 
 /// A step on one accelerator.
 #[derive(Debug, Clone, Copy)]
@@ -142,7 +157,7 @@ impl Route {
         let time = way.iter().fold(SimSpan::ZERO, |sum, it| sum + it.time);
         let energy = score(way.iter().map(|it| it.energy_mj).sum(), settings);
         let energy = outward(energy, f64::from(n_layers + 4) * f64::EPSILON);
-        let steps = Steps(way.iter().map(visit).collect());
+        let steps = Steps::new(way.iter().map(visit).collect());
         Self { steps, outcomes: vec![Outcome { time, energy }], pieces }
     }
 
@@ -150,7 +165,7 @@ impl Route {
     fn relaxed(table: &[Vec<Offer>], n_layers: u32, settings: &ScoreSettings) -> Self {
         let visit =
             |it: &Offer| Visit { accelerator: it.accelerator.index(), time_ms: it.time.as_ms() };
-        let steps = Steps(table.iter().map(|step| step.iter().map(visit).collect()).collect());
+        let steps = Steps::new(table.iter().map(|step| step.iter().map(visit).collect()).collect());
         let rounding = f64::from(4 * n_layers + 4 * PIECES as u32) * f64::EPSILON;
         let outcome = |(time, energy_mj): (u64, f64)| Outcome {
             time: SimSpan::from_ns(time),
@@ -225,38 +240,81 @@ fn envelope(table: &[Vec<Offer>]) -> Vec<(u64, f64)> {
 }
 
 impl Steps {
+    fn new(steps: Vec<Vec<Visit>>) -> Self {
+        Self { pair: Pair::of(&steps), steps }
+    }
+
     /// A single step on the accelerator 0.
     pub(super) fn single(time: SimSpan) -> Self {
-        Self(vec![vec![Visit { accelerator: 0, time_ms: time.as_ms() }]])
+        Self::new(vec![vec![Visit { accelerator: 0, time_ms: time.as_ms() }]])
     }
 
     /// Whether no step has a choice.
     pub(super) fn is_fixed(&self) -> bool {
-        self.0.iter().all(|step| step.len() == 1)
+        self.steps.iter().all(|step| step.len() == 1)
     }
 
-    /// The least that one frame pays for its time at `prices` \[1/ms\].
-    pub(super) fn toll(&self, prices: &[f64]) -> f64 {
-        let pay = |step: &Vec<Visit>| {
-            let tolls = step.iter().map(|visit| prices[visit.accelerator] * visit.time_ms);
-            tolls.fold(f64::INFINITY, f64::min)
-        };
-        self.0.iter().map(pay).sum()
-    }
-
-    /// Adds the time on every accelerator \[ms\] if each step takes the accelerator that is cheapest at `prices`.
-    pub(super) fn add_times(&self, prices: &[f64], times_ms: &mut [f64]) {
-        for step in &self.0 {
+    /// The least that one frame pays for its time at `prices` \[1/ms\]. Adds the time on every accelerator \[ms\], each step
+    /// on the one that is cheapest.
+    pub(super) fn charge(&self, prices: &[f64], times_ms: &mut [f64]) -> f64 {
+        if let Some(pair) = &self.pair {
+            return pair.charge(prices, times_ms);
+        }
+        let mut toll = 0.0;
+        for step in &self.steps {
             let visit = cheapest(step, |accelerator| prices[accelerator]);
             times_ms[visit.accelerator] += visit.time_ms;
+            toll += prices[visit.accelerator] * visit.time_ms;
         }
+        toll
+    }
+
+    /// The least that one frame pays.
+    pub(super) fn toll(&self, prices: &[f64]) -> f64 {
+        self.charge(prices, &mut vec![0.0; prices.len()])
     }
 
     /// Time on every accelerator \[ms\] if each step takes the accelerator that is cheapest at `prices`.
     pub(super) fn times_ms(&self, prices: &[f64]) -> Vec<f64> {
         let mut times_ms = vec![0.0; prices.len()];
-        self.add_times(prices, &mut times_ms);
+        self.charge(prices, &mut times_ms);
         times_ms
+    }
+}
+
+impl Pair {
+    fn of(steps: &[Vec<Visit>]) -> Option<Self> {
+        let accelerators = match steps.first().map(Vec::as_slice) {
+            Some([a, b]) if steps.len() > 2 => [a.accelerator, b.accelerator],
+            _ => return None,
+        };
+        let times = |step: &Vec<Visit>| match step[..] {
+            [a, b] if [a.accelerator, b.accelerator] == accelerators => {
+                Some([a.time_ms, b.time_ms])
+            }
+            _ => None,
+        };
+        let times: Option<Vec<[f64; 2]>> = steps.iter().map(times).collect();
+        let mut times = times?;
+        times.retain(|it| *it != [0.0; 2]);
+        times.sort_by(|a, b| (a[0] / a[1]).total_cmp(&(b[0] / b[1])));
+        let (mut first_ms, mut rest_ms) = (vec![0.0], vec![0.0]);
+        for at in 0..times.len() {
+            first_ms.push(first_ms[at] + times[at][0]);
+            rest_ms.push(rest_ms[at] + times[times.len() - 1 - at][1]);
+        }
+        rest_ms.reverse();
+        let ratios = times.iter().map(|it| it[0] / it[1]).collect();
+        Some(Self { accelerators, ratios, first_ms, rest_ms })
+    }
+
+    fn charge(&self, prices: &[f64], times_ms: &mut [f64]) -> f64 {
+        let [a, b] = self.accelerators;
+        let ratio = if prices[a] > 0.0 { prices[b] / prices[a] } else { f64::INFINITY };
+        let n_first = self.ratios.partition_point(|it| *it <= ratio);
+        times_ms[a] += self.first_ms[n_first];
+        times_ms[b] += self.rest_ms[n_first];
+        prices[a] * self.first_ms[n_first] + prices[b] * self.rest_ms[n_first]
     }
 }
 

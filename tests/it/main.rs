@@ -6,6 +6,7 @@ mod backlog;
 mod batch_requests;
 mod batches;
 mod bounds;
+mod bounds_classes;
 mod bounds_oracle;
 mod citations;
 mod classical;

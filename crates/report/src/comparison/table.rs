@@ -129,14 +129,14 @@ impl Tables<'_> {
         let [any, keeping] = Class::ALL.map(|class| bounds.of(class).values());
         let bound = Bound::ALL.iter().zip(keeping.iter().zip(any));
         let bound = bound.map(|(it, (keeping, any))| {
-            format!("  {}  {keeping:.4}  {any:.4}  {}", it.name(), it.meaning())
+            format!("  {}  {keeping:7.4}  {any:.4}  {}", it.name(), it.meaning())
         });
         let of = |class: Class| {
             let bound = bounds.of(class).tightest().0.name();
-            let names = standings.iter().filter(|it| it.class == class).map(|it| &*it.policy);
-            let names: Vec<_> = names.collect();
-            (!names.is_empty())
-                .then(|| format!("{bound} of {} for {}", class.short(), names.join(", ")))
+            let names: Vec<_> =
+                standings.iter().filter(|it| it.class == class).map(|it| &*it.policy).collect();
+            let used = format!("{bound} {} for {}", class.short(), names.join(", "));
+            (!names.is_empty()).then_some(used)
         };
         let used: Vec<_> = [Class::Keeping, Class::Any].into_iter().filter_map(of).collect();
         let ranks = self.ranks.map_or_else(String::new, |ranks| ranks.sentence() + "\n");
@@ -146,16 +146,16 @@ impl Tables<'_> {
              d_z: effect size, the mean of the paired differences over their standard deviation (Cohen)\n\
              {}\n\
              wins, ties: configurations in which the scheduler is the best alone, and together with others\n\
-             gap_to_bound: share of the tightest bound of the scheduler's class that score_executed_mean misses: {}\n\
-             upper bounds of score_executed_mean, means over configurations; keeping: for {}; any: for {}\n  \
-             \x20    keeping  any\n{}\n\
+             gap_to_bound: share of the bound of the scheduler's class that score_executed_mean misses: {}\n\
+             upper bounds of score_executed_mean, means over configurations:\n       keeping  any\n{}\n\
+             keeping: {}; any: {}\n\
              {ranks}best scheduler of every configuration: {best_of_each:.4}\n",
             measure.meaning(),
             corrected(self.n_tests(), "comparison"),
             used.join("; "),
+            bound.collect::<Vec<_>>().join("\n"),
             Class::Keeping.name(),
             Class::Any.name(),
-            bound.collect::<Vec<_>>().join("\n"),
         )
     }
 }

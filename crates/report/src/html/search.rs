@@ -152,6 +152,7 @@ fn section(index: usize, question: &Value, answers: &Table, evaluated: &Table) -
         second,
         "ub1_isolation",
         "ub3_linear_program",
+        "bound_for",
         "energy_mj",
         "miss_ratio",
     ];

@@ -88,7 +88,13 @@ fn digest(script: &str) -> &str {
 fn general(script: &str) -> String {
     let program = crate::support::binary::program().to_string_lossy().into_owned();
     let script = script.replace(&program, "PROGRAM").replace(digest(script), "DIGEST");
-    script.replace(env!("CARGO_PKG_VERSION"), "VERSION")
+    script.replace(build(&script), "VERSION")
+}
+
+/// Version and commit that a script names.
+fn build(script: &str) -> &str {
+    let (_, after) = script.split_once("--expect=").expect("it has one");
+    after.split_once(':').expect("it ends").0
 }
 
 /// The printed script of the sweep in 4 parts.
@@ -206,7 +212,7 @@ fn a_task_goes_back_into_the_queue_as_long_as_it_makes_rows() {
     assert_eq!(start(2, &[("STATUS", "0")], 0), (17, false));
     assert_eq!(start(2, &[("STATUS", "2")], 2), (17, false));
     let arguments = fs::read_to_string(folder.path().join("arguments")).expect("it was called");
-    let expect = format!("--expect={}:{}", env!("CARGO_PKG_VERSION"), digest(&text));
+    let expect = format!("--expect={}:{}", build(&text), digest(&text));
     let words = [
         "sweep",
         "my spec.yaml",
@@ -243,7 +249,7 @@ fn parts_refuse_inputs_that_changed_while_they_waited() {
         let script = call(&folder, &[&words[..], &["--sbatch", "2"]].concat()).assert().success();
         let script = stdout(&script);
         let before = digest(&script).to_string();
-        let expect = format!("--expect={}:{before}", env!("CARGO_PKG_VERSION"));
+        let expect = format!("--expect={}:{before}", build(&script));
         // The same command, with the last value of an option changed, or with another file.
         let name = change.split('=').next().unwrap_or_default();
         let is_changed =
@@ -273,7 +279,12 @@ fn parts_refuse_inputs_that_changed_while_they_waited() {
         if command.starts_with("map") || command.starts_with("compare") {
             refused(&[&expect, "--join", "absent"]);
         }
-        let now = format!("--expect={}:{}", env!("CARGO_PKG_VERSION"), named[0]);
+        let build = build(&script);
+        let version = build.split('+').next().expect("it has a version");
+        let another = format!("--expect={version}+0123456789:{before}");
+        let other = refused(&[&another, "--shard", "1/2", "--out", out]);
+        assert!(other.contains(&format!("made by xrsim {version} (commit 0123456789); this is {version} (")), "{other}");
+        let now = format!("--expect={build}:{}", named[0]);
         let made = [&changed[..], &[&now, "--shard", "1/2", "--out", out]].concat();
         fs::create_dir_all(folder.path().join("p.parts")).expect("a folder");
         call(&folder, &made).assert().success();

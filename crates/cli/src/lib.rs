@@ -15,6 +15,7 @@ macro_rules! refuse {
 mod again;
 mod area;
 mod assumed;
+mod build;
 mod cache;
 mod call;
 mod check;

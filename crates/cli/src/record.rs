@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use super::build::Build;
 use super::message::{Failure, warn};
 use super::output;
 use xrsim_model::digest::Digest;
@@ -22,7 +23,7 @@ const DIGITS: usize = 64;
 pub(super) fn of_results(members: Value) -> Map<String, Value> {
     let mut record = output::object(members);
     record.insert("program".into(), "xrsim".into());
-    record.insert("version".into(), env!("CARGO_PKG_VERSION").into());
+    Build::own().add_to(&mut record);
     record
 }
 

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, Args};
 
+use super::build::Build;
 use super::message::{Failure, say, warn};
 use super::output;
 
@@ -49,14 +50,14 @@ fn count(text: &str) -> Result<Count, String> {
 /// Program and inputs that a script was made for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Origin {
-    version: String,
+    build: Build,
     /// SHA-256 of all inputs.
     digest: String,
 }
 
 fn origin(text: &str) -> Result<Origin, &'static str> {
     let (version, digest) = text.split_once(':').ok_or("expected VERSION:SHA256")?;
-    Ok(Origin { version: version.into(), digest: digest.into() })
+    Ok(Origin { build: Build::parse(version), digest: digest.into() })
 }
 
 /// Options of a command that can be made in parts on a cluster.
@@ -75,7 +76,7 @@ pub(crate) struct ClusterOptions {
     /// Options for sbatch, such as `-- --partition=long --mem=2G`.
     #[arg(last = true, value_name = "SBATCH OPTION", requires = "sbatch")]
     sbatch_options: Vec<String>,
-    /// Version of the program and SHA-256 of the inputs that a script was made for.
+    /// Version and commit of the program and SHA-256 of the inputs that a script was made for.
     #[arg(long, hide = true, value_name = "VERSION:SHA256", value_parser = origin, conflicts_with = "sbatch")]
     expect: Option<Origin>,
 }
@@ -98,12 +99,10 @@ impl ClusterOptions {
     ///
     /// Returns a failure that names both.
     pub(super) fn refuse_changed(&self, digest: impl FnOnce() -> String) -> Result<(), Failure> {
-        let Some(Origin { version, digest: expected }) = &self.expect else { return Ok(()) };
-        let own = env!("CARGO_PKG_VERSION");
+        let Some(Origin { build, digest: expected }) = &self.expect else { return Ok(()) };
+        let other_build = Build::own().difference(build);
         let difference = match digest() {
-            _ if *version != own => {
-                format!("it was made by xrsim {version}; this is {own}, whose numbers may differ")
-            }
+            _ if other_build.is_some() => format!("it was {}", other_build.unwrap_or_default()),
             found if found != *expected => format!(
                 "an input or an option has changed since then: their SHA-256 is {found}, and was {expected}"
             ),

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::Arg;
 use xrsim_model::text::in_line;
 
+use super::super::build::Build;
 use super::super::message::Failure;
 use super::{ClusterOptions, Form, Job, is_own, words};
 
@@ -93,7 +94,7 @@ fn of_part(job: &Job<'_>) -> Result<impl Iterator<Item = String>, Failure> {
     let is_of_part = |it: &Arg| is_own(it) || it.get_id() == "out";
     let words = words::words(command, is_of_part)?;
     words.iter().try_for_each(|word| words::refuse_given(word))?;
-    let expected = format!("--expect={}:{}", env!("CARGO_PKG_VERSION"), job.digest);
+    let expected = format!("--expect={}:{}", Build::own().word(), job.digest);
     Ok([job.command.into()].into_iter().chain(words).chain([expected]))
 }
 
@@ -191,7 +192,7 @@ fn origin(job: &Job<'_>, parts: u64) -> String {
     let from = job.spec.map_or_else(String::new, |it| format!(" from {}", in_line(it)));
     format!(
         "{}{from}, SHA-256 {}; {} {}, at most {} a task.",
-        env!("CARGO_PKG_VERSION"),
+        Build::own().word(),
         job.digest,
         job.n_things,
         job.things,
@@ -265,7 +266,7 @@ mod tests {
         );
         values
             .retain(|id, _| !["out", "dry_run", "sbatch", "sbatch_options"].contains(&id.as_str()));
-        let own = format!("{}:{DIGEST}", env!("CARGO_PKG_VERSION"));
+        let own = format!("{}:{DIGEST}", Build::own().word());
         let mut expected = values.clone();
         let entries = [("expect", own.as_str()), ("shard", "2/3"), ("out", "$part")];
         expected.extend(entries.map(|(id, value)| (id.into(), vec![value.into()])));

@@ -15,6 +15,7 @@ use xrsim_model::digest::Digest;
 use xrsim_results::csv;
 use xrsim_sim::sweep::grid::{Grid, Shard};
 
+use super::super::build::Build;
 use super::super::mappings::Mappings;
 use super::super::message::Failure;
 use super::super::output::{self, Complete, OutputFile};
@@ -27,6 +28,9 @@ use super::super::writer::Writer;
 pub(in super::super) struct Manifest {
     program: String,
     version: String,
+    /// Commit of the program; absent where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
     /// Name of the command; absent for a sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     command: Option<String>,
@@ -92,7 +96,8 @@ impl Manifest {
         let points = shard.unwrap_or(Shard::WHOLE).points(n_points);
         Self {
             program: "xrsim".into(),
-            version: env!("CARGO_PKG_VERSION").into(),
+            version: Build::own().version(),
+            commit: Build::own().commit(),
             command: None,
             grid_sha256: String::new(),
             inputs_sha256: BTreeMap::new(),
@@ -122,11 +127,12 @@ impl Manifest {
         let Ok(record) = serde_json::from_str::<Value>(source.text()) else {
             return refuse("not the record of a sweep".into());
         };
-        let version = env!("CARGO_PKG_VERSION");
-        match (record["version"].as_str(), record::is_whole(source.text())) {
-            (Some(found), _) if found != version && record["program"] == "xrsim" => refuse(
-                format!("made by xrsim {found}; this is {version}, whose numbers may differ"),
-            ),
+        let build = Build::of_record(&record);
+        let difference = build.as_ref().and_then(|it| Build::own().difference(it));
+        match (build, record::is_whole(source.text())) {
+            (Some(_), _) if record["program"] == "xrsim" && difference.is_some() => {
+                refuse(difference.unwrap_or_default())
+            }
             (Some(_), Some(false)) => refuse(CHANGED.into()),
             (Some(_), None) if record["program"] == "xrsim" => {
                 refuse("made by a version whose rows have no checks".into())
@@ -152,7 +158,7 @@ impl Manifest {
             Some(false) => Err(refusal(&place, CHANGED)),
             Some(true) => {
                 let manifest = serde_json::from_str::<Self>(source.text()).ok();
-                let is_own = |it: &Self| it.version == env!("CARGO_PKG_VERSION");
+                let is_own = |it: &Self| it.version == Build::own().version();
                 Ok(manifest.filter(is_own))
             }
         }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use xrsim_results::rows::RowCheck;
 use xrsim_search::FreshRuns;
 
+use super::super::build::Build;
 use super::super::journal::Pulse;
 use super::super::lock;
 use super::super::mappings::Mappings;
@@ -170,7 +171,18 @@ pub(super) fn joined(
 pub(in super::super) const FIRST_WORDS: &str = "xrsim search ";
 
 fn header(identity: &str) -> String {
-    format!("{FIRST_WORDS}{} {identity}\n", env!("CARGO_PKG_VERSION"))
+    format!("{FIRST_WORDS}{} {identity}\n", Build::own().word())
+}
+
+/// How the build of a first line differs from this one, in words; `None` if all else differs too.
+fn other_build(line: &[u8], header: &str) -> Option<String> {
+    let parts = |line: &str| {
+        let (build, identity) = line.strip_prefix(FIRST_WORDS)?.split_once(' ')?;
+        Some((Build::parse(build), identity.to_string()))
+    };
+    let (other, identity) = parts(std::str::from_utf8(line).ok()?)?;
+    let (own, own_identity) = parts(header)?;
+    (identity == own_identity).then(|| own.difference(&other)).flatten()
 }
 
 /// The runs of a journal, their mappings, and the length of its whole lines; 0 for an empty file.
@@ -193,6 +205,9 @@ fn read(
         return Ok((Vec::new(), Known::new(path), 0));
     }
     if text != header.as_bytes() {
+        if let Some(difference) = other_build(&text, header) {
+            refuse!("{} cannot be continued: {difference}; {AGAIN}", path.display());
+        }
         refuse!(
             "{} cannot be continued: it is the journal of another search, of other inputs or of another \
              version; {AGAIN}",

@@ -91,9 +91,6 @@ impl Model {
     }
 }
 
-/// Most repetitions of a block.
-const MAX_REPEAT: u32 = 10_000;
-
 /// Most sources of a layer.
 const MAX_SOURCES: usize = 1_000;
 
@@ -289,7 +286,7 @@ pub(super) fn layer_form() -> Form {
 keys! {
     fn block() -> struct Block: "a layer" {
         /// Number of times that the block is repeated.
-        repeat: u32 = required(expression(number(1..=MAX_REPEAT)));
+        repeat: u32 = required(expression(number(1..=Network::MAX_LAYERS as u32)));
         /// Layers of the block.
         layers: Vec<Item> = required(list("layers", item).shaped(|_| layers_form()));
     }

@@ -40,6 +40,24 @@ pub fn in_line(text: &str) -> String {
     shown(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
+/// `text` as a cell of a table: like [`in_line`], and with an apostrophe before what a spreadsheet would take for a
+/// formula.
+pub fn in_cell(text: &str) -> String {
+    let text = in_line(text);
+    if begins_formula(&text) { format!("'{text}") } else { text }
+}
+
+/// `text` without what has no place in a line, each run of which becomes a blank.
+pub fn in_one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || is_unfit_in_line(c));
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a spreadsheet takes a cell with this text for a formula.
+fn begins_formula(text: &str) -> bool {
+    text.starts_with(['=', '+', '-', '@'])
+}
+
 /// Bold type on and off, as tables write them.
 const STYLES: [&str; 2] = ["\u{1b}[1m", "\u{1b}[0m"];
 
@@ -59,8 +77,7 @@ pub fn shown_styled(text: &str) -> String {
 /// Whether `text` can be the name of something: results carry names into terminals and spreadsheets,
 /// and a spreadsheet takes a cell that begins with one of `= + - @` for a formula.
 pub fn is_name(text: &str) -> bool {
-    let begins_formula = text.starts_with(['=', '+', '-', '@']);
-    !text.is_empty() && !begins_formula && !text.contains(is_unfit_in_line)
+    !text.is_empty() && !begins_formula(text) && !text.contains(is_unfit_in_line)
 }
 
 /// Rule of [`is_name`], for messages.
@@ -127,6 +144,16 @@ mod tests {
         let text = format!("{bold} a\u{1b}[31mb\n{bold}\u{202e}");
         assert_eq!(shown_styled(&text), format!("{bold} a\\u{{1b}}[31mb\n{bold}\\u{{202e}}"));
         assert_eq!(in_line("a\tb\nc\u{1b}é"), "a\\tb\\nc\\u{1b}é");
+    }
+
+    #[test]
+    fn cells_are_no_formulas_and_titles_are_lines() {
+        for (text, cell) in
+            [("=1+1", "'=1+1"), ("@a", "'@a"), ("a=1", "a=1"), ("\t=1", "\\t=1"), ("", "")]
+        {
+            assert_eq!(in_cell(text), cell);
+        }
+        assert_eq!(in_one_line("\n a\n\u{1b}[0m  evil: yes\u{202e}"), "a [0m evil: yes");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::options::{ImportError, Options};
 use super::problems::Problems;
 use super::{graph, trace};
 use xrsim_model::model::Network;
-use xrsim_model::text::in_line;
+use xrsim_model::text::{in_line, in_one_line};
 
 /// A network made of an ONNX file.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,7 +93,7 @@ pub(super) fn of_model(
         deviations.push(format!("{} {layers} weights of a layer before", counts.shared));
     }
     let title = USUAL_TITLES.iter().all(|usual| *model.graph.name != **usual);
-    let title = if title { in_line(&model.graph.name) } else { String::new() };
+    let title = if title { in_one_line(&model.graph.name) } else { String::new() };
     Ok(Imported {
         task: options.task.as_deref().unwrap_or(name).into(),
         title: title.into(),

@@ -29,7 +29,7 @@ pub struct Options {
     pub trips: BTreeMap<String, u64>,
     /// Branch that an `If` takes, by node.
     pub branches: BTreeMap<String, Branch>,
-    /// Extent that data decide, by node.
+    /// Extent that data decide, by node, or [`Options::ALL`].
     pub bounds: BTreeMap<String, u64>,
     /// Sensor of an input.
     pub sensors: BTreeMap<String, String>,
@@ -39,6 +39,11 @@ pub struct Options {
     pub name: Option<String>,
     /// Task; the name by default.
     pub task: Option<String>,
+}
+
+impl Options {
+    /// Name among [`Options::bounds`] that stands for every node without a bound of its own.
+    pub const ALL: &'static str = "*";
 }
 
 /// Errors of an import, all at once.

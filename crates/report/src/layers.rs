@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use xrsim_model::model::{ConvShape, Layer, MatmulShape, Operator, Padding};
+use xrsim_model::text::in_cell;
 
 /// Columns of the table. Of products `y` has the rows and `instances` the pairs.
 const COLUMNS: [&str; 21] = [
@@ -61,7 +62,8 @@ pub fn write_csv<'a>(rows: impl Iterator<Item = LayerRow<'a>>, out: impl Write) 
         for (total, size) in totals.iter_mut().zip(sizes) {
             *total = total.saturating_add(size);
         }
-        let names = [&*row.layer.name, row.node, row.operator, operator.name()].map(String::from);
+        let (node, of_node) = (in_cell(row.node), in_cell(row.operator));
+        let names = [row.layer.name.to_string(), node, of_node, operator.name().to_string()];
         table.write_record(
             names.into_iter().chain(extents(&row)).chain(sizes.map(|it| it.to_string())),
         )?;

@@ -28,7 +28,7 @@ pub(super) struct Answers {
     /// Branch that an `If` takes, `then` or `else`.
     #[arg(long, value_name = "NODE=BRANCH", value_parser = branch)]
     branch: Vec<(String, Branch)>,
-    /// Extent that data decide, such as the number of boxes.
+    /// Extent that data decide, such as the number of boxes; `*` for every node without one of its own.
     #[arg(long, value_name = "NODE=N", value_parser = number)]
     bound: Vec<(String, u64)>,
     /// Sensor that an input is from, e.g. `image=camera`.

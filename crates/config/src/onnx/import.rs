@@ -118,7 +118,10 @@ fn command(path: &Path, options: &Options, missing: &[String]) -> String {
     for (option, value) in [("task", &options.task), ("name", &options.name)] {
         words.extend(value.as_ref().map(|value| format!("--{option} {}", quoted(value))));
     }
-    for option in missing {
+    let is_bound = |option: &&String| option.starts_with("--bound ");
+    let of_all = missing.iter().filter(is_bound).count() > MAX_BOUNDS;
+    words.extend(of_all.then(|| format!("--bound {}=N", quoted(Options::ALL))));
+    for option in missing.iter().filter(|option| !of_all || !is_bound(option)) {
         // The name is that of the file, and may hold anything; the value is ours.
         let (option, answer) = option.split_once(' ').unwrap_or((option, ""));
         let (name, value) = answer.rsplit_once('=').unwrap_or((answer, ""));
@@ -126,6 +129,9 @@ fn command(path: &Path, options: &Options, missing: &[String]) -> String {
     }
     words.join(" ")
 }
+
+/// Most bounds of nodes that are asked for one by one.
+const MAX_BOUNDS: usize = 3;
 
 /// `word` as a shell reads it.
 fn quoted(word: &str) -> Cow<'_, str> {

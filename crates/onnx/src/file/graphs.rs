@@ -1,6 +1,10 @@
 //! Graphs with their nodes, and attributes of nodes, which can be graphs.
 
-use super::super::graph::{Attribute, Graph, Node};
+use std::collections::{HashMap, HashSet};
+
+use xrsim_model::text::in_line;
+
+use super::super::graph::{Attribute, Graph, Node, Tensor};
 use super::Error;
 use super::ports::port;
 use super::tensor::{RawTensor, sparse_tensor, tensor};
@@ -38,6 +42,39 @@ pub(super) fn graph(
             }
         })
     })
+}
+
+/// Refuses two constants, or two inputs, of one name: which one counts is not known.
+///
+/// # Errors
+///
+/// Returns an error that describes both.
+pub(super) fn refuse_same_names(graph: &Graph) -> Result<(), Error> {
+    let mut constants = HashMap::new();
+    for tensor in &graph.initializers {
+        if !tensor.name.is_empty()
+            && let Some(first) = constants.insert(&tensor.name, tensor)
+        {
+            return Err(Error::whole(format!(
+                "two constants are called `{}`, one {} and one {}",
+                in_line(&tensor.name),
+                described(first),
+                described(tensor)
+            )));
+        }
+    }
+    let mut inputs = HashSet::new();
+    match graph.inputs.iter().find(|port| !port.name.is_empty() && !inputs.insert(&port.name)) {
+        None => Ok(()),
+        Some(port) => Err(Error::whole(format!("two inputs are called `{}`", in_line(&port.name)))),
+    }
+}
+
+/// Shape of a constant, with what it has of its elements.
+fn described(tensor: &Tensor) -> String {
+    let dims: Vec<_> = tensor.dims.iter().map(ToString::to_string).collect();
+    let shape = if dims.is_empty() { "a scalar".into() } else { format!("of {}", dims.join("x")) };
+    if tensor.external.is_some() { shape + " in another file" } else { shape }
 }
 
 /// Reads a `NodeProto`.
@@ -154,7 +191,11 @@ impl RawAttribute {
             3 | 8 if self.is_long => Attribute::Other,
             3 => Attribute::Text(self.text.unwrap_or_default()),
             4 => Attribute::Tensor(self.tensor.unwrap_or_default().finish(wire)?),
-            5 => Attribute::Graph(*self.graph.unwrap_or_default()),
+            5 => {
+                let graph = *self.graph.unwrap_or_default();
+                refuse_same_names(&graph)?;
+                Attribute::Graph(graph)
+            }
             6 => Attribute::Floats(self.floats),
             7 => Attribute::Ints(self.ints),
             8 => Attribute::Texts(self.texts),

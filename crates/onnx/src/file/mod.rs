@@ -103,6 +103,7 @@ fn read_from(
             return Err(other.map_or(error, Error::whole));
         }
     };
+    graphs::refuse_same_names(&model.graph)?;
     versions::check(&model, &mut warnings)?;
     Ok((model, warnings))
 }

@@ -367,7 +367,7 @@ fn half_a_gigabyte_of_weights_is_skipped() {
     const WEIGHTS: u64 = 524 << 20;
     let path = tempfile::tempdir().expect("a folder");
     let path = path.path().join("large.onnx");
-    let mut tensor = Tensor::new("w", files::FLOAT, &[131, 1024, 1024]).0.0;
+    let mut tensor = Tensor::new("large", files::FLOAT, &[131, 1024, 1024]).0.0;
     files::varint(&mut tensor, 9 << 3 | 2);
     files::varint(&mut tensor, WEIGHTS);
     let mut graph = convolution().0.0;

@@ -4,6 +4,7 @@ mod corpus;
 mod layers;
 mod properties;
 mod recurrent;
+mod refusals;
 
 use super::onnx_files::{Graph, Model, Node};
 use super::{ImportError, Imported, Options, file, import};

@@ -8,6 +8,7 @@ use super::scope::Scope;
 use super::walk::{Walk, shape_text};
 use crate::fact::{Element, Fact, Number};
 use crate::graph::{Dim, Graph, Port};
+use crate::options::Options;
 use xrsim_model::text::in_line;
 
 /// Largest extent of an axis.
@@ -165,7 +166,10 @@ impl<'a> Walk<'a, '_> {
             for name in names.into_iter().filter(|_| is_whole || !is_of_nodes) {
                 if !self.used.contains(&(kind, name.clone())) {
                     let shown = in_line(name);
-                    self.problems.add(format!("--{kind} {shown}: no {what} is called `{shown}`"));
+                    self.problems.add(match (kind, &**name) {
+                        ("bound", Options::ALL) => "--bound *: data decide no extent".into(),
+                        _ => format!("--{kind} {shown}: no {what} is called `{shown}`"),
+                    });
                 }
             }
         }

@@ -14,12 +14,14 @@ use crate::graph::{self, Dim, Graph, Model, Node, Port};
 use crate::options::Options;
 use crate::problems::Problems;
 use crate::rules::{self, Call, Fault, Rule};
+use xrsim_model::model::Network;
 use xrsim_model::text::in_line;
 
 /// Most graphs and functions inside of each other.
 const MAX_DEPTH: usize = 64;
-/// Most nodes that are walked through, those of a body once for each trip.
-const MAX_WALKED: usize = 1_000_000;
+/// Most nodes that are walked through beyond those of the file, those of a body once for each trip. A layer has a few
+/// nodes, so that more would be more layers than a network has.
+const MAX_WRITTEN_OUT: usize = 4 * Network::MAX_LAYERS;
 /// Most elements of all tensors that are followed.
 const MAX_FOLLOWED: usize = 4_000_000;
 
@@ -102,6 +104,10 @@ impl<'a, 'p> Walk<'a, 'p> {
         self.nodes(&graph.nodes, sorted, &outputs, &mut scope);
         self.trace.outputs = self.outputs(&graph.outputs, &scope);
         self.check_stated_outputs(graph);
+        if let Some(bound) = self.options.bounds.get(Options::ALL) {
+            let decision = format!("data decide no extent above {bound}, as given for all nodes");
+            self.trace.decisions.push(decision);
+        }
         self.check_options();
         self.trace
     }
@@ -200,9 +206,12 @@ impl<'a, 'p> Walk<'a, 'p> {
     /// Counts a node, and reports once that there are too many.
     pub(super) fn is_over(&mut self) -> bool {
         self.n_walked += 1;
-        let is_over = self.n_walked > MAX_WALKED;
+        let of_file = self.model.graph.nodes.len() + self.model.graph.initializers.len();
+        let is_over = self.n_walked > of_file + MAX_WRITTEN_OUT;
         if is_over && !std::mem::replace(&mut self.is_too_long, true) {
-            self.problems.add(format!("more than {MAX_WALKED} nodes run, loops written out"));
+            self.problems.add(format!(
+                "more than {MAX_WRITTEN_OUT} nodes run beyond the {of_file} of the file, loops and functions written out"
+            ));
         }
         is_over
     }
@@ -294,12 +303,14 @@ impl<'a, 'p> Walk<'a, 'p> {
         let of_file = || self.model.opsets.iter().find(|(domain, _)| *domain == node.domain);
         let opset = opset.or_else(|| Some(of_file()?.1)).unwrap_or(1);
         let mut is_lost = inputs.iter().flatten().any(|id| self.trace.is_lost(*id));
-        let is_bounded = bound.is_some();
+        let mut is_bounded = bound.is_some();
         let outputs = Vec::with_capacity(node.outputs.len());
         let mut step = Step { name, node: resolved, opset, inputs, outputs, is_bounded };
         // Operators without a rule are told together, when layers are made.
         let rule = (self.rule_of)(&step.node);
-        let facts = rule.and_then(|rule| self.facts(rule, &step, bound, &mut is_lost));
+        let facts =
+            rule.and_then(|rule| self.facts(rule, &step, bound, &mut is_bounded, &mut is_lost));
+        step.is_bounded = is_bounded;
         let is_constant = !step.inputs.is_empty() || matches!(&*node.operator, "Constant");
         let root = match &facts {
             Some(facts) if is_constant && facts.iter().all(|fact| fact.is_constant) => {
@@ -356,6 +367,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         rule: Rule,
         step: &Step<'_>,
         mut bound: Option<u64>,
+        is_bounded: &mut bool,
         is_lost: &mut bool,
     ) -> Option<Vec<Fact>> {
         let (name, node, opset) = (&*step.name, &*step.node, step.opset);
@@ -369,7 +381,10 @@ impl<'a, 'p> Walk<'a, 'p> {
                         Loaded::Whole => {}
                         Loaded::Failed => return None,
                         Loaded::Nothing if self.is_open_size(node, id) && bound.is_none() => {
-                            bound = Some(self.guess(name, "rows and columns", is_lost));
+                            bound =
+                                Some(self.bound_of_all(is_bounded).unwrap_or_else(|| {
+                                    self.guess(name, "rows and columns", is_lost)
+                                }));
                         }
                         Loaded::Nothing => {
                             // One cause gives one message.
@@ -381,7 +396,8 @@ impl<'a, 'p> Walk<'a, 'p> {
                     }
                 }
                 Err(Fault::Bound(what)) if bound.is_none() => {
-                    bound = Some(self.guess(name, what, is_lost));
+                    let of_all = self.bound_of_all(is_bounded);
+                    bound = Some(of_all.unwrap_or_else(|| self.guess(name, what, is_lost)));
                 }
                 Err(fault) => {
                     if !*is_lost {
@@ -391,6 +407,13 @@ impl<'a, 'p> Walk<'a, 'p> {
                 }
             }
         }
+    }
+
+    /// The bound of every extent that data decide and that has none of its own, if the user gives one.
+    fn bound_of_all(&mut self, is_bounded: &mut bool) -> Option<u64> {
+        let bound = self.option("bound", Options::ALL, |options| &options.bounds);
+        *is_bounded |= bound.is_some();
+        bound
     }
 
     /// Whether data decide the size of an image.

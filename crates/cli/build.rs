@@ -39,7 +39,9 @@ impl Commit {
     /// would build them again.
     fn of(package: &Path) -> Option<Self> {
         let is_release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
-        is_release.then(|| Self::of_archive(package).or_else(|| Self::of_repository(package))).flatten()
+        is_release
+            .then(|| Self::of_archive(package).or_else(|| Self::of_repository(package)))
+            .flatten()
     }
 
     /// The commit that cargo notes in the archive of a crate.
@@ -59,7 +61,9 @@ impl Commit {
     fn of_repository(package: &Path) -> Option<Self> {
         let root = &package.join("../..");
         // A package among the sources of another project is not of its commit.
-        if !root.join(".git").exists() || git(root, &["ls-files", "--", "crates/cli/build.rs"]).is_none() {
+        if !root.join(".git").exists()
+            || git(root, &["ls-files", "--", "crates/cli/build.rs"]).is_none()
+        {
             return None;
         }
         // The log of a branch grows with every commit, also where references are packed.

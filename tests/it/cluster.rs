@@ -283,7 +283,12 @@ fn parts_refuse_inputs_that_changed_while_they_waited() {
         let version = build.split('+').next().expect("it has a version");
         let another = format!("--expect={version}+0123456789:{before}");
         let other = refused(&[&another, "--shard", "1/2", "--out", out]);
-        assert!(other.contains(&format!("made by xrsim {version} (commit 0123456789); this is {version} (")), "{other}");
+        assert!(
+            other.contains(&format!(
+                "made by xrsim {version} (commit 0123456789); this is {version} ("
+            )),
+            "{other}"
+        );
         let now = format!("--expect={build}:{}", named[0]);
         let made = [&changed[..], &[&now, "--shard", "1/2", "--out", out]].concat();
         fs::create_dir_all(folder.path().join("p.parts")).expect("a folder");

@@ -54,6 +54,7 @@ mod parts;
 mod pinned;
 mod policies;
 mod properties;
+mod records;
 mod report;
 mod reproduce;
 mod schema;

@@ -35,7 +35,9 @@ impl Build {
     /// Reads the form `VERSION+COMMIT`, or `VERSION`.
     pub(super) fn parse(word: &str) -> Self {
         match word.split_once('+') {
-            Some((version, commit)) => Self { version: version.into(), commit: Some(commit.into()) },
+            Some((version, commit)) => {
+                Self { version: version.into(), commit: Some(commit.into()) }
+            }
             None => Self { version: word.into(), commit: None },
         }
     }
@@ -72,7 +74,9 @@ impl Build {
                 "made by xrsim {}; this is {}, whose numbers may differ",
                 other.version, self.version
             )),
-            (_, true) => Some(format!("made by xrsim {other}; this is {self}, whose numbers may differ")),
+            (_, true) => {
+                Some(format!("made by xrsim {other}; this is {self}, whose numbers may differ"))
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use xrsim_model::hardware::MappingSettings;
 use xrsim_model::mapper::Effort;
 
 use super::message::{Failure, say, warn, with_hints};
+use super::record;
 
 /// Memory above which a user is told before it is taken \[byte\].
 const MUCH_MEMORY: u64 = 1 << 30;
@@ -136,6 +137,7 @@ fn split(assignment: &str) -> Result<(&str, &str), Failure> {
 pub(super) fn prepare(experiment: &Experiment) -> Result<Prepared, Failure> {
     let prepared = with_hints(|notes| experiment.prepare_noting(notes))?;
     prepared.warnings.iter().for_each(|warning| warn(format_args!("{warning}")));
+    record::warn_of_changed(prepared.opened());
     let memory = prepared.memory();
     if memory > MUCH_MEMORY {
         say(format_args!(

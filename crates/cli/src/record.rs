@@ -1,13 +1,16 @@
 //! Records beside results, in JSON. A record has the length and SHA-256 of every file of the results, and
 //! a seal that shows any change of the record itself.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Map, Value};
 
 use super::build::Build;
 use super::message::{Failure, warn};
 use super::output;
+use xrsim_config::read_bounded;
 use xrsim_model::digest::Digest;
 
 /// Key of the files of a record.
@@ -136,6 +139,107 @@ impl Recorded {
             path.display(),
             self.path.display()
         )))
+    }
+}
+
+impl Recorded {
+    /// Checks every file of the folder that the record lists and that is there, also those that the caller does not
+    /// read: who reads the results may take any of them.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure for the first file that differs.
+    pub(super) fn check_all(&self, folder: &Path) -> Result<(), Failure> {
+        for name in self.files.iter().flat_map(Map::keys) {
+            let path = folder.join(name);
+            let is_plain =
+                Path::new(name).components().all(|it| matches!(it, Component::Normal(_)));
+            if !is_plain || !path.is_file() {
+                continue;
+            }
+            let unreadable =
+                |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
+            self.check(name, &path, Digest::of_file(&path).map_err(unreadable)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// Records of folders, with the commands that write them.
+const KINDS: [(&str, &str); 6] = [
+    (super::results::RECORD, "run"),
+    (super::compare::RECORD, "compare"),
+    (super::search::RECORD, "search"),
+    (super::sensitivity::RECORD, "sensitivity"),
+    (super::reproduce::RECORD, "reproduce"),
+    (xrsim_mlperf::logs::files::RECORD, "mlperf"),
+];
+
+/// Largest record that is read \[byte\].
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The record of this program at `path`, and its text; `None` without one.
+fn read(path: &Path) -> Option<(Value, String)> {
+    let text = path.is_file().then(|| read_bounded(path, MAX_BYTES).ok()).flatten()?;
+    let text = String::from_utf8(text).ok()?;
+    let record: Value = serde_json::from_str(&text).ok()?;
+    (record["program"] == "xrsim").then_some((record, text))
+}
+
+/// Refuses a folder that has results of another command than `own`, before work begins: two kinds of results in one
+/// folder are told apart by no reader.
+///
+/// # Errors
+///
+/// Returns a failure that names the other command.
+pub(super) fn refuse_other_kind(folder: Option<&Path>, own: &str) -> Result<(), Failure> {
+    let Some(folder) = folder else { return Ok(()) };
+    let of_part = || {
+        let place = super::journal::place(&super::journal::PartRows::path(folder));
+        let (record, _) = read(&place)?;
+        let command = record["command"].as_str().filter(|it| *it != own)?.to_string();
+        Some((place, command))
+    };
+    let others = KINDS.into_iter().filter(|(_, command)| *command != own);
+    let mut others = others.map(|(file, command)| (folder.join(file), command.to_string()));
+    let found = others.find(|(path, _)| read(path).is_some()).or_else(of_part);
+    match found {
+        None => Ok(()),
+        Some((path, command)) => Err(Failure::Argument(format!(
+            "{} has results of `xrsim {command}` ({}); choose another folder for those of `xrsim {own}`",
+            folder.display(),
+            path.file_name().unwrap_or_default().to_string_lossy()
+        ))),
+    }
+}
+
+/// Warns of inputs that a record beside them lists with another content: a file of results, such as the best system of a
+/// search, may be edited on purpose, but it is no longer that result.
+pub(super) fn warn_of_changed(inputs: impl IntoIterator<Item = PathBuf>) {
+    for path in inputs {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str))
+        else {
+            continue;
+        };
+        for (file, command) in KINDS {
+            let Some((record, text)) = read(&folder.join(file)) else { continue };
+            let Some(known) = record[FILES].get(name) else { continue };
+            let found = Digest::of_file(&path).map(Digest::hex).ok();
+            if is_whole(&text) != Some(true) {
+                warn(format_args!(
+                    "{} was changed after it was written; whether {} is the file of that `xrsim {command}` cannot be \
+                     checked",
+                    folder.join(file).display(),
+                    path.display()
+                ));
+            } else if found.as_deref() != known["sha256"].as_str() {
+                warn(format_args!(
+                    "{} is not the file that {} lists: it was changed after `xrsim {command}` wrote it",
+                    path.display(),
+                    folder.join(file).display()
+                ));
+            }
+        }
     }
 }
 

@@ -80,7 +80,7 @@ fn flexibility() -> impl TypedValueParser<Value = Flexibility> {
 }
 
 /// Record of the folder.
-const RECORD: &str = "reproduce.json";
+pub(super) const RECORD: &str = "reproduce.json";
 
 /// Draws the figures, prints their deviations from the published ones, and compares the conclusions of
 /// the paper and the costs that they rest on.
@@ -89,6 +89,7 @@ const RECORD: &str = "reproduce.json";
 ///
 /// Returns a failure if the folder cannot be written to.
 pub(super) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
+    record::refuse_other_kind(args.out.as_deref(), "reproduce")?;
     let mut set = args.out.as_deref().map(OutputSet::create).transpose()?;
     let is_wanted = |entry: &&FigureEntry| args.figure.contains(&Part::Figure(entry.number));
     let figures: Vec<&FigureEntry> = match &args.figure[..] {

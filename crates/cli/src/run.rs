@@ -95,10 +95,12 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
         .folder(args.output.out.as_deref(), results::files())
         .writing(&args.trace)
         .check()?;
+    record::refuse_other_kind(args.output.out.as_deref(), "run")?;
     let mut trace =
         args.trace.as_deref().map(|path| TraceFile::create(path, prepared.n_runs())).transpose()?;
     // Before a scheduler runs, which might change its files.
     let inputs = programs::sha256_of_inputs(prepared.inputs(), schedulers())?;
+    super::schedulers::note_untracked(args.output.out.iter().filter_map(|_| schedulers()));
     let mut results = {
         let again = Again::new(&args.options);
         Results::new(&args.output, args.trace.is_some(), &prepared, again)?

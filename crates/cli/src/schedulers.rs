@@ -1,9 +1,10 @@
 //! Schedulers in lists and on pages.
 
-use xrsim_experiment::schedulers;
+use xrsim_experiment::{programs, schedulers};
 use xrsim_sim::external;
 use xrsim_sim::schedule::{Entry, OPTIONS, Parameter};
 
+use super::message::say;
 use super::output;
 
 /// Example of an external scheduler.
@@ -12,6 +13,21 @@ const EXAMPLE: &str = include_str!("../../../examples/schedulers/edf.py");
 /// The scheduler called `name`.
 pub(super) fn find(name: &str) -> Option<&'static Entry> {
     schedulers().find(|entry| entry.name == name)
+}
+
+/// Says which external schedulers have files that no record names.
+pub(super) fn note_untracked<'a>(texts: impl IntoIterator<Item = &'a str>) {
+    let mut noted = Vec::new();
+    for text in texts {
+        let Some(reason) = programs::untracked(text).filter(|_| !noted.contains(&text)) else {
+            continue;
+        };
+        noted.push(text);
+        say(format_args!(
+            "note: the record does not show if {text} changes: {reason}; {text},inputs=PATH names files and folders \
+             that it needs"
+        ));
+    }
 }
 
 /// Header and rows of `xrsim list schedulers`.
@@ -57,6 +73,8 @@ pub(super) fn describe(entry: &Entry) -> String {
     text += "\n";
     text += &parameters(entry);
     if entry.name == external::ENTRY.name {
+        text += "\ninputs=PATH, as often as needed, names files and folders that the program imports or reads. Records have \
+                 their SHA-256, and those of the files that the command names: a sweep does not go on if one has changed.\n";
         text += "\nAn example, the same as edf:\n\n";
         text += EXAMPLE;
     }

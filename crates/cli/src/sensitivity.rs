@@ -68,7 +68,7 @@ pub(super) struct SensitivityArgs {
 }
 
 /// Record of the folder.
-const RECORD: &str = "sensitivity.json";
+pub(super) const RECORD: &str = "sensitivity.json";
 
 /// Table of the folder.
 const TABLE: &str = "sensitivity.csv";
@@ -106,6 +106,8 @@ pub(super) fn run(args: &SensitivityArgs) -> Result<(), Failure> {
         .reading(schedulers().flat_map(programs::files))
         .folder(args.out.as_deref(), files(args))
         .check()?;
+    record::refuse_other_kind(args.out.as_deref(), "sensitivity")?;
+    super::schedulers::note_untracked(args.out.iter().flat_map(|_| schedulers()));
     let sensitivity =
         Sensitivity::new(experiment, &prepared, args.replications, &args.factor, args.only)?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;

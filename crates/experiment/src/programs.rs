@@ -1,7 +1,8 @@
 //! Files of external schedulers: those that the words of their commands name.
 
+use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
@@ -12,15 +13,77 @@ use xrsim_sim::external;
 use super::ExperimentError;
 
 /// Files that the command of the external scheduler `text` names: words that are paths of files, also
-/// after the `=` of a word such as `--model=net.bin`. Programs that the system looks up are not among
-/// them, and neither are files that the program imports or reads by itself.
+/// after the `=` of a word such as `--model=net.bin` and within the script of `sh -c`; and the files of its `inputs=`,
+/// those of folders too. Programs that the system looks up are not among them, and neither are other files that the
+/// program imports or reads by itself.
 pub fn files(text: &str) -> Vec<PathBuf> {
     let words = external::command(text).unwrap_or_default();
-    let paths = words.iter().flat_map(|word| {
+    let scripts = words.iter().filter(|word| word.contains(char::is_whitespace));
+    let inner: Vec<_> = scripts.filter_map(|script| shlex::split(script)).flatten().collect();
+    let paths = words.iter().chain(&inner).flat_map(|word| {
         let value = word.split_once('=').map(|(_, value)| value);
-        [Some(word.as_str()), value].into_iter().flatten().map(PathBuf::from)
+        let command = word.trim_matches(['(', ')', ';', '&', '|', '<', '>']);
+        [Some(word.as_str()), value, Some(command)].into_iter().flatten().map(PathBuf::from)
     });
-    paths.filter(|path| path.is_file()).collect()
+    let mut files: Vec<_> = paths.filter(|path| path.is_file()).collect();
+    for path in external::inputs(text) {
+        // One that cannot be listed is refused by `inputs`, which reads it.
+        files.extend(below(Path::new(&path)).unwrap_or_default());
+    }
+    files.sort();
+    files.dedup();
+    files
+}
+
+/// Most files of a folder that is named by `inputs=`.
+const MAX_FILES: usize = 10_000;
+
+/// The file at `path`, or all files in the folder there and in those below, without what Python has compiled and names
+/// that begin with a dot.
+fn below(path: &Path) -> io::Result<Vec<PathBuf>> {
+    if !path.metadata()?.is_dir() {
+        return Ok(vec![path.into()]);
+    }
+    let (mut folders, mut found) = (vec![path.to_path_buf()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let (name, kind) = (entry.file_name(), entry.file_type()?);
+            if name.as_encoded_bytes().starts_with(b".") || name == "__pycache__" {
+                continue;
+            }
+            match kind.is_dir() {
+                true => folders.push(entry.path()),
+                false if entry.path().is_file() => found.push(entry.path()),
+                false => {}
+            }
+            if found.len() + folders.len() > MAX_FILES {
+                return Err(io::Error::other(format!("more than {MAX_FILES} files")));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Why a record does not show all that the external scheduler `text` is made of, in words; `None` if nothing shows that
+/// it does not.
+pub fn untracked(text: &str) -> Option<&'static str> {
+    let words = external::command(text)?;
+    if !external::inputs(text).is_empty() {
+        return None;
+    }
+    const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "fish"];
+    let program = words.first().map(|word| Path::new(word).file_name().unwrap_or_default());
+    let is_shell = program.is_some_and(|it| SHELLS.iter().any(|shell| it == *shell));
+    let is_script =
+        |word: &String| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
+    match files(text).is_empty() {
+        _ if is_shell && words.iter().skip(1).any(is_script) => Some(
+            "only words of the script of `-c` that are paths of files are recorded with a SHA-256",
+        ),
+        true => Some("no word of its command is the path of a file"),
+        false => None,
+    }
 }
 
 /// Those files with their SHA-256.
@@ -42,6 +105,13 @@ pub(crate) fn inputs(text: &str) -> Result<Vec<InputFile>, ExperimentError> {
         name: text.trim().into(),
         sha256: Digest::compute(source.as_bytes()).hex(),
     });
+    for path in external::inputs(text) {
+        let unreadable = |error: io::Error| ExperimentError::Unreadable {
+            path: path.clone(),
+            reason: format!("{error}; it is among the inputs= of {}", text.trim()),
+        };
+        below(Path::new(&path)).map_err(unreadable)?;
+    }
     files(text).into_iter().map(input).chain(given.map(Ok)).collect()
 }
 
@@ -87,5 +157,37 @@ mod tests {
         let inputs = sha256_of_inputs([], ["edf", &*scheduler]).expect("read");
         let expected = Digest::compute(b"pass\n").hex();
         assert_eq!(inputs[&script.display().to_string()], expected.as_str());
+    }
+
+    #[test]
+    fn inputs_are_files_and_folders_that_a_policy_imports() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let at = |name: &str| folder.path().join(name);
+        for name in [
+            "policy.py",
+            "helper.py",
+            "lib/a.py",
+            "lib/__pycache__/a.pyc",
+            "lib/b/c.py",
+            "lib/.git/x",
+        ] {
+            fs::create_dir_all(at(name).parent().expect("it has one")).expect("a folder");
+            fs::write(at(name), name).expect("it can be written");
+        }
+        let shown = folder.path().display();
+        let plain = format!("external:python3 {shown}/policy.py");
+        assert_eq!((files(&plain), untracked(&plain)), (vec![at("policy.py")], None));
+        let shell = format!("external:sh -ec 'exec python3 {shown}/policy.py; true'");
+        assert_eq!(files(&shell), [at("policy.py")]);
+        assert!(untracked(&shell).is_some_and(|it| it.contains("`-c`")));
+        assert!(untracked("external:python3 -m policy").is_some_and(|it| it.contains("no word")));
+        assert_eq!(untracked("edf"), None);
+        let all = format!("{plain},inputs={shown}/helper.py,inputs={shown}/lib,timeout_ms=7");
+        let expected = ["helper.py", "lib/a.py", "lib/b/c.py", "policy.py"].map(at);
+        assert_eq!((files(&all), untracked(&all)), (expected.to_vec(), None));
+        assert_eq!(inputs(&all).expect("all can be read").len(), 4);
+        let absent =
+            inputs(&format!("{plain},inputs={shown}/absent.py")).expect_err("it is absent");
+        assert!(absent.to_string().contains("absent.py"), "{absent}");
     }
 }

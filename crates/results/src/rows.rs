@@ -4,6 +4,7 @@
 //! there, in eight hexadecimal digits. The index of a point is in its row, so that a changed byte, a row
 //! of another point, or a row under another header does not pass.
 
+use std::collections::HashSet;
 use std::io::{self, BufRead, Read};
 
 use crc32fast::Hasher;
@@ -101,12 +102,14 @@ pub struct Checked<R> {
     taken: usize,
     /// Number of rows that passed.
     n_rows: u64,
+    /// Points that have rows, if each row has its point first.
+    points: Option<HashSet<u64>>,
 }
 
 impl<R: BufRead> Checked<R> {
     /// The rows of `input`.
     pub fn new(input: R) -> Self {
-        Self { lines: Lines::new(input), check: None, number: 0, taken: 0, n_rows: 0 }
+        Self { lines: Lines::new(input), check: None, number: 0, taken: 0, n_rows: 0, points: None }
     }
 
     /// Number of rows so far that passed.
@@ -133,9 +136,20 @@ impl<R: BufRead> Checked<R> {
                      replace it",
                 );
             }
-            (Some(_), Line::Whole(_)) => self.n_rows += 1,
+            (Some(_), Line::Whole(row)) => {
+                self.n_rows += 1;
+                if let Some(points) = &mut self.points
+                    && let Some(point) = point(row)
+                    && !points.insert(point)
+                {
+                    return wrong(&format!(
+                        "point {point} has two rows; run the command that wrote the file with --restart"
+                    ));
+                }
+            }
             (None, Line::Whole(header)) if self.number == 0 && has_check(header) => {
                 self.check = Some(RowCheck::below(header));
+                self.points = header.starts_with(b"point,").then(HashSet::new);
             }
             _ => {}
         }
@@ -143,6 +157,12 @@ impl<R: BufRead> Checked<R> {
         self.taken = 0;
         Ok(())
     }
+}
+
+/// The point of a row, which is its first cell.
+fn point(row: &[u8]) -> Option<u64> {
+    let cell = row.split(|byte| *byte == b',').next()?;
+    std::str::from_utf8(cell).ok()?.parse().ok()
 }
 
 /// Whether the last column of a header is that of checks.
@@ -199,6 +219,14 @@ mod tests {
         let mut lines: Vec<&str> = file.lines().collect();
         lines.swap(1, 2);
         assert!(read(lines[..2].join("\n").as_bytes()).is_err(), "a cut line");
+    }
+
+    #[test]
+    fn a_row_that_stands_twice_is_refused() {
+        let file = file();
+        let last = file.lines().last().unwrap();
+        let error = read(format!("{file}{last}\n").as_bytes()).unwrap_err().to_string();
+        assert!(error.starts_with("line 4: point 1 has two rows"), "{error}");
     }
 
     #[test]

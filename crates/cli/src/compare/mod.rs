@@ -31,7 +31,7 @@ use super::output::OutputSet;
 use super::parts::{PartOptions, shard};
 use super::places::Places;
 use super::progress::Progress;
-use super::{output, record, table_style};
+use super::{output, record, schedulers, table_style};
 use parts::{Divided, refuse_undivided};
 
 /// Compare schedulers on common random numbers, with 95 % confidence intervals.
@@ -152,7 +152,11 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
         .reading(prepared.opened())
         .reading(args.scheduler.iter().flat_map(|text| programs::files(text)))
         .reading(args.parts().joined());
+    record::refuse_other_kind(args.out.as_deref(), "compare")?;
     let given = policies(&args.scheduler)?;
+    schedulers::note_untracked(
+        args.out.iter().flat_map(|_| args.scheduler.iter().map(String::as_str)),
+    );
     let divided = |inputs: &Map<String, Value>| Divided::new(args, &prepared, triggers, inputs);
     if args.cluster.is_asked() {
         return divided(&inputs(&prepared, args)?).hand_over(given);

@@ -24,6 +24,8 @@ use xrsim_model::units::SimSpan;
 use super::message::{Failure, input_hints};
 use super::output::OutputSet;
 use super::places::Places;
+use super::record::refuse_other_kind;
+use super::schedulers::note_untracked;
 use super::trace::CompleteTrace;
 
 use curve::Curve;
@@ -59,6 +61,8 @@ fn run_with(args: &MlperfArgs, catalog: &mut Catalog) -> Result<(), Failure> {
         .folder(args.out.as_deref(), results::files(&tests, &args.pictures))
         .check()?;
     let inputs = inputs(args, catalog)?;
+    refuse_other_kind(args.out.as_deref(), "mlperf")?;
+    note_untracked(args.out.iter().filter_map(|_| args.scheduler.as_deref()));
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     // The other tests run even if one fails.
     let kept = args.out.is_some().then(Kept::default);

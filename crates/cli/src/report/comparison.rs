@@ -36,6 +36,7 @@ pub(super) fn page(folder: &Path) -> Result<Made, Failure> {
         text.check(name, &recorded)?;
     }
     ranks.iter().try_for_each(|text| text.check(RANKS, &recorded))?;
+    recorded.check_all(folder)?;
     let files = ComparisonFiles {
         record: record.source(),
         policies: policies.source(),

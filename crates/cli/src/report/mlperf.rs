@@ -21,6 +21,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// A file that is absent, invalid or of other tests than the rest, or files that are too large.
 pub(super) fn page(mut reader: Reader<'_>, kind: Kind) -> Result<Made, Failure> {
     reader.recorded.iter().for_each(Recorded::warn);
+    reader.recorded.iter().try_for_each(|it| it.check_all(reader.folder))?;
     let header = reader.header.take();
     let header = header.map(|it| Header::read(it.source())).transpose().map_err(argument)?;
     let table = reader.text(kind.file())?;

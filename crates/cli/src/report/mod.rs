@@ -110,6 +110,7 @@ fn runs(folder: &Path) -> Result<Made, Failure> {
     for (name, table) in TABLES.into_iter().zip([&scores, &models, &inferences]) {
         table.check(name, &recorded)?;
     }
+    recorded.check_all(folder)?;
     let page = html::page(&Folder {
         scores: scores.source(),
         models: models.source(),

@@ -30,6 +30,7 @@ pub(super) fn page(folder: &Path) -> Result<Made, Failure> {
     for (name, text) in [(ANSWERS, &answers), (EVALUATED, &evaluated)] {
         text.check(name, &recorded)?;
     }
+    recorded.check_all(folder)?;
     let files = SearchFiles {
         record: record.source(),
         answers: answers.source(),

@@ -31,7 +31,7 @@ use super::mappings::Mappings;
 use super::message::{Failure, say, warn, with_hints};
 use super::places::Places;
 use super::progress::Progress;
-use super::{interrupt, output, table_style};
+use super::{interrupt, output, record, schedulers, table_style};
 use journal::Journal;
 
 pub(super) use files::{ANSWERS, EVALUATED, INTERRUPTED, RECORD};
@@ -62,6 +62,10 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
         .reading(args.join.iter().map(|folder| folder.join(journal::NAME)))
         .folder(args.out.as_deref(), files::names(&prepared))
         .check()?;
+    record::refuse_other_kind(args.out.as_deref(), "search")?;
+    schedulers::note_untracked(
+        args.out.iter().flat_map(|_| prepared.schedulers.iter().map(|it| &**it.label())),
+    );
     let identity = identity(draft.source.text(), &prepared);
     args.cluster.refuse_changed(|| identity.clone())?;
     let Opened { mut journal, runs, known } = open_journal(args, &identity)?;

@@ -26,6 +26,7 @@ use super::journal::{self, Manifest, RowFile, Sink, as_made};
 use super::message::{Failure, say, with_hints};
 use super::places::Places;
 use super::progress::Progress;
+use super::schedulers::note_untracked;
 
 pub(super) use super::journal::place as record_of;
 pub(super) use merge::merge;
@@ -49,6 +50,7 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
         .writing([&path, &journal::place(&path)])
         .check()?;
     args.cluster.refuse_changed(|| identity(&grid, &inputs))?;
+    note_untracked(schedulers(&grid));
     let mut rows = Rows::open(&path, args.restart, &grid, &inputs, args.shard)?;
     if let Some(note) = relate(&grid, &mut inputs)? {
         say(format_args!("{note}"));
@@ -74,6 +76,14 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
     }
     progress.finish();
     rows.finish()
+}
+
+/// Schedulers of all points.
+fn schedulers(grid: &Grid) -> impl Iterator<Item = &str> {
+    grid.factors().iter().flat_map(|factor| {
+        let column = factor.keys.iter().position(|key| **key == *"scheduler");
+        factor.rows.iter().filter_map(move |row| row.get(column?)?.as_deref())
+    })
 }
 
 /// SHA-256 of the keys and values, and of all files that points refer to.

@@ -64,10 +64,15 @@ pub fn policy(text: &str) -> Result<Policy, PolicyError> {
         ));
     }
     let (command, assignments) = split(text);
+    let (inputs, assignments) = apart(&assignments);
+    if inputs.iter().any(|path| path.is_empty()) {
+        return Err(PolicyError::Together("external: inputs= takes the path of a file or folder"));
+    }
     let arguments = Arguments::parse(&ENTRY, assignments)?;
     let no_words = PolicyError::Together("external: needs a command, with its quotes closed");
     let words = shlex::split(command).filter(|words| !words.is_empty()).ok_or(no_words)?;
-    let label = arguments.label(&format!("{PREFIX}{command}"));
+    let inputs: String = inputs.iter().map(|path| format!(",{INPUTS}={path}")).collect();
+    let label = arguments.label(&format!("{PREFIX}{command}{inputs}"));
     let options = Options::from_arguments(&arguments);
     let timeout = Duration::from_millis(arguments.whole("timeout_ms").into());
     let build = {
@@ -87,13 +92,34 @@ pub fn command(text: &str) -> Option<Vec<String>> {
     shlex::split(command)
 }
 
+/// Paths of files and folders that the external policy of `text` needs besides those that its command names; empty for
+/// other policies.
+pub fn inputs(text: &str) -> Vec<String> {
+    let Some(text) = text.trim().strip_prefix(PREFIX) else { return Vec::new() };
+    let (_, assignments) = split(text);
+    apart(&assignments).0.into_iter().map(str::to_string).collect()
+}
+
+/// Name of the parameter that adds a path to the inputs of a policy. It may be given several times.
+const INPUTS: &str = "inputs";
+
+/// Values of the parameters that add inputs, and all other assignments.
+fn apart<'t>(assignments: &[&'t str]) -> (Vec<&'t str>, Vec<&'t str>) {
+    let input = |part: &'t str| {
+        let (name, value) = part.split_once('=')?;
+        (name.trim() == INPUTS).then(|| value.trim())
+    };
+    let paths = assignments.iter().filter_map(|part| input(part)).collect();
+    (paths, assignments.iter().filter(|part| input(part).is_none()).copied().collect())
+}
+
 /// The command, and the parameters after it.
 fn split(text: &str) -> (&str, Vec<&str>) {
     let known = || ENTRY.parameters.iter().chain(OPTIONS).map(|parameter| parameter.name);
     let is_parameter = |part: &str| {
         let name = part.split_once('=').map(|(name, _)| name.trim());
         name.map(|name| renamed::current(&RENAMED, name).0)
-            .is_some_and(|name| known().any(|known| known == name))
+            .is_some_and(|name| name == INPUTS || known().any(|known| known == name))
     };
     let mut command = text;
     let mut assignments = Vec::new();
@@ -161,6 +187,15 @@ mod tests {
             "external:a,timeout_ms=5,preemption=layer-boundary",
         );
         check("edf:admission=none", "edf");
+        check(
+            "external:a b,inputs= lib/c.py ,timeout_ms=5,inputs=d",
+            "external:a b,inputs=lib/c.py,inputs=d,timeout_ms=5",
+        );
+        assert_eq!(
+            inputs("external:a b,inputs= lib/c.py ,timeout_ms=5,inputs=d"),
+            ["lib/c.py", "d"]
+        );
+        assert!(inputs("edf:admission=none").is_empty());
     }
 
     #[test]
@@ -177,6 +212,10 @@ mod tests {
         assert_eq!(
             refused("external:a,placement=edp"),
             "external decides `placement` itself; leave it out"
+        );
+        assert_eq!(
+            refused("external:a,inputs="),
+            "external: inputs= takes the path of a file or folder"
         );
         assert_eq!(
             refused("external:a,timeout_ms=0"),

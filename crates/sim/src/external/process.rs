@@ -92,7 +92,7 @@ impl Process {
     fn silence(&mut self, left: Duration) -> Breakdown {
         match self.wait(left.max(FAREWELL)) {
             Some(status) => ended(status),
-            None => Breakdown::new("closed its output without an answer"),
+            None => Breakdown::transient("closed its output without an answer"),
         }
     }
 
@@ -121,13 +121,10 @@ fn not_started(program: &str, error: &io::Error) -> Breakdown {
     Breakdown::transient(format!("cannot start `{program}`: {error}"))
 }
 
-/// Why a process does not answer that has ended. One that a signal ended may do better next time.
+/// Why a process does not answer that has ended. It may do better next time: whether the machine lacked something
+/// does not show.
 fn ended(status: ExitStatus) -> Breakdown {
-    let message = format!("ended without an answer ({status})");
-    match status.code() {
-        Some(_) => Breakdown::new(message),
-        None => Breakdown::transient(message),
-    }
+    Breakdown::transient(format!("ended without an answer ({status})"))
 }
 
 /// Lets the process end by itself, or ends it; then ends every process that it has started.

@@ -10,6 +10,8 @@ use xrsim_mlperf::sut::Tenant;
 
 use super::super::message::{Failure, input_hints};
 use super::super::output::OutputSet;
+use super::super::record::refuse_other_kind;
+use super::super::schedulers::note_untracked;
 use super::options::MlperfArgs;
 use super::target::Accelerators;
 
@@ -48,6 +50,8 @@ pub(super) fn run(
     let places = super::places(args, catalog).folder(args.out.as_deref(), results::files(&asked));
     places.check()?;
     let inputs = super::inputs(args, catalog)?;
+    refuse_other_kind(args.out.as_deref(), "mlperf")?;
+    note_untracked(args.out.iter().filter_map(|_| args.scheduler.as_deref()));
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     let bed = accelerators.bed(asked.iter().map(|it| it.tenant.clone()).collect())?;
     let loads = loads(&asked, options)?;

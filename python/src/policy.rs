@@ -1,6 +1,7 @@
 //! Schedulers that are classes of Python.
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -12,6 +13,9 @@ use xrsim::{AccelId, Granularity, Scheduler, Setup, SimSpan};
 
 /// Start of the names of such schedulers.
 const PREFIX: &str = "python:";
+
+/// Number of runs so far in this process.
+static RUNS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     /// Exception of a scheduler on this thread, which does all work of its call.
@@ -63,6 +67,7 @@ impl GivenPolicy {
                     granularity: setup.options.granularity,
                     scenario,
                     n_decisions: 0,
+                    run: RUNS.fetch_add(1, Ordering::Relaxed),
                 }),
                 Err(error) => Box::new(Broken(raise(error))),
             }
@@ -95,6 +100,8 @@ struct Running {
     granularity: Granularity,
     scenario: String,
     n_decisions: u64,
+    /// Number of the run in this process.
+    run: u64,
 }
 
 impl Scheduler for Running {
@@ -109,7 +116,7 @@ impl Scheduler for Running {
 
 impl Running {
     fn ask(&self, py: Python<'_>, view: &schedule::View<'_>) -> PyResult<Decision> {
-        let copy = Bound::new(py, View::from_view(py, view)?)?;
+        let copy = Bound::new(py, View::from_view(py, view, self.run)?)?;
         let answer = self.decide.bind(py).call1((copy,))?;
         if answer.is_none() {
             return Ok(Decision::Wait);
@@ -123,7 +130,7 @@ impl Running {
             return Err(PyTypeError::new_err(message));
         };
         let answer = answer.get();
-        let decision = answer.decision(view, self.granularity);
+        let decision = answer.decision(view, self.granularity, self.run);
         decision.map_err(|reason| {
             PyTypeError::new_err(format!("decide answered {}: {reason}", answer.text()))
         })
@@ -151,26 +158,30 @@ pub(crate) struct Answer {
     request: usize,
     /// Accelerator, by its number; `None` gives the request up.
     #[pyo3(get)]
-    accelerator: Option<usize>,
+    accelerator: Option<i64>,
     /// How much of the request runs: `model`, `layer` or `block`; `None` as the scheduler's options say.
     #[pyo3(get)]
     granularity: Option<String>,
     /// Length of a block \[ms\].
     #[pyo3(get)]
     block_ms: Option<f64>,
+    /// Run of the job, by its number in this process; `None` where it is not known.
+    #[pyo3(get)]
+    of_run: Option<u64>,
 }
 
 #[pymethods]
 impl Answer {
     #[new]
-    #[pyo3(signature = (request, accelerator=None, granularity=None, block_ms=None))]
+    #[pyo3(signature = (request, accelerator=None, granularity=None, block_ms=None, of_run=None))]
     fn new(
         request: usize,
-        accelerator: Option<usize>,
+        accelerator: Option<i64>,
         granularity: Option<String>,
         block_ms: Option<f64>,
+        of_run: Option<u64>,
     ) -> Self {
-        Self { request, accelerator, granularity, block_ms }
+        Self { request, accelerator, granularity, block_ms, of_run }
     }
 
     fn __repr__(&self) -> String {
@@ -192,10 +203,16 @@ impl Answer {
         &self,
         view: &schedule::View<'_>,
         default: Granularity,
+        run: u64,
     ) -> Result<Decision, String> {
+        if self.of_run.is_some_and(|of_run| of_run != run) {
+            return Err("the job is of another run".into());
+        }
         let Some(accelerator) = self.accelerator else {
             return external::drop_of(view, self.request);
         };
+        let accelerator = usize::try_from(accelerator)
+            .map_err(|_| format!("accelerators are counted from 0, and {accelerator} is none"))?;
         let granularity = match (self.granularity.as_deref(), self.block_ms) {
             (None, None) => default,
             (Some("model"), None) => Granularity::Model,
@@ -218,6 +235,8 @@ impl Answer {
 /// A ready request.
 #[pyclass(frozen, get_all, module = "xrsim._xrsim")]
 pub(crate) struct Job {
+    /// Number of the run in this process.
+    run: u64,
     /// Number of the request.
     request: usize,
     /// Index of its model.
@@ -304,13 +323,14 @@ pub(crate) struct View {
 }
 
 impl View {
-    fn from_view(py: Python<'_>, view: &schedule::View<'_>) -> PyResult<Self> {
+    fn from_view(py: Python<'_>, view: &schedule::View<'_>, run: u64) -> PyResult<Self> {
         let job = |it: &schedule::Job| {
             let remaining = |at: AccelId| {
                 let is_offered = view.execution(it, at).is_offered();
                 is_offered.then(|| view.remaining(it, at).ns())
             };
             Job {
+                run,
                 request: it.request.index(),
                 model: it.model.index(),
                 frame: it.frame.index(),

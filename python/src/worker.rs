@@ -4,13 +4,14 @@
 //! ([`xrsim::cancel`]) and other threads of Python go on. Every call has its own pool of threads, which is
 //! kept for later calls. A forked process has none of its parent's threads and makes its own pools.
 
+use std::cell::Cell;
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRecursionError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use xrsim::cancel::{self, Cancelled, Token};
@@ -19,6 +20,14 @@ use crate::{errors, policy};
 
 /// Time between two looks at signals.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// Most calls within each other: a scheduler may make runs, whose schedulers may make runs. Each takes threads.
+const MAX_DEPTH: u32 = 64;
+
+thread_local! {
+    /// Number of calls that the work of this thread is part of.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
 
 /// Time between two calls of a function that is told of the progress.
 const TELL: Duration = Duration::from_millis(50);
@@ -132,6 +141,13 @@ pub(crate) fn work<T: Send>(
     how: &How<'_>,
     work: impl FnOnce(&Arc<Counter>) -> T + Send,
 ) -> PyResult<T> {
+    let depth = DEPTH.get();
+    if depth >= MAX_DEPTH {
+        let message = format!(
+            "a scheduler makes runs with schedulers that make runs, more than {MAX_DEPTH} deep"
+        );
+        return Err(PyRecursionError::new_err(message));
+    }
     let worker = Worker::take(how.is_alone)?;
     let counter = Arc::new(Counter::default());
     let end = End::default();
@@ -142,6 +158,8 @@ pub(crate) fn work<T: Send>(
         let done = move || {
             let _reached = Reached(end);
             worker.pool.install(|| {
+                // The threads of a call are others than those of the call around it.
+                DEPTH.set(depth + 1);
                 // Panics of the library reach the calling thread as such.
                 let work = || cancel::catch(|| work(counter_of_work));
                 let result = match worker.is_alone {

@@ -23,6 +23,24 @@ class Far:
         return xrsim.dispatch(view.ready[0], 17)
 
 
+class Before:
+    def decide(self, view: Any) -> Any:
+        return xrsim.dispatch(view.ready[0], -1)
+
+
+class Hoards:
+    jobs: dict[int, Any] = {}
+
+    def decide(self, view: Any) -> Any:
+        job = view.ready[0]
+        return xrsim.dispatch(self.jobs.setdefault(job.request, job), view.idle[0])
+
+
+class Nests:
+    def decide(self, view: Any) -> Any:
+        return run(scheduler=Nests, replications=1)
+
+
 def run(**names: Any) -> xrsim.Results:
     return xrsim.run("AR_gaming", "J", **{"pes": 4096, **names})
 
@@ -44,6 +62,14 @@ def run(**names: Any) -> xrsim.Results:
         (lambda: run(scheduler=Far), TypeError, "accelerator 17 is not idle"),
         (lambda: run(matrix=True), TypeError, "matrix"),
         (lambda: xrsim.run("AR_gaming", "J", 4096, scheduler=["edf", "sjf"]), TypeError, "takes one value"),
+        (lambda: run(scheduler=Before), TypeError, "accelerators are counted from 0, and -1 is none"),
+        (lambda: run(scheduler=Hoards, replications=2), TypeError, "the job is of another run"),
+        (lambda: run(scheduler=Nests, replications=1), RecursionError, "more than 64 deep"),
+        (lambda: run(pes=[]), ValueError, "pes is empty"),
+        (lambda: xrsim.run([], "J", 4096), ValueError, "scenario is empty"),
+        (lambda: xrsim.Table.from_csv("a,a\n1,2\n"), ValueError, "two columns are called `a`"),
+        (lambda: xrsim.Table.from_csv(""), ValueError, "there are no columns"),
+        (lambda: xrsim.Table.from_csv("a\n\0\n"), ValueError, "a NUL character"),
         (lambda: xrsim.compare([]), ValueError, "--scheduler"),
         (lambda: xrsim.cost("nothing"), xrsim.UnknownNameError, "nothing"),
         (lambda: xrsim.lists("nothing"), xrsim.UnknownNameError, "no list named `nothing`"),
@@ -93,3 +119,7 @@ def test_a_progress_function_gets_what_is_done() -> None:
     xrsim.run("AR_gaming", "J", 4096, replications=50, progress=lambda done, total: told.append((done, total)))
     assert told[-1] == (50, 50)
     assert all(before <= after for (before, _), (after, _) in zip(told, told[1:]))
+
+
+def test_no_setting_is_no_setting() -> None:
+    assert run(set=[]).scores.to_dict() == run(set={}).scores.to_dict() == run().scores.to_dict()

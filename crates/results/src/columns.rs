@@ -6,13 +6,14 @@
 
 mod runs;
 
-use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher as _;
 
 use ::csv::ReaderBuilder;
 use thiserror::Error;
 
+use xrsim_model::text::in_line;
 use xrsim_model::units::SimTime;
 
 use super::cells::{Cells, Nature, RunTable};
@@ -144,6 +145,18 @@ impl Columns {
         };
         let names: Vec<String> =
             reader.headers().map_err(failure)?.iter().map(Into::into).collect();
+        let refuse = |line: u64, reason: String| Err(ColumnsError { line, reason });
+        if let Some(at) = text.find('\0') {
+            let line = 1 + text[..at].matches('\n').count() as u64;
+            return refuse(line, "a NUL character, which no table of results has".into());
+        }
+        if names.is_empty() {
+            return refuse(1, "there are no columns".into());
+        }
+        let mut known = HashSet::new();
+        if let Some(twice) = names.iter().find(|name| !known.insert(*name)) {
+            return refuse(1, format!("two columns are called `{}`", in_line(twice)));
+        }
         let mut texts: Vec<Dictionary> = names.iter().map(|_| Dictionary::default()).collect();
         let mut record = ::csv::StringRecord::new();
         let mut n_rows = 0;
@@ -469,6 +482,14 @@ mod tests {
 
     #[test]
     fn a_row_of_another_length_is_refused_with_its_line() {
+        for (text, line, words) in [
+            ("a,a\n1,2\n", 1, "two columns are called `a`"),
+            ("", 1, "there are no columns"),
+            ("a,b\n1,\0\n", 2, "a NUL character"),
+        ] {
+            let error = Columns::from_csv(text).expect_err("it is no table");
+            assert!(error.line == line && error.reason.contains(words), "{error:?}");
+        }
         let error = Columns::from_csv("a,b\n1,2\n3\n").expect_err("a cell is missing");
         assert_eq!(error.line, 3);
     }

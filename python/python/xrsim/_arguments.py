@@ -21,6 +21,15 @@ def options(command: str) -> dict[str, dict[str, Any]]:
     return {option["name"].replace("-", "_"): option for option in _xrsim.options(command)}
 
 
+# Arguments of which none means none: settings and conditions.
+_MAY_BE_EMPTY = ("set", "where")
+
+
+def _is_empty(value: Any) -> bool:
+    several = isinstance(value, (list, tuple, range, dict)) or _is_array(value)
+    return several and len(value) == 0
+
+
 class Words:
     """Words of a command, and what has to live until it ends."""
 
@@ -47,6 +56,8 @@ class Words:
             if value:
                 self.words.append(f"--{option['name']}")
             return
+        if _is_empty(value) and name not in _MAY_BE_EMPTY:
+            raise ValueError(f"{name} is empty (--{option['name']}); leave it out, or give None, for what holds without it")
         for text in self._texts(name, option, value):
             if option["last"]:
                 self.last.append(text)

@@ -49,8 +49,8 @@ def dispatch(job: Any, accelerator: int, granularity: str | Block | None = None)
     1
     """
     if isinstance(granularity, Block):
-        return Decision(job.request, accelerator, "block", granularity.ms)
-    return Decision(job.request, accelerator, granularity)
+        return Decision(job.request, accelerator, "block", granularity.ms, _run_of(job))
+    return Decision(job.request, accelerator, granularity, None, _run_of(job))
 
 
 def drop(job: Any) -> Decision:
@@ -66,7 +66,12 @@ def drop(job: Any) -> Decision:
     >>> len(xrsim.run("AR_gaming", "J", 4096, scheduler=Hopeful))
     1
     """
-    return Decision(job.request)
+    return Decision(job.request, of_run=_run_of(job))
+
+
+def _run_of(job: Any) -> int | None:
+    # A job of the JSON protocol has no run: a process sees those of one only.
+    return getattr(job, "run", None)
 
 
 class Setup:

@@ -38,6 +38,7 @@ class Decision:
         accelerator: int | None = None,
         granularity: str | None = None,
         block_ms: float | None = None,
+        of_run: int | None = None,
     ) -> Decision: ...
     @property
     def request(self) -> int: ...
@@ -47,11 +48,15 @@ class Decision:
     def granularity(self) -> str | None: ...
     @property
     def block_ms(self) -> float | None: ...
+    @property
+    def of_run(self) -> int | None: ...
 
 @final
 class Job:
     """A ready request."""
 
+    @property
+    def run(self) -> int: ...
     @property
     def request(self) -> int: ...
     @property

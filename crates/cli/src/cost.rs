@@ -9,9 +9,9 @@ use xrsim_config::{Catalog, Notes};
 use xrsim_experiment::{DEFAULT_PES, NamedCostModel, whole_chip};
 use xrsim_model::cost::batch::BatchCosts;
 use xrsim_model::cost::loop_nest::Family;
-use xrsim_model::cost::{CostError, CostModel, PairNames};
+use xrsim_model::cost::{CostError, CostModel, Infeasible, PairNames};
 use xrsim_model::hardware::Accelerator;
-use xrsim_model::model::Network;
+use xrsim_model::model::{Layer, Network, Source};
 use xrsim_report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
 
 use super::costs;
@@ -95,7 +95,7 @@ const MAX_PAIRS: usize = 10_000;
 /// cannot be written.
 pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
     let inputs = with_hints(|notes| Inputs::read(args, notes))?;
-    let Inputs { catalog, choices, networks, accelerators } = inputs;
+    let Inputs { catalog, choices, mut networks, accelerators } = inputs;
     for choice in &choices {
         let names = networks.iter().map(|network| network.name());
         costs::warn(choice, &catalog, names, accelerators.iter());
@@ -106,6 +106,7 @@ pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
     }
     if let Some(layer) = &args.layers.layer {
         refuse_unknown_layer(layer, &networks)?;
+        stand_alone(layer, &mut networks, &choices, &accelerators);
     }
     if !args.batch.is_empty()
         && let Some(choice) = choices.iter().find(|choice| !choice.model.supports_batches())
@@ -149,6 +150,43 @@ pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
     }
     draw(args, &report)?;
     print(args.format, &report)
+}
+
+/// Puts the layer called `name` in the place of every network of which a dataflow lists only some layers: what stays in
+/// shared memory between layers cannot be planned without the others.
+fn stand_alone(
+    name: &str,
+    networks: &mut [Arc<Network>],
+    choices: &[NamedCostModel],
+    accelerators: &[Accelerator],
+) {
+    let lists_layers =
+        |it: &&Accelerator| !it.dataflow.layers().is_empty() && it.dataflow.directives().is_empty();
+    for network in networks {
+        let lacks = |accelerator: &Accelerator| {
+            let mut totals = choices.iter().map(|it| it.model.network(network, accelerator));
+            totals.any(|total| matches!(total, Err(Infeasible::OtherLayers { .. })))
+        };
+        let Some(accelerator) = accelerators.iter().filter(lists_layers).find(|it| lacks(it))
+        else {
+            continue;
+        };
+        let Some(layer) = network.layers().iter().find(|layer| *layer.name == *name) else {
+            continue;
+        };
+        let sources = vec![Source::Outside; layer.sources.len()];
+        let Ok(alone) = Network::new(network.name(), vec![Layer { sources, ..layer.clone() }])
+        else {
+            continue;
+        };
+        warn(format_args!(
+            "dataflow {} has no directives for other layers of `{}`: `{name}` is costed as if it were the whole network, \
+             with inputs from DRAM and outputs to it",
+            accelerator.dataflow.name(),
+            network.name()
+        ));
+        *network = Arc::new(alone);
+    }
 }
 
 /// Inputs of the command.

@@ -256,11 +256,12 @@ impl Report for CostReport {
 
     /// Overview. One network by one variant: a row per layer. One network by several variants: a row per
     /// layer, with cycles and energy side by side. Several networks: a row per network and accelerator,
-    /// with cost models side by side.
+    /// with cost models side by side; the rows of a layer for each network that has it, if one layer is asked for.
     fn to_table(&self, style: Style) -> String {
         let table = match (&self.networks[..], &self.variants[..]) {
-            ([network], [variant]) => self.one_variant(network, variant, style),
-            ([network], _) => self.side_by_side(network, style),
+            ([_], [variant]) => self.one_variant(0, variant, style),
+            ([_], _) => self.side_by_side(0, style),
+            _ if self.only.is_some() => self.of_layer(style),
             _ => self.totals(style),
         };
         table + &self.fused_line() + &self.choice_line()

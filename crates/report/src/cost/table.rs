@@ -9,9 +9,22 @@ use xrsim_model::model::Network;
 use super::{Cell, CostReport, LayerChoice, Variant, extents, fused, in_words, plain, real, value};
 
 impl CostReport {
+    /// Rows of the only layer to report, for every network that has it.
+    pub(super) fn of_layer(&self, style: Style) -> String {
+        let has_it = |at: &usize| self.shown(&self.networks[*at]).next().is_some();
+        let tables = (0..self.networks.len()).filter(has_it).map(|at| {
+            let table = match &self.variants[..] {
+                [variant] => self.one_variant(at, variant, style),
+                _ => self.side_by_side(at, style),
+            };
+            format!("{}\n{table}", self.networks[at].name())
+        });
+        tables.collect::<Vec<_>>().join("\n")
+    }
+
     /// One row per layer, of one network by one variant.
-    pub(super) fn one_variant(&self, network: &Network, variant: &Variant, style: Style) -> String {
-        let cell = self.cell(0, 0);
+    pub(super) fn one_variant(&self, at: usize, variant: &Variant, style: Style) -> String {
+        let (network, cell) = (&self.networks[at], self.cell(at, 0));
         let bounded =
             cell.layers().first().is_some_and(|layer| real(layer, "dram_rd_i_bytes").is_some());
         let mut header =
@@ -58,7 +71,8 @@ impl CostReport {
     }
 
     /// One row per layer of one network, variants side by side.
-    pub(super) fn side_by_side(&self, network: &Network, style: Style) -> String {
+    pub(super) fn side_by_side(&self, of: usize, style: Style) -> String {
+        let network = &self.networks[of];
         let mut columns = Columns::<Option<usize>>::new()
             .text("layer", |it| it.map_or("total", |it| &network.layers()[it].name).to_string())
             .text("type", |it| it.map_or("", |it| network.layers()[it].operator.name()))
@@ -67,7 +81,7 @@ impl CostReport {
                 millions(macs)
             });
         for (at, variant) in self.variants.iter().enumerate() {
-            let (name, cell) = (self.label(variant), self.cell(0, at));
+            let (name, cell) = (self.label(variant), self.cell(of, at));
             let cycles = |total: &NetworkCost| total.cycles.get().to_string();
             let energy = |total: &NetworkCost| microjoules(Some(total.energy_nj));
             columns = columns

@@ -29,9 +29,9 @@ pub struct Summary {
     pub reasons: Vec<(Reason, usize)>,
     /// Ratio to the other side that is farthest from 1; 0 or infinite if one side only is 0.
     pub worst: f64,
-    /// Sum of the logarithms of finite ratios above 0, and their number.
+    /// Sum of the logarithms of the ratios where both sides are above 0, and their number.
     logarithms: (f64, usize),
-    /// Absolute relative differences of numbers whose reference is not 0.
+    /// Absolute relative differences, without those of numbers where the reference alone is 0.
     errors: Vec<f64>,
     /// Our numbers and those of the other side.
     pairs: Vec<(f64, f64)>,
@@ -86,11 +86,13 @@ impl Summary {
         if ratio.ln().abs() > self.worst.ln().abs() {
             self.worst = ratio;
         }
-        if ratio.is_finite() && ratio > 0.0 {
+        let is_above_zero = number.found > 0.0 && number.reference > 0.0;
+        if is_above_zero && ratio.is_finite() {
             self.logarithms.0 += ratio.ln();
             self.logarithms.1 += 1;
         }
-        if number.reference != 0.0 {
+        // Two zeros are equal, and their ratio is 1.
+        if number.reference != 0.0 || number.found == 0.0 {
             self.errors.push((ratio - 1.0).abs());
         }
         self.pairs.push((number.found, number.reference));
@@ -102,7 +104,7 @@ impl Summary {
         (n > 0).then(|| (sum / n as f64).exp())
     }
 
-    /// Mean absolute relative difference, without numbers whose reference is 0.
+    /// Mean absolute relative difference, without numbers where the reference alone is 0.
     pub fn mean_error(&self) -> Option<f64> {
         let n = self.errors.len();
         (n > 0).then(|| self.errors.iter().sum::<f64>() / n as f64)
@@ -157,14 +159,14 @@ mod tests {
         let counts = [first.n, first.n_equal, first.n_by_rule, first.n_open, first.n_different];
         assert_eq!(counts, [4, 1, 1, 1, 1]);
         assert_eq!(first.reasons, [("why", 1), ("who knows", 1)]);
-        // 2, 1/8 and 1, without the 0; the worst is the 0.
+        // 2 and 1/8, without those where a side is 0; the worst is the 0.
         let mean = first.geometric_mean().expect("there are ratios");
-        assert!((mean - 0.25f64.powf(1.0 / 3.0)).abs() < 1e-12, "{mean}");
+        assert!((mean - 0.5).abs() < 1e-12, "{mean}");
         assert_eq!(first.worst, 0.0);
-        // |2 - 1|, |1/8 - 1| and |0 - 1|.
-        assert_eq!(first.mean_error(), Some((1.0 + 0.875 + 1.0) / 3.0));
-        // Of 0.875, 1 and 1; and 2, 1, 0, 0 against 1, 8, 5, 0, of ranks 4, 3, 1.5, 1.5 and 2, 4, 3, 1.
-        assert_eq!(summaries[0].median_error(), Some(1.0));
+        // |2 - 1|, |1/8 - 1|, |0 - 1| and 0 of the two zeros.
+        assert_eq!(first.mean_error(), Some((1.0 + 0.875 + 1.0) / 4.0));
+        // Of 0, 0.875, 1 and 1; and 2, 1, 0, 0 against 1, 8, 5, 0, of ranks 4, 3, 1.5, 1.5 and 2, 4, 3, 1.
+        assert_eq!(summaries[0].median_error(), Some(0.9375));
         let rank = summaries[0].spearman().expect("the numbers differ");
         assert!((rank - 1.0 / 22.5f64.sqrt()).abs() < 1e-12, "{rank}");
         assert_eq!((summaries[1].geometric_mean(), summaries[1].worst), (Some(1.0), 1.0));

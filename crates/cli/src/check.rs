@@ -86,19 +86,33 @@ fn unchecked_shapes(path: &Path, catalog: &mut Catalog) -> Option<String> {
 /// Remark on the networks that cannot run on the hardware of a file. Fails if none can.
 fn feasible_networks(kind: Kind, path: &Path) -> Result<Option<String>, Failure> {
     let Some(found) = feasibility(kind, path, cost::COST_MODEL)? else { return Ok(None) };
-    let Some(first) = found.infeasible.first() else { return Ok(None) };
+    let open = match found.n_open {
+        0 => None,
+        n => Some(format!(
+            "its directives do not run {n} of the {} networks, and no mappings were searched for these",
+            found.n_networks
+        )),
+    };
+    let Some(first) = found.infeasible.first() else { return Ok(open) };
     let (n, first) = (
         found.n_networks,
         format!("{}: {}", first.names.network, first.reason.display(&first.names)),
     );
     match n - found.infeasible.len() {
+        n_open if n_open == found.n_open && n_open > 0 => Ok(Some(format!(
+            "it runs none of {} networks, e.g. {first}; {}",
+            n - n_open,
+            open.unwrap_or_default()
+        ))),
         0 => Err(Failure::Argument(format!(
             "{}: the cost model `{}` can run none of the {n} networks with this {kind}, e.g. {first}",
             path.display(),
             cost::COST_MODEL
         ))),
         feasible => {
-            Ok(Some(format!("it runs {feasible} of the {n} networks, but not e.g. {first}")))
+            let feasible = feasible - found.n_open;
+            let open = open.map_or(String::new(), |open| format!("; {open}"));
+            Ok(Some(format!("it runs {feasible} of the {n} networks, but not e.g. {first}{open}")))
         }
     }
 }

@@ -3,7 +3,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::fs;
 use std::io::{self, IsTerminal as _, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Stream that a command writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +25,28 @@ pub struct Written {
     /// Text on standard error.
     pub err: Vec<u8>,
 }
+
+/// Whether anything was written to the standard output of the process.
+static OUT_IS_USED: AtomicBool = AtomicBool::new(false);
+
+/// Whether what was written to standard output is lost because it was closed when the process began. The runtime then
+/// opens the null device in its place, for reading and writing; `>/dev/null` opens it for writing only. Another program
+/// may do as the runtime does, so that this is worth a warning and no failure.
+pub(super) fn is_out_lost() -> bool {
+    if !OUT_IS_USED.load(Ordering::Relaxed) {
+        return false;
+    }
+    let Ok(place) = fs::read_link("/proc/self/fd/1") else { return false };
+    let flags = || {
+        let about = fs::read_to_string("/proc/self/fdinfo/1").ok()?;
+        let digits = about.lines().find_map(|line| line.strip_prefix("flags:"))?;
+        u32::from_str_radix(digits.trim(), 8).ok()
+    };
+    place == Path::new("/dev/null") && flags().is_some_and(|flags| flags & READ_AND_WRITE != 0)
+}
+
+/// Flag of a file that was opened for reading and writing, on Linux (`O_RDWR`).
+const READ_AND_WRITE: u32 = 2;
 
 thread_local! {
     /// Whether the command of this thread prints no notes and no progress.
@@ -87,7 +112,10 @@ impl Write for Stream {
         MEMORY.with_borrow_mut(|memory| match (memory, self) {
             (Some(written), Self::Out) => written.out.write(bytes),
             (Some(written), Self::Err) => written.err.write(bytes),
-            (None, Self::Out) => io::stdout().write(bytes),
+            (None, Self::Out) => {
+                OUT_IS_USED.store(true, Ordering::Relaxed);
+                io::stdout().write(bytes)
+            }
             (None, Self::Err) => io::stderr().write(bytes),
         })
     }

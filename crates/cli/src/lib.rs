@@ -88,6 +88,7 @@ pub use console::Written;
 pub use list::Table as Listed;
 pub use message::Failure;
 pub use progress::Observer;
+pub use search::journal_lines;
 
 /// Stack of the thread that a command runs on \[byte\]. Input is nested at most a few dozen levels deep,
 /// which takes less than a hundredth of it.
@@ -213,13 +214,21 @@ pub fn parse<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> R
 /// Parses the arguments of the process, runs the command and returns the exit status: 0 done,
 /// 1 a check failed, 2 bad input, 75 another process is writing to the same place, 130 or 143 interrupted.
 pub fn run() -> ExitCode {
-    ExitCode::from(run_words(std::env::args_os().collect()))
+    let status = run_words(std::env::args_os().collect());
+    if console::is_out_lost() {
+        message::warn(format_args!(
+            "standard output is closed, or a null device: what this command prints is lost"
+        ));
+    }
+    ExitCode::from(status)
 }
 
 /// Runs the command that `words`, the first of which is the name of the program, describe, as [`run`] does. Returns
 /// the exit status.
 pub fn run_words(words: Vec<OsString>) -> u8 {
-    on_own_stack(|| match program().try_get_matches_from(words) {
+    let not_text = words.iter().find(|word| word.to_str().is_none()).cloned();
+    on_own_stack(|| {
+        match program().try_get_matches_from(words) {
         Ok(matches) => {
             let Global { color, no_cache, .. } = global(&matches);
             colour::choose(color);
@@ -229,7 +238,15 @@ pub fn run_words(words: Vec<OsString>) -> u8 {
             cache::save();
             status
         }
-        Err(error) => refuse(&error),
+        Err(error) => match (error.kind(), &not_text) {
+            (clap::error::ErrorKind::InvalidUtf8, Some(word)) => Failure::Argument(format!(
+                "`{}` is no UTF-8 text, as names and paths of inputs are; a link with another name helps",
+                text::in_line(&word.to_string_lossy())
+            ))
+            .report(),
+            _ => refuse(&error),
+        },
+    }
     })
 }
 

@@ -74,10 +74,17 @@ pub struct Feasibility {
     pub n_networks: usize,
     /// Networks that cannot run, each with the reason on the first accelerator.
     pub infeasible: Vec<CostError>,
+    /// Number of networks that the directives cannot run, and for which no mapping was searched.
+    pub n_open: usize,
 }
 
+/// Distinct layers for which a check searches mappings before it leaves further networks open. A search takes up to
+/// some hundredths of a second a layer.
+const MAX_SEARCHED: usize = 16;
+
 /// Tries every network of the catalog under `cost_model` on the hardware that the file at `path`
-/// describes. The mapping of a dataflow depends on the layer, so that only a trial decides. Returns `None`
+/// describes. The mapping of a dataflow depends on the layer, so that only a trial decides. Where directives do not run,
+/// mappings are searched for a few layers, the smallest networks first. Returns `None`
 /// for files that describe no accelerator with a dataflow.
 ///
 /// # Errors
@@ -95,31 +102,38 @@ pub fn feasibility(
     }
     let model = NamedCostModel::find(&mut catalog, cost_model)?.model;
     let names = catalog.names(Kind::Network);
-    let mut infeasible = Vec::new();
-    for name in &names {
-        let network = catalog.network(name)?;
-        infeasible.extend(reason(&network, &accelerators, &*model));
+    let mut networks =
+        names.iter().map(|name| catalog.network(name)).collect::<Result<Vec<_>, _>>()?;
+    networks.sort_by_key(|network| network.operators().len());
+    let (mut infeasible, mut n_open, mut n_searched) = (Vec::new(), 0, 0);
+    for network in &networks {
+        let (listed, n_layers) =
+            (listed(network, &accelerators, &*model), network.operators().len());
+        let Some(reason) = listed else { continue };
+        let flexible = accelerators.iter().filter(|it| it.flexibility != Flexibility::None);
+        match flexible.clone().next() {
+            None => infeasible.push(reason),
+            Some(_) if n_searched > 0 && n_searched + n_layers > MAX_SEARCHED => n_open += 1,
+            Some(_) => {
+                n_searched += n_layers;
+                let runs = flexible.map(|it| runs(network, it, &*model)).any(|it| it);
+                infeasible.extend((!runs).then_some(reason));
+            }
+        }
     }
-    Ok(Some(Feasibility { n_networks: names.len(), infeasible }))
+    Ok(Some(Feasibility { n_networks: names.len(), infeasible, n_open }))
 }
 
-/// Reason for which a network cannot run on the first accelerator; `None` if it can run on any.
-fn reason(
+/// Reason for which the directives of the first accelerator cannot run a network; `None` if those of any can.
+fn listed(
     network: &Network,
     accelerators: &[Accelerator],
     model: &dyn CostModel,
 ) -> Option<CostError> {
     let mut first = None;
     for accelerator in accelerators {
-        // The directives of a dataflow decide most networks, without any search.
         let listed = Accelerator { flexibility: Flexibility::None, ..accelerator.clone() };
         let reason = model.network(network, &listed).err()?;
-        if accelerator.flexibility != Flexibility::None {
-            // A network by itself has no period. It runs by any objective, or by none.
-            let mapping_objective = MappingObjective::DEFAULT;
-            let chosen = Accelerator { mapping_objective, ..accelerator.clone() };
-            model.network(network, &chosen).err()?;
-        }
         first.get_or_insert_with(|| CostError::new(network.name(), accelerator, reason));
     }
     first
@@ -144,6 +158,14 @@ fn pinned_in_catalog(
         }
     };
     system.accelerators().iter().map(with_weights).collect()
+}
+
+/// Whether a search finds mappings of every layer of a network.
+fn runs(network: &Network, accelerator: &Accelerator, model: &dyn CostModel) -> bool {
+    // A network by itself has no period. It runs by any objective, or by none.
+    let mapping_objective = MappingObjective::DEFAULT;
+    let chosen = Accelerator { mapping_objective, ..accelerator.clone() };
+    model.network(network, &chosen).is_ok()
 }
 
 /// The accelerators that a file describes. A dataflow has one on the default platform, unless it is made for

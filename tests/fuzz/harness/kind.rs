@@ -35,6 +35,10 @@ pub enum Kind {
     Loadgen,
     /// Rows of a sweep, for pictures.
     Rows,
+    /// Kept choices of mappings.
+    Choices,
+    /// Journal of a search.
+    Journal,
     /// Results of a run: a bundle of a folder.
     Results,
     /// Results of load tests: a bundle of a folder.
@@ -61,7 +65,7 @@ pub enum Syntax {
 impl Kind {
     /// Every kind with its name and the name of its input file. Folders of seeds and cases have the name of
     /// the kind.
-    pub const ALL: [(Self, &'static str, &'static str); 25] = [
+    pub const ALL: [(Self, &'static str, &'static str); 27] = [
         (Self::Network, "network", "x.yaml"),
         (Self::Dataflow, "dataflow", "x.yaml"),
         (Self::Style, "style", "x.yaml"),
@@ -83,6 +87,8 @@ impl Kind {
         (Self::CostCases, "cost_cases", "x.csv"),
         (Self::Loadgen, "loadgen", "x.bundle"),
         (Self::Rows, "rows", "x.csv"),
+        (Self::Choices, "choices", "x.txt"),
+        (Self::Journal, "journal", "x.csv"),
         (Self::Results, "results", "x.bundle"),
         (Self::Tests, "tests", "x.bundle"),
         (Self::Answers, "answers", "x.jsonl"),

@@ -1,5 +1,6 @@
 //! Parsing in memory.
 
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,9 +9,11 @@ use xrsim::config::loadgen_cases::{CaseFiles, Cases};
 use xrsim::config::{ConfigError, Source, cost_cases, cost_csv, export, service_csv};
 use xrsim::external;
 use xrsim::figures::{self, Figure, Format};
+use xrsim::mapper::{row, store};
 use xrsim::report::html;
 use xrsim::report::html::mlperf::{Files, Header, Place, Tests};
 use xrsim::report::points::{Best, Front, Objective, PointTable, heat_map};
+use xrsim::report::rows::Checked;
 
 use super::bundle;
 use super::kind::Kind;
@@ -28,6 +31,8 @@ pub fn parse(shop: &Shop, kind: Kind, text: &str) -> Result<bool, String> {
         Kind::CostCases => verdict(cost_cases::check(&source())),
         Kind::Loadgen => verdict(loadgen(text)),
         Kind::Rows => rows(text),
+        Kind::Choices => Ok(choices(text)),
+        Kind::Journal => Ok(journal(text)),
         Kind::Results => results(text),
         Kind::Tests => said(tests(text)),
         Kind::Command => said(cli::parse(std::iter::once("xrsim").chain(text.lines()))),
@@ -99,7 +104,24 @@ fn loadgen(text: &str) -> Result<Cases, ConfigError> {
     })
 }
 
+/// Whether a line of a file of choices is one.
+fn choices(text: &str) -> bool {
+    let mut lines = row::lines(text).filter(|line| row::is_choice(line, 4096)).count();
+    lines += usize::from(store::is_sound(text));
+    lines += text.lines().filter(|line| row::layer_of(line).is_some()).count();
+    lines > 0
+}
+
+/// Whether a journal has a line that is read, with its check or without.
+fn journal(text: &str) -> bool {
+    let mut checked = String::new();
+    let _ = Checked::new(text.as_bytes()).read_to_string(&mut checked);
+    let [runs, mappings, _] = cli::journal_lines(text.as_bytes());
+    runs + mappings > 0
+}
+
 fn rows(text: &str) -> Result<bool, String> {
+    let _ = PointTable::read(&mut Checked::new(text.as_bytes()), &[]);
     let Ok(table) = PointTable::read(text.as_bytes(), &[]) else { return Ok(false) };
     let objective = |column: &str| Objective { column: column.into(), better: None };
     let mut done = said(Best::find(&table, &objective("score")))?;

@@ -121,6 +121,15 @@ impl Shop {
         without_checks(&text)
     }
 
+    /// Journal of a search, with mappings.
+    pub fn journal(&self) -> String {
+        let space = ["--dataflow", "WS", "--accelerators", "1", "--pes", "64"];
+        self.fresh(&["search", "--scenario", "one.yaml"], &space);
+        let text = fs::read_to_string("o/journal.csv").expect("the search has a journal");
+        self.clean();
+        text
+    }
+
     fn fresh(&self, command: &[&str], more: &[&str]) {
         let called = call(&[command, more, &["--out", "o"]].concat()).expect("the seeds are good");
         assert_eq!(called.status, 0, "{}", called.err);
@@ -189,6 +198,8 @@ impl Shop {
                 Ok(())
             }
             Kind::Rows => plotted(file, accepted),
+            // They are read in memory, and by commands in folders of their own.
+            Kind::Choices | Kind::Journal => Ok(()),
             Kind::Results => {
                 unpack("f", text);
                 let called = call(&["report", "f", "--out", "page.html"])?;

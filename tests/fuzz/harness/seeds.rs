@@ -149,6 +149,8 @@ fn texts(kind: Kind, shop: &Shop) -> Vec<String> {
         Kind::Results => texts.push(shop.results()),
         Kind::Tests => texts.push(shop.tests()),
         Kind::Rows => texts.push(shop.rows()),
+        Kind::Choices => texts.extend(choices()),
+        Kind::Journal => texts.push(shop.journal()),
         Kind::Loadgen => texts.push(loadgen()),
         Kind::Onnx => texts.extend(models()),
         _ => {}
@@ -172,6 +174,16 @@ fn rows_of_cost_cases() -> Vec<String> {
         rows.join("\n") + "\n"
     };
     tables.map(table).into()
+}
+
+/// First lines of shipped tables of mappings.
+fn choices() -> Vec<String> {
+    let tables = paths(&root().join("dataflows/mappings")).into_iter().step_by(7);
+    let lines = tables.flat_map(|path| {
+        let lines: Vec<_> = read(&path).lines().take(40).map(str::to_string).collect();
+        lines
+    });
+    lines.collect::<Vec<_>>().chunks(4).map(|lines| lines.join("\n") + "\n").collect()
 }
 
 /// The shipped cases of the load generator that have few queries.

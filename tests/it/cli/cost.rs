@@ -312,3 +312,61 @@ fn the_artifacts_cost_model_has_no_loops_above_the_shared_memory() {
         "{message}"
     );
 }
+
+/// Layers of several networks have the rows of one network each.
+#[test]
+fn one_layer_of_several_networks_is_shown_for_each() {
+    let base = ["cost", "--dataflow", "WS", "--flexibility", "none", "--layer", "conv2", "-q"];
+    let rows = |networks: &[&str]| {
+        let words = [&base[..], networks].concat();
+        stdout(&xrsim(&words).assert().success())
+    };
+    let both = rows(&["--network", "KD", "--network", "GE"]);
+    for (short, name) in [("KD", "KD_res8_narrow_101x40"), ("GE", "GE_fbnet_c_160x100")] {
+        let alone = rows(&["--network", short]);
+        let row = alone.lines().find(|line| line.starts_with("conv2")).expect("a row");
+        let cells = |line: &str| line.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+        let found =
+            both.lines().skip_while(|line| *line != name).find(|line| line.starts_with("conv2"));
+        assert_eq!(found.map(cells), Some(cells(row)), "{both}");
+    }
+    assert!(!both.contains("GMAC"), "totals of whole networks: {both}");
+}
+
+/// A dataflow that lists one layer has nothing for the others of its network.
+#[test]
+fn a_layer_is_costed_alone_by_a_dataflow_that_lists_no_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("one.yaml");
+    let file = path.to_string_lossy().into_owned();
+    let map = [
+        "map",
+        "--network",
+        "KD",
+        "--layer",
+        "conv2",
+        "--dataflow",
+        "WS",
+        "--pes",
+        "512",
+        "--effort",
+        "quick",
+        "-q",
+        "--out",
+        &file,
+    ];
+    xrsim(&map).assert().success();
+    let text = std::fs::read_to_string(&path).expect("it was written");
+    let (head, layers) = text.split_once("  layers:\n").expect("it lists layers");
+    let (head, _) = head.split_once("  directives:\n").expect("it has directives for others");
+    std::fs::write(&path, format!("{head}  layers:\n{layers}")).expect("it can be written");
+    let cost = ["cost", "--network", "KD", "--dataflow", &file, "--pes", "512"];
+    let whole = stderr(&xrsim(&cost).assert().code(2));
+    assert!(whole.contains("has no directives for a layer"), "{whole}");
+    for more in [&["--layer", "conv2"][..], &["--layer", "conv2", "--explain"]] {
+        let assert = xrsim(&[&cost[..], more].concat()).assert().success();
+        let (said, shown) = (stderr(&assert), stdout(&assert));
+        assert!(said.contains("`conv2` is costed as if it were the whole network"), "{said}");
+        assert!(shown.contains("conv2"), "{shown}");
+    }
+}

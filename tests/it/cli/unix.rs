@@ -80,3 +80,27 @@ fn devices_are_written_to_and_links_followed_instead_of_replaced() {
     let scores = fs::read_to_string(&target).expect("the target is there");
     assert!(scores.starts_with("scenario,"), "{scores}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_standard_output_is_warned_of() {
+    let shell = |redirection: &str| {
+        let program = crate::support::binary::program();
+        let line = format!("exec \"$0\" list models {redirection}");
+        let output = std::process::Command::new("sh").arg("-c").arg(line).arg(program).output();
+        let output = output.expect("a shell");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (_, said) = shell(">&-");
+    assert!(said.contains("standard output is closed, or a null device"), "{said}");
+    assert_eq!(shell(">/dev/null"), (Some(0), String::new()));
+}
+
+#[test]
+fn a_path_that_is_no_text_is_named() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut command = xrsim(&["run", "--scenario"]);
+    let assert = command.arg(std::ffi::OsStr::from_bytes(b"bad\xff.yaml")).assert().code(2);
+    let said = stderr(&assert);
+    assert!(said.contains("`bad\u{fffd}.yaml` is no UTF-8 text"), "{said}");
+}

@@ -258,6 +258,20 @@ impl Line {
     }
 }
 
+/// Numbers of runs, of mappings and of other lines of a journal without its first line and whatever its checks are; for
+/// tests of the reader.
+pub fn journal_lines(bytes: &[u8]) -> [usize; 3] {
+    let mut counts = [0; 3];
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        counts[match Line::parse(line) {
+            Some(Line::Runs(_)) => 0,
+            Some(Line::Mappings(_)) => 1,
+            None => 2,
+        }] += 1;
+    }
+    counts
+}
+
 fn mapping_line(mappings: &Mappings, check: &RowCheck) -> String {
     let text = serde_json::to_string(mappings).expect("strings serialise");
     let cells = format!("{MAPPINGS}{text},");

@@ -35,6 +35,7 @@ use super::{interrupt, output, record, schedulers, table_style};
 use journal::Journal;
 
 pub(super) use files::{ANSWERS, EVALUATED, INTERRUPTED, RECORD};
+pub use journal::journal_lines;
 pub(super) use journal::{FIRST_WORDS, NAME as JOURNAL};
 pub(super) use options::SearchArgs;
 

@@ -155,6 +155,11 @@ pub fn layer_of(line: &str) -> Option<LayerKey> {
     read_key(&mut line.split(' '))
 }
 
+/// Whether a line is a choice for a machine of this many PEs with memories without limits.
+pub fn is_choice(line: &str, pes: u32) -> bool {
+    read(line, &Machine::new(pes)).is_some()
+}
+
 fn read_key<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<LayerKey> {
     let nest = read_layer(words.next()?)?;
     let word = words.next()?;

@@ -294,7 +294,7 @@ impl Experiment {
     ///     .system("J")
     ///     .pes(4096)
     ///     .schedulers(["edf:admission=hopeless", "edf"])
-    ///     .replications(10)
+    ///     .replications(30)
     ///     .compare(Triggers::Drawn)?;
     /// for (plan, replications) in comparison.feasible() {
     ///     let pairs = replications.iter().filter_map(|it| {
@@ -302,9 +302,12 @@ impl Experiment {
     ///         first.zip(second)
     ///     });
     ///     let difference = PairedDifference::from_pairs(pairs);
-    ///     let interval = difference.interval(Fraction::P95).expect("there are ten pairs");
     ///     let (scenario, mean) = (plan.scenario.name(), difference.difference.mean);
-    ///     println!("{scenario} {mean:+.4} [{:+.4}, {:+.4}]", interval.low, interval.high);
+    ///     // Equal differences, or fewer than 25 of them, have no interval.
+    ///     match difference.interval(Fraction::P95) {
+    ///         Some(it) => println!("{scenario} {mean:+.4} [{:+.4}, {:+.4}]", it.low, it.high),
+    ///         None => println!("{scenario} {mean:+.4} {:?}", difference.difference.no_interval()),
+    ///     }
     /// }
     /// # Ok::<(), xrsim::ExperimentError>(())
     /// ```

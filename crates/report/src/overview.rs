@@ -5,7 +5,7 @@ use comfy_table::Cell;
 use xrsim_model::hardware::Accelerator;
 use xrsim_model::hardware::technology::AreaTerm;
 use xrsim_model::model::Network;
-use xrsim_model::statistics::{Fraction, Summary};
+use xrsim_model::statistics::{ALIKE, Fraction, Summary};
 
 use super::scores::uncertainty;
 use super::table::{
@@ -22,9 +22,6 @@ const MOST_NAMES: usize = 3;
 
 /// Name of the row of all scenarios.
 const ALL: &str = "XRBench score";
-
-/// Distance to the best mean score up to which systems count as alike.
-const ALIKE: f64 = 0.01;
 
 const LEGEND: &str = "\
     score: the primary metric, which `compare` ranks by too (Definition 15)\n\

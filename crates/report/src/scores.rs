@@ -9,7 +9,9 @@ use xrsim_model::statistics::Summary;
 use xrsim_sim::load::Drawn;
 use xrsim_sim::score::Score;
 
-use super::table::{Columns, Style, emphasised, new_table, or_dash, render, with_half_width};
+use super::table::{
+    Columns, Style, emphasised, interval_meaning, new_table, or_dash, render, with_half_width,
+};
 use xrsim_results::ranking::{Draws, Matrix, Standing, SystemKey};
 use xrsim_results::score_rows::ScoreRow;
 
@@ -172,9 +174,9 @@ pub(super) fn uncertainty(rows: &[ScoreRow], seed: u64) -> String {
              --replications 30 gives means and 95 % intervals.\n"
         ),
         n => format!(
-            "means of {} draws (seed {seed}) of what is random: {sources}; +- is half of the 95 % \
-             interval of a mean{}\n",
+            "means of {} draws (seed {seed}) of what is random: {sources}; {}{}\n",
             if fewest < n { format!("{fewest} to {n}") } else { n.to_string() },
+            interval_meaning(n as u64),
             if random().count() < rows.len() { "; other scenarios are exact" } else { "" }
         ),
     }

@@ -7,7 +7,7 @@ use comfy_table::{
     presets,
 };
 
-use xrsim_model::statistics::{Fraction, Summary};
+use xrsim_model::statistics::{Fraction, LEAST_VALUES, NoInterval, Summary};
 use xrsim_model::text::{cell, shown_styled};
 
 /// Appearance of tables.
@@ -263,18 +263,34 @@ fn longest_word(text: &str) -> u16 {
     lengths.max().map_or(0, |longest| longest.min(usize::from(MAX_WORD)) as u16)
 }
 
-/// A mean with half the width of its 95 % interval, `0.389 +- 0.073`; `+-` means this in every table.
-/// If all values are equal the text is `0.389 no spread`. For fewer than two values it is the mean.
-pub fn with_half_width(summary: &Summary, decimals: usize, style: Style) -> String {
-    let mean = format!("{:.decimals$}", summary.mean);
-    let Some(half) = summary.half_width(Fraction::P95) else {
-        return mean;
-    };
-    if half == 0.0 {
-        return format!("{mean} no spread");
+/// Meaning of `+-` beside means of `n` draws: half of an interval, or why there is none.
+pub fn interval_meaning(n: u64) -> String {
+    match n < LEAST_VALUES {
+        true => format!(
+            "no 95 % intervals below {LEAST_VALUES} draws, which would cover less (docs/explanation/comparisons.md)"
+        ),
+        false => "+- is half of the 95 % interval of a mean, and `?` where all but one or two draws are equal".into(),
     }
-    let plus_minus = if style != Style::Plain { "±" } else { "+-" };
+}
+
+/// A mean with half the width of its 95 % interval, `0.389 +- 0.073`; `+-` means this in every table.
+/// If all values are equal the text is `0.389 no spread`, and `0.389 +- ?` if all but one or two are. For too few values it
+/// is the mean.
+pub fn with_half_width(summary: &Summary, decimals: usize, style: Style) -> String {
     let least = 0.1f64.powi(decimals as i32);
+    let mean = match summary.mean.abs() < least / 2.0 && summary.mean < 0.0 {
+        true => format!("-<{least:.decimals$}"),
+        false => format!("{:.decimals$}", summary.mean),
+    };
+    let plus_minus = if style != Style::Plain { "±" } else { "+-" };
+    let half = match (summary.half_width(Fraction::P95), summary.no_interval()) {
+        (Some(half), _) => half,
+        (None, Some(NoInterval::FewOthers)) => return format!("{mean} {plus_minus} ?"),
+        (None, _) if summary.n >= 2 && (summary.sd == 0.0 || summary.n_others == 0) => {
+            return format!("{mean} no spread");
+        }
+        (None, _) => return mean,
+    };
     match half < least / 2.0 {
         true => format!("{mean} {plus_minus} <{least:.decimals$}"),
         false => format!("{mean} {plus_minus} {half:.decimals$}"),

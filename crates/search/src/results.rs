@@ -35,7 +35,7 @@ pub struct Evaluated {
     /// Values of all quantities in the order of [`Quantity::all`], over the draws that were made; `None`
     /// where there is none.
     pub values: Vec<Option<f64>>,
-    /// Half of the 95 % interval of the first objective; `None` before two draws.
+    /// Half of the 95 % interval of the first objective; `None` below 25 draws.
     pub half_width: Option<f64>,
     /// UB1 and UB3 of the score under the schedulers of the scheduler's class, where they were computed.
     pub bounds: [Option<f64>; 2],
@@ -114,7 +114,7 @@ impl Search<'_> {
         }
     }
 
-    /// Half of the 95 % interval of the first objective of a question; `None` before two draws, and for
+    /// Half of the 95 % interval of the first objective of a question; `None` below 25 draws, and for
     /// the worst of several scenarios.
     pub fn half_width(&self, question: &Question, system: u32, scheduler: usize) -> Option<f64> {
         let Some(&Quantity::Sampled(at)) = question.objectives.first() else { return None };
@@ -130,12 +130,13 @@ impl Search<'_> {
                 n = n.min(tested.done);
             }
         }
-        if n == u32::MAX || n < 2 {
+        if n == u32::MAX {
             return None;
         }
-        // The t distribution of the scenario with the fewest draws: on the safe side.
+        // The t distribution of the scenario with the fewest draws: on the safe side. Sums of cubes are not kept, so that
+        // skewness has no correction here; the confirmation has one.
         let spread = squares.sqrt() * f64::from(n).sqrt();
-        Summary { n: u64::from(n), mean: 0.0, sd: spread }.half_width(Fraction::P95)
+        Summary::symmetric(u64::from(n), 0.0, spread).half_width(Fraction::P95)
     }
 
     /// UB1 and UB3 of the score of a system under the schedulers of a class, where they were computed.

@@ -4,6 +4,7 @@
 //! The module knows nothing of scenarios, runs or scores: numbers in, numbers out. Everything is
 //! deterministic.
 
+mod alike;
 mod early_stopping;
 mod friedman;
 mod paired;
@@ -13,6 +14,7 @@ mod screening;
 mod sequential;
 mod summary;
 
+pub use alike::{ALIKE, is_alike};
 pub use early_stopping::EarlyStopping;
 pub use friedman::Friedman;
 pub use paired::{PairedDifference, holm};
@@ -21,7 +23,7 @@ pub use percentile::percentile_index;
 pub use rank_correlation::{kendall_tau, spearman_rho};
 pub use screening::ScreeningDesign;
 pub use sequential::{Sequential, Stopping};
-pub use summary::{Interval, Summary};
+pub use summary::{Interval, LEAST_VALUES, NoInterval, Summary};
 
 /// A fraction strictly between 0 and 1: a level of confidence, or the rank of a percentile.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]

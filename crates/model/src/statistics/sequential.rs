@@ -1,6 +1,6 @@
 //! How many replications are enough.
 
-use super::{Fraction, Summary};
+use super::{Fraction, LEAST_VALUES, NoInterval, Summary};
 
 /// Stopping rule for replications: a pilot, then as many replications as its spread requires, checked again
 /// after that, until the confidence interval of the mean is narrow enough or a cap is reached.
@@ -14,7 +14,7 @@ pub struct Sequential {
     pub half_width: f64,
     /// Confidence of the interval.
     pub level: Fraction,
-    /// Replications before the spread is estimated; at least 2 are made.
+    /// Replications before the spread is estimated; at least [`LEAST_VALUES`] are made.
     pub pilot: u64,
     /// Largest number of replications.
     pub cap: u64,
@@ -39,8 +39,14 @@ impl Sequential {
 
     /// Decision after the replications `so_far`.
     pub fn decide(&self, so_far: &Summary) -> Stopping {
-        let pilot = self.pilot.max(2);
-        match so_far.half_width(self.level) {
+        let pilot = self.pilot.max(LEAST_VALUES);
+        let half = match so_far.no_interval() {
+            Some(NoInterval::NoSpread) => Some(0.0),
+            // Two values that differ say nothing about the width: twice as many may.
+            Some(NoInterval::FewOthers) => Some(self.half_width * 2f64.sqrt()),
+            _ => so_far.half_width(self.level),
+        };
+        match half {
             Some(half) if so_far.n >= pilot && half <= self.half_width => Stopping::Reached,
             _ if so_far.n >= self.cap => Stopping::Capped,
             Some(half) if so_far.n >= pilot => {
@@ -57,7 +63,7 @@ mod tests {
     use super::*;
 
     fn of(n: u64, sd: f64) -> Summary {
-        Summary { n, mean: 0.0, sd }
+        Summary::symmetric(n, 0.0, sd)
     }
 
     #[test]
@@ -96,6 +102,12 @@ mod tests {
         let rule = Sequential { pilot: 10, cap: 5, ..Sequential::to(0.5) };
         assert_eq!(rule.decide(&of(0, 0.0)), Stopping::Until(5));
         assert_eq!(rule.decide(&of(5, 0.0)), Stopping::Capped);
+    }
+
+    #[test]
+    fn two_values_that_differ_double_the_replications() {
+        let so_far = Summary { n_others: 2, ..of(30, 1e-9) };
+        assert_eq!(Sequential::to(0.5).decide(&so_far), Stopping::Until(61));
     }
 
     #[test]

@@ -8,8 +8,8 @@ mod table;
 
 use std::sync::Arc;
 
-use xrsim_model::column::{Better, Column};
-use xrsim_model::statistics::{PairedDifference, Sequential, Stopping, Summary, holm};
+use xrsim_model::column::{Better, Column, Kind};
+use xrsim_model::statistics::{PairedDifference, Sequential, Stopping, Summary, holm, is_alike};
 use xrsim_sim::bounds::{Bound, Bounds, Class, ClassBounds, gap};
 use xrsim_sim::load::Drawn;
 use xrsim_sim::score::Score;
@@ -52,6 +52,13 @@ impl Measure {
             true => format!("{name}: the primary metric, which `run` ranks by too: {help}"),
             false => format!("{name}: {help}"),
         }
+    }
+
+    /// Whether a `difference` of the measure is too small to matter; `None` without one, and for a measure that is no
+    /// score.
+    pub fn alike(self, difference: Option<PairedDifference>) -> Option<bool> {
+        let is_score = matches!(self.column.kind, Kind::Overall | Kind::Score);
+        Some(is_alike(difference.filter(|_| is_score)?.difference.mean))
     }
 
     fn of(self, sample: &Sample) -> f64 {

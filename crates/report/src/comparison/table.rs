@@ -1,8 +1,8 @@
 //! A comparison for people: tables for a terminal and for LaTeX. Columns have the names of the CSV files.
 
 use crate::latex::tabular;
-use crate::table::{Columns, Grid, Style, or_dash, with_half_width};
-use xrsim_model::statistics::PairedDifference;
+use crate::table::{Columns, Grid, Style, interval_meaning, or_dash, with_half_width};
+use xrsim_model::statistics::{ALIKE, PairedDifference};
 use xrsim_model::text::counted;
 use xrsim_sim::bounds::{Bound, Class};
 
@@ -94,13 +94,15 @@ impl Tables<'_> {
     ) -> Columns<'c, T> {
         let columns = columns
             .number(self.measure(), move |it| with_half_width(&standing(it).measure, 4, style));
-        let difference = move |it: &T| standing(it).difference;
+        let (measure, difference) = (self.overall.measure, move |it: &T| standing(it).difference);
         tested(columns, difference, move |it| standing(it).p_value, style)
+            .number("alike", move |it| alike_text(measure.alike(standing(it).difference)))
             .number("wins", move |it| standing(it).wins)
             .number("ties", move |it| standing(it).ties)
     }
 
     fn pair_grid(&self, style: Style) -> Grid {
+        let measure = self.overall.measure;
         let columns = Columns::<(&String, &Pair)>::new()
             .text("scenario", |(scenario, _)| scenario.to_string())
             .text("first", |(_, it)| it.first.clone())
@@ -108,10 +110,25 @@ impl Tables<'_> {
         let of = |scenario| move |it| (scenario, it);
         let rows = self.pairs.iter().flat_map(|(scenario, pairs)| pairs.iter().map(of(scenario)));
         tested(columns, |(_, it)| Some(it.difference), |(_, it)| it.p_value, style)
+            .number("alike", move |(_, it)| alike_text(measure.alike(Some(it.difference))))
             .number("won", |(_, it)| unsigned_percent(it.shares.won))
             .number("tied", |(_, it)| unsigned_percent(it.shares.tied))
             .number("lost", |(_, it)| unsigned_percent(it.shares.lost))
             .of(rows)
+    }
+
+    /// Schedulers that are as good as the best one, whatever the tests say.
+    fn alike(&self) -> String {
+        let is_alike = |it: &&Standing| self.overall.measure.alike(it.difference) == Some(true);
+        let all = self.overall.standings.iter();
+        let names: Vec<_> = all.filter(is_alike).map(|it| &*it.policy).collect();
+        match names.is_empty() {
+            true => String::new(),
+            false => format!(
+                "alike, at most {ALIKE} from the best, whatever p_holm says: {}\n",
+                names.join(", ")
+            ),
+        }
     }
 
     fn pair_notes(&self) -> Vec<String> {
@@ -142,8 +159,10 @@ impl Tables<'_> {
         let ranks = self.ranks.map_or_else(String::new, |ranks| ranks.sentence() + "\n");
         format!(
             "{}\n\
-             +-: half of the 95 % confidence interval over replications; difference: to the best scheduler\n\
-             d_z: effect size, the mean of the paired differences over their standard deviation (Cohen)\n\
+             {}; difference: to the best scheduler\n\
+             d_z: effect size, the mean of the paired differences over their standard deviation (Cohen); - where they are \
+             nearly the same in all draws\n\
+             {}\
              {}\n\
              wins, ties: configurations in which the scheduler is the best alone, and together with others\n\
              gap_to_bound: share of the bound of the scheduler's class that score_executed_mean misses: {}\n\
@@ -151,6 +170,8 @@ impl Tables<'_> {
              keeping: {}; any: {}\n\
              {ranks}best scheduler of every configuration: {best_of_each:.4}\n",
             measure.meaning(),
+            interval_meaning(self.overall.n_replications),
+            self.alike(),
             corrected(self.n_tests(), "comparison"),
             used.join("; "),
             bound.collect::<Vec<_>>().join("\n"),
@@ -204,9 +225,17 @@ fn unsigned_percent(share: f64) -> String {
     format!("{:.1} %", tenths / 10.0)
 }
 
-/// An effect size with two decimals, or as a whole number from 100 on.
+fn alike_text(alike: Option<bool>) -> &'static str {
+    match alike {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "-",
+    }
+}
+
+/// An effect size with two decimals.
 fn effect_text(effect: f64) -> String {
-    if effect.abs() < 100.0 { format!("{:.2}", effect + 0.0) } else { format!("{effect:.0}") }
+    format!("{:.2}", effect + 0.0)
 }
 
 #[cfg(test)]

@@ -183,17 +183,13 @@ impl Effect {
 /// Changes below this are rounding errors of means.
 const ROUNDING: f64 = 1e-12;
 
-/// Whether the mean of paired differences is told apart from 0: 0 is outside of the 95 % interval. Without an
-/// interval, any difference is.
+/// Whether the mean of paired differences is told apart from 0 ([`Summary::is_told_apart`]). A single difference is.
 pub(crate) fn is_told_apart(change: &Summary) -> bool {
-    change.mean.abs() > ROUNDING
-        && change
-            .interval(Fraction::P95)
-            .is_none_or(|interval| interval.low > 0.0 || interval.high < 0.0)
+    change.mean.abs() > ROUNDING && change.is_told_apart()
 }
 
 /// A paired difference in words: `+0.012 +- 0.003`, `none` if nothing changed, or `no change (+- 0.004)` if
-/// the difference is not told apart from 0.
+/// the difference is not told apart from 0. Too few draws have no interval.
 pub(crate) fn change_text(change: &Summary) -> String {
     let small = |value: f64| value.abs() < 0.0005;
     let mean = match small(change.mean) {
@@ -204,7 +200,8 @@ pub(crate) fn change_text(change: &Summary) -> String {
     let half = change.half_width(Fraction::P95).filter(|half| *half > ROUNDING);
     let half_text = |half| if small(half) { "<0.001".into() } else { format!("{half:.3}") };
     match half {
-        None if change.mean.abs() <= ROUNDING => "none".into(),
+        None if change.mean.abs() <= ROUNDING && change.n_others == 0 => "none".into(),
+        None if !is_told_apart(change) => "no change".into(),
         None => mean,
         Some(half) if !is_told_apart(change) => format!("no change (+- {})", half_text(half)),
         Some(half) => format!("{mean} +- {}", half_text(half)),
@@ -319,9 +316,9 @@ mod tests {
         let [ranking] = &effect.rankings[..] else { panic!("one number of PEs") };
         close(ranking.tau.expect("three systems"), 1.0 / 3.0);
         assert_eq!(ranking.best, "C");
-        // t(1, 0.975) = 12.706: half of the interval is 12.706 x 0.05 = 0.635.
+        // t(1, 0.975) = 12.706: the test has half a width of 12.706 x 0.05 = 0.635.
         assert!(!is_told_apart(&effect.change));
-        assert_eq!(change_text(&effect.change), "no change (+- 0.635)");
+        assert_eq!(change_text(&effect.change), "no change");
     }
 
     #[test]
@@ -352,6 +349,10 @@ mod tests {
         assert_eq!(text(&[0.1, 0.1]), "+0.100");
         assert_eq!(text(&[-0.25]), "-0.250");
         assert_eq!(text(&[-1e-5, -1e-5]), "-<0.001");
-        assert_eq!(text(&[0.1, 0.100_001, 0.1]), "+0.100 +- <0.001");
+        assert_eq!(text(&[0.1, 0.100_001, 0.1]), "+0.100");
+        let drawn =
+            |offset: f64| (0..30).map(|at| offset + 0.001 * f64::from(at)).collect::<Vec<_>>();
+        assert_eq!(text(&drawn(0.1)), "+0.115 +- 0.003");
+        assert_eq!(text(&drawn(-0.0145)), "no change (+- 0.003)");
     }
 }

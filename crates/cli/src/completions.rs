@@ -92,6 +92,7 @@ fn names(id: &str, command: &str, catalog: &Catalog) -> Vec<String> {
         ("network", _) => [of(&[Kind::Network]), catalog.mlperf_networks()].concat(),
         ("platform", _) => of(&[Kind::Platform]),
         ("technology", _) => of(&[Kind::Technology]),
+        ("constants", _) => of(&[Kind::Uncertainty]),
         ("dataflow", _) => of(&[Kind::Dataflow]),
         ("mapspace", _) => of(&[Kind::Mapspace]),
         ("suite", _) => of(&[Kind::Mlperf]),

@@ -31,6 +31,7 @@ mod explain;
 mod figure;
 mod import;
 mod interrupt;
+mod joint;
 mod journal;
 mod key_values;
 mod list;

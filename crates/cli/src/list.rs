@@ -51,6 +51,11 @@ const LISTINGS: &[Listing] = &[
     listing("technologies", "Technologies: constants of area and leakage", || {
         technologies().map(one)
     }),
+    listing(
+        "uncertainties",
+        "Uncertainties: ranges of constants, for `xrsim sensitivity --joint`",
+        || uncertainties().map(one),
+    ),
     listing("dataflows", "Dataflows", || dataflows().map(one)),
     listing("mapspaces", "Mapspaces that come with the program, for `xrsim map`", || {
         Ok(one(names("mapspace", Kind::Mapspace)))
@@ -318,6 +323,18 @@ fn technologies() -> Result<Table, Failure> {
         rows.push(vec![name, node, pe, leakage, source]);
     }
     Ok((vec!["technology", "node nm", "PE um2", "PE leakage uW", "source of the PE"], rows))
+}
+
+fn uncertainties() -> Result<Table, Failure> {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.names(Kind::Uncertainty) {
+        for it in &catalog.uncertainty(&name)?.constants {
+            let constant = it.constant.name().to_string();
+            rows.push(vec![name.clone(), constant, it.range.to_string(), it.source.to_string()]);
+        }
+    }
+    Ok((vec!["uncertainty", "constant", "range", "source"], rows))
 }
 
 fn dataflows() -> Result<Table, Failure> {

@@ -16,6 +16,7 @@ use xrsim_report::sensitivity::{
 use super::assumed::assumed;
 use super::experiment::{RunOptions, SchedulerOption, prepare};
 use super::figure::PictureOptions;
+use super::joint;
 use super::message::{Failure, say};
 use super::options::Format;
 use super::output::{self, OutputSet};
@@ -35,7 +36,9 @@ use super::{record, table_style};
     xrsim sensitivity --flexibility none\n  \
     xrsim sensitivity --scenario AR_gaming --factor hardware.dram_bandwidth_bytes_per_cycle=32,64,256 --only\n  \
     xrsim sensitivity --system A --system J --factor pes=2048,8192 --factor score.k_per_ms=5 --only\n  \
-    xrsim sensitivity --screening --flexibility none --out screening\n\n\
+    xrsim sensitivity --screening --flexibility none --out screening\n  \
+    xrsim sensitivity --joint 400 --platform headset\n  \
+    xrsim sensitivity --joint 400 --constants mine.yaml --system A,J,mine.yaml --out joint\n\n\
     docs/explanation/sensitivity.md describes factors, intervals and the screening design."
 )]
 pub(super) struct SensitivityArgs {
@@ -54,13 +57,22 @@ pub(super) struct SensitivityArgs {
     /// print main effects.
     #[arg(long)]
     pub screening: bool,
+    /// Draw all uncertain constants of the model N times at once, with a draw of the load each, and say how often every
+    /// system is the best, how far it falls, and which constant decides.
+    #[arg(long, value_name = "N", conflicts_with_all = ["factor", "screening", "replications"],
+        value_parser = clap::value_parser!(u64).range(20..=2000))]
+    pub joint: Option<u64>,
+    /// Ranges of the constants for --joint: a name (`xrsim list uncertainties`) or a file.
+    #[arg(long, value_name = "FILE", requires = "joint", default_value = "default")]
+    pub constants: String,
     /// Independent replications of every run.
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub replications: u64,
     /// Form of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
-    /// Folder for sensitivity.csv, the chart tornado as pictures and data, and sensitivity.json.
+    /// Folder for sensitivity.csv, the chart tornado as pictures and data, and sensitivity.json; with --joint for
+    /// joint.csv, draws.csv, the chart places, and joint.json.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
@@ -98,6 +110,9 @@ struct Made {
 ///
 /// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
 pub(super) fn run(args: &SensitivityArgs) -> Result<(), Failure> {
+    if let Some(n_draws) = args.joint {
+        return joint::run(args, n_draws);
+    }
     let experiment = experiment(args)?;
     let prepared = prepare(&experiment)?;
     let schedulers = || args.scheduler.text().into_iter().map(String::as_str);

@@ -69,6 +69,7 @@ pub(super) fn default_folder(kind: Kind, edition: Edition) -> &'static str {
         Kind::Search => "searches/",
         Kind::Sweep => "sweeps/",
         Kind::Technology => "technologies/",
+        Kind::Uncertainty => "uncertainties/",
         _ => "",
     }
 }

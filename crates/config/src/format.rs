@@ -13,6 +13,7 @@ use xrsim_model::scenario::{InputStream, Scenario};
 use super::document::Document;
 use super::network::Model;
 use super::suite::Suite;
+use super::uncertainty::Uncertainty;
 use super::{ConfigError, Kind, SearchDraft, SweepDraft};
 
 /// A format of input files.
@@ -64,6 +65,8 @@ pub(super) enum Contents {
     Mapspace(Arc<DeclaredSpace>),
     /// Constants of area and leakage.
     Technology(Arc<Technology>),
+    /// Ranges of constants.
+    Uncertainty(Arc<Uncertainty>),
 }
 
 impl Contents {
@@ -83,6 +86,7 @@ impl Contents {
             Self::Mapspace(_) => Kind::Mapspace,
             Self::Search(_) => Kind::Search,
             Self::Technology(_) => Kind::Technology,
+            Self::Uncertainty(_) => Kind::Uncertainty,
         }
     }
 }

@@ -36,11 +36,13 @@ pub enum Kind {
     Search,
     /// Constants of area and leakage.
     Technology,
+    /// Ranges of the constants of the model.
+    Uncertainty,
 }
 
 impl Kind {
     /// Every kind with its top-level key.
-    pub const ALL: [(Self, &'static str); 13] = [
+    pub const ALL: [(Self, &'static str); 14] = [
         (Self::Network, "network"),
         (Self::Dataflow, "dataflow"),
         (Self::Style, "style"),
@@ -54,6 +56,7 @@ impl Kind {
         (Self::Mapspace, "mapspace"),
         (Self::Search, "search"),
         (Self::Technology, "technology"),
+        (Self::Uncertainty, "uncertainty"),
     ];
 
     /// Every kind.

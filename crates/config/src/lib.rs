@@ -55,6 +55,7 @@ mod range;
 mod scenario;
 mod settings;
 mod technology;
+mod uncertainty;
 mod yaml;
 
 pub use catalog::{Catalog, Hardware, InputFile};
@@ -76,6 +77,7 @@ pub use search::SearchDraft;
 pub use service_csv::ServiceTables;
 pub use suite::Suite;
 pub use sweep::SweepDraft;
+pub use uncertainty::{Uncertain, UncertainConstant, UncertainRange, Uncertainty};
 pub use xrsim_model::text::nearest;
 pub use yaml::read::At;
 pub use yaml::read::{printable, unknown_name};

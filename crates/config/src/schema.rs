@@ -10,6 +10,7 @@ use super::yaml::values::Reader;
 use super::{Kind, ParameterValues};
 use super::{
     dataflow, hardware, mapspace, mlperf, network, scenario, search, suite, sweep, technology,
+    uncertainty,
 };
 
 /// Version of JSON Schema.
@@ -31,6 +32,7 @@ fn body(kind: Kind, words: &Words) -> Form {
         Kind::Mapspace => mapspace::mapspace().form(),
         Kind::Search => search::search(words).form(),
         Kind::Technology => technology::technology().form(),
+        Kind::Uncertainty => uncertainty::uncertainty().form(),
     }
 }
 

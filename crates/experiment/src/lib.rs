@@ -38,6 +38,7 @@ mod error;
 mod flexibility;
 mod given;
 mod input;
+mod joint;
 pub mod kept;
 mod keys;
 mod prepared;
@@ -68,6 +69,7 @@ pub use flexibility::{
 };
 pub use given::{GivenRun, SystemKind};
 pub use input::Input;
+pub use joint::Joint;
 pub use keys::{Allowed, KEYS, Key};
 pub use prepared::Prepared;
 pub use runs::{Run, Runs};

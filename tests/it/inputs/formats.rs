@@ -27,6 +27,7 @@ fn samples(format: &str) -> Vec<(Kind, Vec<u8>)> {
                 (Kind::Mapspace, "dataflows/mapspaces/ws_like"),
                 (Kind::Search, "scenarios/searches/two_way"),
                 (Kind::Technology, "hw_configs/technologies/nvdla_28nm"),
+                (Kind::Uncertainty, "hw_configs/uncertainties/default"),
             ];
             samples.into_iter().map(embedded).collect()
         }

@@ -1,6 +1,7 @@
 //! `xrsim report`: results as one HTML page.
 
 mod comparison;
+mod joint;
 mod mlperf;
 mod search;
 mod sweep;
@@ -23,7 +24,7 @@ use super::record::Recorded;
 use super::results::{RECORD, TABLES};
 use xrsim_model::digest::Digest;
 
-/// Write results as one HTML page that needs no internet connection: runs, load tests, comparisons or a sweep.
+/// Write results as one HTML page that needs no internet connection: runs, load tests, comparisons, joint draws or a sweep.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     xrsim run --out results && xrsim report results -o report.html\n  \
@@ -78,8 +79,12 @@ type Make = fn(&Path) -> Result<Made, Failure>;
 
 /// Kinds of results, by the file that every folder of the kind has. Load tests are not among them: whether a folder
 /// has them depends on its record.
-const KINDS: [(&str, Make); 3] =
-    [(SCORES, runs), (comparison::RECORD, comparison::page), (search::RECORD, search::page)];
+const KINDS: [(&str, Make); 4] = [
+    (SCORES, runs),
+    (comparison::RECORD, comparison::page),
+    (search::RECORD, search::page),
+    (joint::RECORD, joint::page),
+];
 
 /// Makes the page of a folder of results; one without any is taken for runs, whose files are then missed.
 fn folder(folder: &Path) -> Result<Made, Failure> {

@@ -24,7 +24,10 @@ use super::network::Model;
 use super::onnx;
 use super::suite::Suite;
 use super::yaml::read::printable;
-use super::{ConfigError, Edition, Kind, Note, Notes, Parameters, SearchDraft, Source, SweepDraft};
+use super::{
+    ConfigError, Edition, Kind, Note, Notes, Parameters, SearchDraft, Source, SweepDraft,
+    Uncertainty,
+};
 use super::{extensions, given, mix, nearest, parameters};
 use xrsim_model::renamed::{self, Renamed};
 
@@ -330,6 +333,19 @@ impl Catalog {
     /// [`ConfigError`].
     pub fn technology(&mut self, reference: &str) -> Result<Arc<Technology>, ConfigError> {
         self.technology_from(reference, None)
+    }
+
+    /// The uncertainty called `reference`: ranges of the constants of the model.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`].
+    pub fn uncertainty(&mut self, reference: &str) -> Result<Arc<Uncertainty>, ConfigError> {
+        let file = self.locate(&[Kind::Uncertainty], reference, "", None)?;
+        self.only(&file, Kind::Uncertainty, |contents| match contents {
+            Contents::Uncertainty(uncertainty) => Some(uncertainty),
+            _ => None,
+        })
     }
 
     /// The platform called `reference`.

@@ -6,7 +6,9 @@ use crate::document::{Document, resolve};
 use crate::format::{Contents, Format, References};
 use crate::suite::{RawSuite, Suite};
 use crate::{ConfigError, Kind, SearchDraft, SweepDraft};
-use crate::{dataflow, hardware, mapspace, mlperf, network, scenario, suite, technology};
+use crate::{
+    dataflow, hardware, mapspace, mlperf, network, scenario, suite, technology, uncertainty,
+};
 use crate::{embedded, extensions};
 use xrsim_mlperf::rules::Suite as MlperfSuite;
 use xrsim_model::hardware::platform::Platform;
@@ -56,6 +58,10 @@ fn read(
         Kind::Mapspace => Contents::Mapspace(Arc::new(mapspace_of(file, references)?)),
         Kind::Technology => {
             Contents::Technology(Arc::new(file.load(Kind::Technology, technology::technology())?))
+        }
+        Kind::Uncertainty => {
+            let uncertainty = file.load(Kind::Uncertainty, uncertainty::uncertainty())?;
+            Contents::Uncertainty(Arc::new(uncertainty))
         }
     })
 }

@@ -281,6 +281,24 @@ impl CostTable {
         self.replaced(cells.enumerate().map(cell).collect())
     }
 
+    /// The same table with other costs of every pair that is offered, as `cost` makes them of the row, the accelerator and
+    /// the cost so far. Pairs of equal costs may share one.
+    #[must_use]
+    pub fn with_costs(
+        &self,
+        mut cost: impl FnMut(WorkId, AccelId, &Arc<NetworkCost>) -> Arc<NetworkCost>,
+    ) -> Self {
+        let cell = |(index, cell): (usize, &Timetable)| {
+            if !self.is_offered(index) {
+                return cell.clone();
+            }
+            let (work, accelerator) = (index / self.n_accelerators, index % self.n_accelerators);
+            let cost = cost(WorkId::new(work), AccelId::new(accelerator), &cell.network);
+            Timetable::new(cost)
+        };
+        self.replaced(self.cells.iter().enumerate().map(cell).collect())
+    }
+
     /// Whether a cell is offered. Batches are, because only complete tables have them.
     #[inline]
     fn is_offered(&self, cell: usize) -> bool {

@@ -12,6 +12,7 @@ mod percentile;
 mod rank_correlation;
 mod screening;
 mod sequential;
+mod share;
 mod summary;
 
 pub use alike::{ALIKE, is_alike};
@@ -23,6 +24,7 @@ pub use percentile::percentile_index;
 pub use rank_correlation::{kendall_tau, spearman_rho};
 pub use screening::ScreeningDesign;
 pub use sequential::{Sequential, Stopping};
+pub use share::{normal_quantile, share_interval};
 pub use summary::{Interval, LEAST_VALUES, NoInterval, Summary};
 
 /// A fraction strictly between 0 and 1: a level of confidence, or the rank of a percentile.

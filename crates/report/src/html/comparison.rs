@@ -102,11 +102,15 @@ fn fact<'a>(facts: &'a [Pair], key: &str) -> Option<&'a str> {
     facts.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
 }
 
-fn problem(source: Source<'_>, line: usize, message: String) -> ReadError {
+pub(super) fn problem(source: Source<'_>, line: usize, message: String) -> ReadError {
     ReadError { file: source.name.into(), line, message }
 }
 
-fn draw(section: &mut Section, figure: &dyn Figure, source: Source<'_>) -> Result<(), ReadError> {
+pub(super) fn draw(
+    section: &mut Section,
+    figure: &dyn Figure,
+    source: Source<'_>,
+) -> Result<(), ReadError> {
     section.draw(figure).map_err(|error| problem(source, 1, error.to_string()))
 }
 
@@ -153,7 +157,7 @@ impl Table {
     }
 }
 
-fn parsed(source: Source<'_>, at: usize, text: &str) -> Result<f64, ReadError> {
+pub(super) fn parsed(source: Source<'_>, at: usize, text: &str) -> Result<f64, ReadError> {
     let found = text.parse().ok().filter(|number: &f64| number.is_finite());
     found.ok_or_else(|| problem(source, at + 2, format!("expected a number, found `{text}`")))
 }

@@ -20,6 +20,7 @@ mod article;
 mod columns;
 mod comparison;
 mod data;
+mod joint;
 mod page;
 mod provenance;
 mod results;
@@ -32,6 +33,7 @@ use thiserror::Error;
 use xrsim_model::renamed::Renamed;
 
 pub use comparison::{ComparisonFiles, comparison_page};
+pub use joint::{JointFiles, joint_page};
 use results::Results;
 pub use search::{SearchFiles, search_page};
 pub use sweep::sweep_page;

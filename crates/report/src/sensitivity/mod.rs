@@ -4,6 +4,7 @@
 //! numbers under every setting, so that their effects cancel out of the differences.
 
 mod figure;
+mod joint;
 mod output;
 mod screening;
 mod table;
@@ -12,6 +13,10 @@ use xrsim_model::statistics::{Fraction, PairedDifference, Summary, kendall_tau};
 use xrsim_sim::score::Score;
 
 pub use figure::{level_chart, screening_chart};
+pub use joint::{
+    Decisive, Joined, JointConstant, JointDraw, JointStanding, joint_chart, joint_csv,
+    joint_draws_csv, joint_json, joint_table,
+};
 pub use output::{levels_csv, levels_json, screening_csv, screening_json};
 pub use screening::{MainEffect, Screened};
 pub use table::{levels_table, screening_table};

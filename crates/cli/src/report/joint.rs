@@ -1,0 +1,38 @@
+//! Page of the folder of joint draws.
+
+use std::path::Path;
+
+use xrsim_model::text::counted;
+use xrsim_report::html::{JointFiles, joint_page};
+
+use super::super::argument;
+use super::super::joint::{CHART, SYSTEMS};
+use super::super::message::Failure;
+use super::super::record::Recorded;
+use super::{Made, read};
+
+pub(super) use super::super::joint::RECORD;
+
+/// Largest file that is read \[byte\].
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Makes the page of joint draws.
+///
+/// # Errors
+///
+/// Returns a failure if a file is missing, was changed, or differs from those of `xrsim sensitivity --joint --out`.
+pub(super) fn page(folder: &Path) -> Result<Made, Failure> {
+    let read = |name: &str| read(&folder.join(name), MAX_BYTES, None);
+    let record = read(RECORD)?;
+    let recorded = Recorded::parse(&folder.join(RECORD), &record.text)?;
+    recorded.warn();
+    let places = format!("{CHART}.csv");
+    let [systems, chart] = [read(SYSTEMS)?, read(&places)?];
+    for (name, text) in [(SYSTEMS, &systems), (&places, &chart)] {
+        text.check(name, &recorded)?;
+    }
+    let files =
+        JointFiles { record: record.source(), systems: systems.source(), places: chart.source() };
+    let (html, n_systems) = joint_page(&files).map_err(argument)?;
+    Ok(Made { html, contents: counted(n_systems, "system") })
+}

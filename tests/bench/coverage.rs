@@ -41,11 +41,7 @@ fn cases() -> Vec<Case> {
             headset("AR_Assistant", "J", "1024").set("load.trigger_probability", "0.3"),
             ["latency-greedy", "edf:admission=hopeless"],
         ),
-        (
-            "AR_Assistant, J, 4096",
-            headset("AR_Assistant", "J", "4096"),
-            ["latency-greedy", "edf"],
-        ),
+        ("AR_Assistant, J, 4096", headset("AR_Assistant", "J", "4096"), ["latency-greedy", "edf"]),
         ("outdoor_activity_A, M, 1024", headset("outdoor_activity_A", "M", "1024"), ["edf", "rm"]),
         ("outdoor_activity_B, A, paper", on("outdoor_activity_B", "A", "4096"), ["edf", "rm"]),
         ("AR_gaming, J, 1024", headset("AR_gaming", "J", "1024"), ["latency-greedy", "rm"]),

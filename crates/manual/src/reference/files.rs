@@ -8,7 +8,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use xrsim::bounds::Bounds;
+use xrsim::bounds::ClassBounds;
 use xrsim::column::Column;
 use xrsim::experiment::KEYS;
 use xrsim::metrics::{DeviceMetrics, Drops, RunMetrics, Service};
@@ -345,7 +345,7 @@ fn of_library() -> BTreeMap<String, String> {
     add(&mut sentences, Drops::COLUMNS);
     add(&mut sentences, RunMetrics::COLUMNS);
     add(&mut sentences, DeviceMetrics::COLUMNS);
-    add(&mut sentences, Bounds::COLUMNS);
+    add(&mut sentences, ClassBounds::COLUMNS);
     add(&mut sentences, InferenceScore::SCORES);
     add(&mut sentences, Score::columns());
     sentences

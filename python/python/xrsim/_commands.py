@@ -304,6 +304,7 @@ def search(
     method: Given | None = None,
     stop: Given | Sequence[Given] | None = None,
     require_proof: bool = False,
+    proof_for: Given | None = None,
     out: Given | None = None,
     audit: bool = False,
     shard: Given | None = None,
@@ -340,7 +341,9 @@ def search(
         method: Method: auto, bound, exhaustive or evolve.
         stop: Rule that ends the search early, such as gap_percent=0.5, minutes=10 or runs=1000000; repeat for
             several.
-        require_proof: Fail unless the answer is proven to be the optimum.
+        require_proof: Fail unless the answer is proven to be the optimum of the space under the schedulers of --proof-for.
+        proof_for: Schedulers that --require-proof is about: listed (those of the search), keeping (all that keep a request where
+            it began) or any; for the last two, no system may be more than gap_percent (--stop) better.
         out: Folder of the results: evaluated.csv, the front, the best system as a file, and a journal with which
             the same command continues.
         audit: Also write the bound of every system that was excluded, so that a script can check the proof.

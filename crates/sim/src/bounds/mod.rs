@@ -56,6 +56,7 @@ pub mod window;
 mod work;
 
 use crate::load::RequestStream;
+pub use crate::schedule::Class;
 use crate::score::ScoreSettings;
 use xrsim_model::column::Column;
 use xrsim_model::cost::CostTable;
@@ -63,37 +64,6 @@ use xrsim_model::scenario::Scenario;
 
 use instance::Instance;
 pub use isolated::IsolatedFrames;
-
-/// Schedulers that a bound holds for, known or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Class {
-    /// All of them: a request may change its accelerator between any two layers.
-    #[default]
-    Any,
-    /// Those under which a request ends on the accelerator where it began, with or without interruptions.
-    Keeping,
-}
-
-impl Class {
-    /// All classes, the largest first.
-    pub const ALL: [Self; 2] = [Self::Any, Self::Keeping];
-
-    /// Name in texts.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Any => "any scheduler",
-            Self::Keeping => "schedulers that keep a request where it began",
-        }
-    }
-
-    /// Name in tables and files.
-    pub fn short(self) -> &'static str {
-        match self {
-            Self::Any => "any",
-            Self::Keeping => "keeping",
-        }
-    }
-}
 
 /// A bound by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

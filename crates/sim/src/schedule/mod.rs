@@ -5,6 +5,7 @@
 //! A policy sees a [`View`], never the engine.
 
 mod admission;
+mod class;
 mod estimate;
 mod lists;
 mod options;
@@ -25,6 +26,7 @@ use std::fmt;
 use xrsim_model::ids::{AccelId, ModelId, RequestId};
 use xrsim_model::units::SimSpan;
 
+pub use class::Class;
 pub use options::{Admission, Granularity, OPTIONS, Options, Placement, Preemption};
 pub(crate) use paired::{Paired, Utility};
 pub(crate) use parameter::RENAMED;

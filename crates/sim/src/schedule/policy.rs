@@ -7,11 +7,10 @@ use thiserror::Error;
 
 use xrsim_model::renamed::Renamed;
 
-use crate::bounds::Class;
-
 use super::admission::Admitting;
 use super::{
-    ALL, Admission, Arguments, Entry, Granularity, Options, Placement, Preemption, Scheduler, Setup,
+    ALL, Admission, Arguments, Class, Entry, Granularity, Options, Placement, Preemption,
+    Scheduler, Setup,
 };
 
 /// Error of a policy name or its parameters.

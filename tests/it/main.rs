@@ -26,6 +26,7 @@ mod flexibility;
 mod fusion;
 mod import;
 mod inputs;
+mod joint;
 mod kept_choices;
 mod loadgen;
 mod loadgen_queueing;

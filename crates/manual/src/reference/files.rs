@@ -134,6 +134,24 @@ fn writers() -> Vec<Writer> {
             files: &[("sensitivity.csv", "sensitivity.csv", "a row for each level of a factor")],
         },
         Writer {
+            command: "xrsim sensitivity --joint N --out DIR",
+            arguments: vec![
+                "sensitivity",
+                "--scenario",
+                "VR_gaming",
+                "--system",
+                "A,J",
+                "--pes",
+                "4096",
+                "--flexibility",
+                "none",
+                "--joint",
+                "20",
+                "--out",
+            ],
+            files: &[("joint.csv", "joint.csv", "a row for each system")],
+        },
+        Writer {
             command: "xrsim search --out DIR",
             arguments: vec![
                 "search",

@@ -338,7 +338,7 @@ pub fn joint_chart(joined: &Joined) -> Tornado {
     let standings = joined.standings();
     let row = |it: &JointStanding| {
         let (share, interval) = joined.share(it.n_first);
-        let first = bar(format!("worst {}", ordinal(it.worst)), share, interval, 100.0);
+        let first = bar(format!("at worst {}", ordinal(it.worst)), share, interval, 100.0);
         let decisive = match &it.decisive {
             Some(found) => bar(
                 joined.constants[found.constant].name.replace('_', " "),

@@ -94,10 +94,15 @@ fn coverage(values: &[f64], at: usize) -> String {
 }
 
 fn main() {
+    // Cases whose names contain a word of the command line, or all.
+    let words: Vec<String> = std::env::args().skip(1).filter(|it| !it.starts_with("--")).collect();
     let sizes: Vec<_> = SIZES.iter().map(ToString::to_string).collect();
     println!("| case | value | skewness | {} |", sizes.join(" | "));
     println!("|---|---|--:|{}", "--:|".repeat(SIZES.len()));
     for (name, experiment, schedulers) in cases() {
+        if !words.is_empty() && words.iter().all(|word| !name.contains(word.as_str())) {
+            continue;
+        }
         let [first, second] = schedulers.map(|scheduler| scores(&experiment, scheduler));
         let difference: Vec<f64> = first.iter().zip(&second).map(|(a, b)| a - b).collect();
         let rows = [(schedulers[0], first), (schedulers[1], second), ("difference", difference)];

@@ -31,7 +31,6 @@ mod explain;
 mod figure;
 mod import;
 mod interrupt;
-mod joint;
 mod journal;
 mod key_values;
 mod list;

@@ -175,7 +175,7 @@ fn constants() -> impl Reader<Value = Vec<Uncertain>> {
 
 fn constant(entry: &Entry<'_>, problems: &mut Problems) -> Option<Uncertain> {
     let known = UncertainConstant::ALL.iter().find(|(_, name, _)| *name == &*entry.key);
-    if known.is_none() {
+    let Some(&(constant, ..)) = known else {
         let message = format!("unknown constant `{}`", printable(&entry.key));
         let names: Vec<_> = UncertainConstant::names().collect();
         let help = match nearest(&entry.key, names.iter().copied()) {
@@ -183,10 +183,9 @@ fn constant(entry: &Entry<'_>, problems: &mut Problems) -> Option<Uncertain> {
             None => format!("one of {}", names.join(", ")),
         };
         problems.push(Problem::new(entry.key_span.clone(), message).help(help));
-    }
-    let raw = range().read(&entry.value, problems);
-    let (constant, ..) = *known?;
-    raw?.checked(constant, &entry.value, problems)
+        return None;
+    };
+    range().read(&entry.value, problems)?.checked(constant, &entry.value, problems)
 }
 
 impl RawRange {

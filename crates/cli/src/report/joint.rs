@@ -6,12 +6,12 @@ use xrsim_model::text::counted;
 use xrsim_report::html::{JointFiles, joint_page};
 
 use super::super::argument;
-use super::super::joint::{CHART, SYSTEMS};
 use super::super::message::Failure;
 use super::super::record::Recorded;
+use super::super::sensitivity::joint::{CHART, SYSTEMS};
 use super::{Made, read};
 
-pub(super) use super::super::joint::RECORD;
+pub(super) use super::super::sensitivity::joint::RECORD;
 
 /// Largest file that is read \[byte\].
 const MAX_BYTES: u64 = 64 << 20;

@@ -1,5 +1,7 @@
 //! `xrsim sensitivity`: effects of the settings on scores and rankings.
 
+pub(super) mod joint;
+
 use std::path::PathBuf;
 
 use clap::Args;
@@ -16,7 +18,6 @@ use xrsim_report::sensitivity::{
 use super::assumed::assumed;
 use super::experiment::{RunOptions, SchedulerOption, prepare};
 use super::figure::PictureOptions;
-use super::joint;
 use super::message::{Failure, say};
 use super::options::Format;
 use super::output::{self, OutputSet};

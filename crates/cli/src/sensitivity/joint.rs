@@ -8,26 +8,26 @@ use xrsim_figures::Format as Picture;
 use xrsim_model::text::counted;
 use xrsim_report::sensitivity::{joint_chart, joint_csv, joint_draws_csv, joint_json, joint_table};
 
-use super::assumed::assumed;
-use super::experiment::prepare;
-use super::message::{Failure, say};
-use super::output::{self, OutputSet};
-use super::places::Places;
-use super::progress::Progress;
-use super::sensitivity::SensitivityArgs;
-use super::{record, table_style};
+use super::super::assumed::assumed;
+use super::super::experiment::prepare;
+use super::super::message::{Failure, say};
+use super::super::output::{self, OutputSet};
+use super::super::places::Places;
+use super::super::progress::Progress;
+use super::super::{record, table_style};
+use super::SensitivityArgs;
 
 /// Record of the folder.
-pub(super) const RECORD: &str = "joint.json";
+pub(crate) const RECORD: &str = "joint.json";
 
 /// Table of the systems.
-pub(super) const SYSTEMS: &str = "joint.csv";
+pub(crate) const SYSTEMS: &str = "joint.csv";
 
 /// Table of the draws.
 const DRAWS: &str = "draws.csv";
 
 /// Name of the chart, without an ending.
-pub(super) const CHART: &str = "places";
+pub(crate) const CHART: &str = "places";
 
 /// Names of the files of the folder.
 fn files(args: &SensitivityArgs) -> Vec<String> {

@@ -180,13 +180,16 @@ fn constant(entry: &Entry<'_>, problems: &mut Problems) -> Option<Uncertain> {
         let names: Vec<_> = UncertainConstant::names().collect();
         let help = match nearest(&entry.key, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("one of {}", names.join(", ")),
+            None => format!("known: {}", names.join(", ")),
         };
         problems.push(Problem::new(entry.key_span.clone(), message).help(help));
         return None;
     };
     range().read(&entry.value, problems)?.checked(constant, &entry.value, problems)
 }
+
+/// Makes a range of its two numbers.
+type Make = fn([f64; 2]) -> UncertainRange;
 
 impl RawRange {
     fn checked(
@@ -196,7 +199,7 @@ impl RawRange {
         problems: &mut Problems,
     ) -> Option<Uncertain> {
         let Self { factor, between, lognormal, source } = self;
-        let kinds: [(_, fn([f64; 2]) -> UncertainRange); 3] = [
+        let kinds: [(_, Make); 3] = [
             (factor, UncertainRange::Factor),
             (between, UncertainRange::Between),
             (lognormal, UncertainRange::Lognormal),

@@ -5,6 +5,7 @@
 //! A policy sees a [`View`], never the engine.
 
 mod admission;
+mod alike;
 mod class;
 mod estimate;
 mod lists;
@@ -26,6 +27,7 @@ use std::fmt;
 use xrsim_model::ids::{AccelId, ModelId, RequestId};
 use xrsim_model::units::SimSpan;
 
+pub use alike::Alike;
 pub use class::Class;
 pub use options::{Admission, Granularity, OPTIONS, Options, Placement, Preemption};
 pub(crate) use paired::{Paired, Utility};

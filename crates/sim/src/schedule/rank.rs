@@ -3,6 +3,7 @@
 use xrsim_model::ids::{AccelId, FrameId, ModelId};
 use xrsim_model::units::SimTime;
 
+use super::alike::Alike;
 use super::{Granularity, Job, View};
 
 /// An order of requests.
@@ -13,6 +14,14 @@ pub trait Rank: Send {
     /// Whether the order of two jobs never changes while both are ready. The order of many jobs is then
     /// kept from one decision to the next.
     const IS_FIXED: bool = false;
+
+    /// Whether [`Rank::first_of`] finds the first job of a class without a look at all of them.
+    const IS_BY_CLASS: bool = false;
+
+    /// The first job of a class in this order.
+    fn first_of<'c>(&self, class: &'c Alike, view: &View<'_>) -> Option<&'c Job> {
+        first(self, class.jobs(), view)
+    }
 
     /// Looks at all ready jobs before the keys of a decision are computed.
     fn observe(&mut self, _view: &View<'_>) {}
@@ -38,6 +47,23 @@ pub trait Rank: Send {
 
     /// Notes that `job` is dispatched.
     fn dispatched(&mut self, _job: &Job, _view: &View<'_>) {}
+}
+
+/// The first of these jobs in the order of `rank`.
+pub(super) fn first<'j, R: Rank + ?Sized>(
+    rank: &R,
+    jobs: impl Iterator<Item = &'j Job>,
+    view: &View<'_>,
+) -> Option<&'j Job> {
+    let mut first: Option<(R::Key, &Job)> = None;
+    for job in jobs {
+        let key = rank.key(job, view);
+        let is_before = |other: &Job| (tie(job), job.request) < (tie(other), other.request);
+        if first.is_none_or(|(least, other)| key < least || (key == least && is_before(other))) {
+            first = Some((key, job));
+        }
+    }
+    first.map(|(_, job)| job)
 }
 
 /// Order of jobs with equal keys: earlier deadline, earlier arrival, scenario order, lower frame.

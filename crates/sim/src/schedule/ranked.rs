@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 
 use xrsim_model::ids::RequestId;
 
+use super::alike::Classes;
 use super::queue::Queue;
-use super::rank::{Rank, Tie, tie};
+use super::rank::{Rank, Tie, first, tie};
 use super::{Decision, Dispatch, Job, Options, Placement, Scheduler, Setup, View, placement};
 
 /// Policy that takes jobs in order of a [`Rank`].
@@ -16,12 +17,14 @@ pub struct Ranked<R: Rank> {
     order: Vec<(R::Key, Tie, RequestId)>,
     /// Order of many ready jobs, if it is fixed.
     queue: Option<Queue<R::Key>>,
+    /// Many ready jobs in classes, if the order is by class.
+    classes: Option<Classes>,
 }
 
 impl<R: Rank> Ranked<R> {
     /// Policy of `rank` with the options of the run.
     pub fn new(rank: R, setup: &Setup<'_>) -> Self {
-        Self { rank, options: setup.options, order: Vec::new(), queue: None }
+        Self { rank, options: setup.options, order: Vec::new(), queue: None, classes: None }
     }
 
     fn first<'v>(&mut self, view: &View<'v>) -> &'v Job {
@@ -30,6 +33,13 @@ impl<R: Rank> Ranked<R> {
         {
             let place = queue.first(&self.rank, view);
             return place.and_then(|it| view.ready.get(it.request)).expect("there are many");
+        }
+        if R::IS_BY_CLASS
+            && let Some(classes) = Classes::up_to_date(&mut self.classes, view)
+        {
+            let firsts = classes.all().filter_map(|class| self.rank.first_of(class, view));
+            let job = first(&self.rank, firsts, view).expect("there are many");
+            return view.ready.get(job.request).expect("it is ready");
         }
         self.least(view).expect("a policy is asked only with something ready")
     }

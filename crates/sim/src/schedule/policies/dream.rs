@@ -1,12 +1,13 @@
 //! The MapScore of DREAM, and its smart frame drop.
 
+use crate::schedule::alike::Classes;
 use crate::schedule::estimate::{NextSegment, Over, Remaining};
 use crate::schedule::paired::largest;
 use crate::schedule::rank::tie;
 use crate::schedule::{
     Arguments, Decision, Entry, Job, Paired, Parameter, Scheduler, Setup, Utility, Value, View,
 };
-use xrsim_model::ids::{AccelId, ModelId};
+use xrsim_model::ids::{AccelId, ModelId, RequestId};
 
 /// Supernets, whose lighter variants DREAM runs under load, are left out: models have one variant.
 pub(super) const ENTRY: Entry = Entry {
@@ -100,6 +101,17 @@ impl MapScore {
 }
 
 impl Utility for MapScore {
+    const IS_BY_CLASS: bool = true;
+
+    fn observe_classes(&mut self, view: &View<'_>, classes: &Classes) {
+        for (accelerator, state) in view.accelerators.iter().enumerate() {
+            let last =
+                state.resident.and_then(|model| classes.last_cut(AccelId::new(accelerator), model));
+            let job = last.and_then(|request| view.ready.get(request));
+            self.cut_nj[accelerator] = job.map_or(0.0, |job| self.state(job));
+        }
+    }
+
     fn observe(&mut self, view: &View<'_>) {
         let mut latest = vec![None; self.cut_nj.len()];
         for job in view.ready.iter() {
@@ -147,6 +159,8 @@ struct FrameDrop<P> {
     drops: u32,
     /// The newest frames of a model, as bits of its history.
     window: u64,
+    /// Many ready jobs.
+    classes: Option<Classes>,
 }
 
 impl<P> FrameDrop<P> {
@@ -164,6 +178,7 @@ impl<P> FrameDrop<P> {
             dependants: scenario.model_ids().map(dependants).collect(),
             drops: arguments.whole("drops"),
             window: u64::MAX >> (64 - arguments.whole("window")),
+            classes: None,
         }
     }
 
@@ -182,12 +197,34 @@ impl<P> FrameDrop<P> {
         dropped < self.drops && dependants.all(|dependant| view.blocked[dependant.index()] == 0)
     }
 
-    fn victim<'v>(&self, view: &View<'v>) -> Option<&'v Job> {
-        let late = || view.ready.iter().filter(|job| self.overrun(job, view) > 1.0);
-        late().nth(1)?;
-        late().filter(|job| self.may_go(job.model, view)).max_by(|a, b| {
+    fn victim(&mut self, view: &View<'_>) -> Option<RequestId> {
+        let mut known = self.classes.take();
+        let job = match Classes::up_to_date(&mut known, view) {
+            // Of a class, the job that is due first is the latest.
+            Some(classes) => {
+                let two = || classes.all().flat_map(|class| class.jobs().take(2));
+                let firsts = || classes.all().flat_map(|class| class.firsts());
+                self.latest(two(), firsts(), view)
+            }
+            None => self.latest(view.ready.iter(), view.ready.iter(), view),
+        };
+        let request = job.map(|job| job.request);
+        self.classes = known;
+        request
+    }
+
+    /// The latest job of `candidates` that may be given up, if there are two late ones among `all`.
+    fn latest<'j>(
+        &self,
+        all: impl Iterator<Item = &'j Job>,
+        candidates: impl Iterator<Item = &'j Job>,
+        view: &View<'_>,
+    ) -> Option<&'j Job> {
+        let is_late = |job: &&Job| self.overrun(job, view) > 1.0;
+        all.filter(is_late).nth(1)?;
+        candidates.filter(is_late).filter(|job| self.may_go(job.model, view)).max_by(|a, b| {
             let overruns = self.overrun(a, view).total_cmp(&self.overrun(b, view));
-            overruns.then_with(|| tie(b).cmp(&tie(a)))
+            overruns.then_with(|| tie(b).cmp(&tie(a))).then_with(|| a.request.cmp(&b.request))
         })
     }
 }
@@ -195,7 +232,7 @@ impl<P> FrameDrop<P> {
 impl<P: Scheduler> Scheduler for FrameDrop<P> {
     fn decide(&mut self, view: &View<'_>) -> Decision {
         match self.victim(view) {
-            Some(job) => Decision::Drop(job.request),
+            Some(request) => Decision::Drop(request),
             None => self.policy.decide(view),
         }
     }

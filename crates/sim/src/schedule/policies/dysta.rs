@@ -1,6 +1,8 @@
 //! The dynamic score of DySta.
 
+use crate::schedule::alike::Alike;
 use crate::schedule::estimate::{Over, Remaining};
+use crate::schedule::rank::first;
 use crate::schedule::{Entry, Job, Parameter, Rank, Ranked, Value, View};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -26,6 +28,22 @@ struct Dysta {
 impl Rank for Dysta {
     /// Score, the smallest first.
     type Key = f64;
+
+    const IS_BY_CLASS: bool = true;
+
+    /// Jobs that cannot end by their deadline differ in their waits only: the one that has waited least is first. The
+    /// others, which are due last, are looked at one by one.
+    fn first_of<'c>(&self, class: &'c Alike, view: &View<'_>) -> Option<&'c Job> {
+        let is_late = |job: &&Job| view.slack_ms(job) <= self.remaining.of(job, view).as_ms();
+        let mut least = None;
+        // The wait of late jobs grows from one to the next, or is equal after rounding.
+        let late = class.waits().rev().filter(is_late).take_while(|job| {
+            let key = self.key(job, view);
+            *least.get_or_insert(key) == key
+        });
+        let on_time = class.jobs().rev().take_while(|job| !is_late(job));
+        first(self, late.chain(on_time), view)
+    }
 
     /// ```text
     /// T_rem + beta · (max(0, slack − T_rem) + t_idle / (T_iso · n))

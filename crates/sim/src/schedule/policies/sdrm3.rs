@@ -1,6 +1,8 @@
 //! The MapScore of SDRM3, the first version of DREAM.
 
+use crate::schedule::alike::Alike;
 use crate::schedule::estimate::{NextSegment, Over, Remaining};
+use crate::schedule::rank::first;
 use crate::schedule::{Entry, Job, Parameter, Rank, Ranked, Value, View};
 use xrsim_model::units::SimTime;
 
@@ -49,6 +51,12 @@ impl MapScore {
 impl Rank for MapScore {
     /// Score, the largest first; then first come, first served.
     type Key = (f64, SimTime);
+
+    const IS_BY_CLASS: bool = true;
+
+    fn first_of<'c>(&self, class: &'c Alike, view: &View<'_>) -> Option<&'c Job> {
+        first(self, class.candidates(view.now, |job| self.of(job, view)), view)
+    }
 
     fn key(&self, job: &Job, view: &View<'_>) -> Self::Key {
         (-self.of(job, view), job.arrival)

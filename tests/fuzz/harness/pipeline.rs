@@ -123,7 +123,7 @@ impl Shop {
 
     /// Journal of a search, with mappings.
     pub fn journal(&self) -> String {
-        let space = ["--dataflow", "WS", "--accelerators", "1", "--pes", "64"];
+        let space = ["--dataflow", "WS", "--accelerators", "1", "--pes", "256"];
         self.fresh(&["search", "--scenario", "one.yaml"], &space);
         let text = fs::read_to_string("o/journal.csv").expect("the search has a journal");
         self.clean();

@@ -99,8 +99,8 @@ fn a_closed_standard_output_is_warned_of() {
 #[test]
 fn a_path_that_is_no_text_is_named() {
     use std::os::unix::ffi::OsStrExt as _;
-    let mut command = xrsim(&["run", "--scenario"]);
+    let mut command = crate::support::binary::xrsim(&["run", "--scenario"]);
     let assert = command.arg(std::ffi::OsStr::from_bytes(b"bad\xff.yaml")).assert().code(2);
-    let said = stderr(&assert);
+    let said = crate::support::binary::stderr(&assert);
     assert!(said.contains("`bad\u{fffd}.yaml` is no UTF-8 text"), "{said}");
 }

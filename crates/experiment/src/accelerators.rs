@@ -116,7 +116,8 @@ pub fn feasibility(
             Some(_) if n_searched > 0 && n_searched + n_layers > MAX_SEARCHED => n_open += 1,
             Some(_) => {
                 n_searched += n_layers;
-                let runs = flexible.map(|it| runs(network, it, &*model)).any(|it| it);
+                let mut flexible = flexible;
+                let runs = flexible.any(|it| runs(network, it, &*model));
                 infeasible.extend((!runs).then_some(reason));
             }
         }

@@ -26,7 +26,7 @@ fn cases() -> Vec<Case> {
     let headset = |scenario, system, pes| on(scenario, system, pes).set("platform", "headset");
     let folder = "tests/reference/coverage";
     let three = on(&format!("{folder}/three.yaml"), "B", "1024")
-        .set("cost_model", &format!("{folder}/three.csv"))
+        .set("cost_model", format!("{folder}/three.csv"))
         .set("load.random_phase", "true");
     let suite = ["AR_gaming", "VR_gaming", "AR_Assistant", "outdoor_activity_A"]
         .into_iter()

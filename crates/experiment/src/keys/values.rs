@@ -187,8 +187,8 @@ pub(super) fn tasks(text: &str) -> Option<PinnedTasks> {
         _ => text.split('+').map(|it| it.trim().into()).collect(),
     };
     let mut seen = HashSet::new();
-    let is_right = |task: &Box<str>| is_name(task) && seen.insert(task.clone());
-    (tasks.len() <= Pinned::MAX && tasks.iter().all(is_right)).then(|| tasks.into())
+    let is_right = |task: &str| is_name(task) && seen.insert(task.to_string());
+    (tasks.len() <= Pinned::MAX && tasks.iter().map(|it| &**it).all(is_right)).then(|| tasks.into())
 }
 
 /// The text that [`tasks`] reads.

@@ -304,7 +304,7 @@ fn window_bound(comparison: &Comparison, n_frames: usize) -> Result<String, Fail
     }
     let bound = comparison.window_bound(n_frames).map_err(super::argument)?;
     Ok(format!(
-        "exact optima of windows of {n_frames} frames: no scheduler exceeds a score_executed_mean of \
+        "exact optima of windows of {n_frames} frames: no scheduler that runs requests whole exceeds a score_executed_mean of \
          {bound:.4} in the first replication\n"
     ))
 }

@@ -341,9 +341,10 @@ def search(
         method: Method: auto, bound, exhaustive or evolve.
         stop: Rule that ends the search early, such as gap_percent=0.5, minutes=10 or runs=1000000; repeat for
             several.
-        require_proof: Fail unless the answer is proven to be the optimum of the space under the schedulers of --proof-for.
-        proof_for: Schedulers that --require-proof is about: listed (those of the search), keeping (all that keep a request where
-            it began) or any; for the last two, no system may be more than gap_percent (--stop) better.
+        require_proof: Fail unless the answer is proven to be the optimum of the space under the schedulers of `proof_for`.
+        proof_for: Schedulers that `require_proof` is about: listed (those of the search), keeping (all that keep a
+            request where it began) or any; for the last two, no system may be more than gap_percent (`stop`)
+            better. One of listed, keeping, any.
         out: Folder of the results: evaluated.csv, the front, the best system as a file, and a journal with which
             the same command continues.
         audit: Also write the bound of every system that was excluded, so that a script can check the proof.
@@ -667,6 +668,8 @@ def sensitivity(
     factor: Given | Sequence[Given] | None = None,
     only: bool = False,
     screening: bool = False,
+    joint: Given | None = None,
+    constants: Given | None = None,
     replications: Given | None = None,
     out: Given | None = None,
     width: Given | None = None,
@@ -718,8 +721,12 @@ def sensitivity(
         only: Vary the factors of `factor` only.
         screening: Vary all factors at once in a screening design of Plackett and Burman, each between two levels, and
             print main effects.
+        joint: Draw all uncertain constants of the model N times at once, with a draw of the load each, and say how
+            often every system is the best, how far it falls, and which constant decides.
+        constants: Ranges of the constants for `joint`: a name (`xrsim list uncertainties`) or a file.
         replications: Independent replications of every run.
-        out: Folder for sensitivity.csv, the chart tornado as pictures and data, and sensitivity.json.
+        out: Folder for sensitivity.csv, the chart tornado as pictures and data, and sensitivity.json; with
+            `joint` for joint.csv, draws.csv, the chart places, and joint.json.
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
             per inch, and the title in FIGURE.txt instead of the picture.
         no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
@@ -926,7 +933,7 @@ def import_network(
         value: Elements of an integer input on which shapes depend, e.g. `lengths=4,6`.
         trips: Trips of a loop.
         branch: Branch that an `If` takes, `then` or `else`.
-        bound: Extent that data decide, such as the number of boxes.
+        bound: Extent that data decide, such as the number of boxes; `*` for every node without one of its own.
         input: Sensor that an input is from, e.g. `image=camera`.
         state: Output of one frame that an input of the next one is.
         task: Task of the network [default: its name].
@@ -949,7 +956,7 @@ def report(
     out: Given | None = None,
     progress: Progress = None,
 ) -> bytes:
-    """Write results as one HTML page that needs no internet connection: runs, load tests, comparisons or a sweep.
+    """Write results as one HTML page that needs no internet connection: runs, load tests, comparisons, joint draws or a sweep.
 
     Returns the page as HTML. With `out` it is also written.
 

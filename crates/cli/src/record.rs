@@ -165,13 +165,27 @@ impl Recorded {
     }
 }
 
+/// Record of `xrsim run`.
+pub(super) const RUN: &str = "run.json";
+/// Record of `xrsim compare`.
+pub(super) const COMPARE: &str = "compare.json";
+/// Record of `xrsim search`.
+pub(super) const SEARCH: &str = "search.json";
+/// Record of `xrsim sensitivity`.
+pub(super) const SENSITIVITY: &str = "sensitivity.json";
+/// Record of `xrsim sensitivity --joint`.
+pub(super) const JOINT: &str = "joint.json";
+/// Record of `xrsim reproduce`.
+pub(super) const REPRODUCE: &str = "reproduce.json";
+
 /// Records of folders, with the commands that write them.
-const KINDS: [(&str, &str); 6] = [
-    (super::results::RECORD, "run"),
-    (super::compare::RECORD, "compare"),
-    (super::search::RECORD, "search"),
-    (super::sensitivity::RECORD, "sensitivity"),
-    (super::reproduce::RECORD, "reproduce"),
+const KINDS: [(&str, &str); 7] = [
+    (RUN, "run"),
+    (COMPARE, "compare"),
+    (SEARCH, "search"),
+    (SENSITIVITY, "sensitivity"),
+    (JOINT, "sensitivity"),
+    (REPRODUCE, "reproduce"),
     (xrsim_mlperf::logs::files::RECORD, "mlperf"),
 ];
 

@@ -80,7 +80,7 @@ fn flexibility() -> impl TypedValueParser<Value = Flexibility> {
 }
 
 /// Record of the folder.
-pub(super) const RECORD: &str = "reproduce.json";
+pub(super) const RECORD: &str = record::REPRODUCE;
 
 /// Draws the figures, prints their deviations from the published ones, and compares the conclusions of
 /// the paper and the costs that they rest on.

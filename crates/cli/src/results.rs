@@ -34,6 +34,7 @@ use super::mappings::Mappings;
 use super::message::{AndCheck as _, Failure, say, warn};
 use super::options::Format;
 use super::output::{self, OutputFile, OutputSet};
+use super::record;
 use super::table_style;
 use super::trace::CompleteTrace;
 
@@ -98,7 +99,7 @@ pub(super) const TABLES: [&str; 3] = {
 };
 
 /// Record of the tables.
-pub(super) const RECORD: &str = "run.json";
+pub(super) const RECORD: &str = record::RUN;
 
 /// Names of all files of `--out DIR`.
 pub(super) fn files() -> impl Iterator<Item = &'static str> {

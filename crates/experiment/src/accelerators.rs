@@ -122,6 +122,7 @@ pub fn feasibility(
             }
         }
     }
+    infeasible.sort_by(|a, b| a.names.network.cmp(&b.names.network));
     Ok(Some(Feasibility { n_networks: names.len(), infeasible, n_open }))
 }
 

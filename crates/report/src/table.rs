@@ -269,7 +269,7 @@ pub fn interval_meaning(n: u64) -> String {
         true => format!(
             "no 95 % intervals below {LEAST_VALUES} draws, which would cover less (docs/explanation/comparisons.md)"
         ),
-        false => "+- is half of the 95 % interval of a mean, and `?` where all but one or two draws are equal".into(),
+        false => "+- is half of the 95 % interval of a mean (?: too few draws differ)".into(),
     }
 }
 

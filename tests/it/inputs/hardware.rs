@@ -149,7 +149,7 @@ fn problems_with_other_files_are_reported_with_those_of_this_one() {
 "
         ),
         &[
-            "3:3: a system has no key `clock_ghz` (known: name, clock_mhz, energy, energy_pj, maestro_energy, datapath, flexibility, mapping_objective, mapping_deadline_share, fusion, fused_reads, post_ops_per_cycle, dram, technology, accelerators)",
+            "3:3: a system has no key `clock_ghz` (known: name, clock_mhz, energy, energy_pj, maestro_energy, datapath, flexibility, mapping_objective, mapping_deadline_share, fusion, fused_reads, post_ops_per_cycle, pinned, dram, technology, accelerators)",
             "9:27: no dataflow named `WR` (known: OS, RS, WS)",
         ],
     );

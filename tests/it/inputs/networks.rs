@@ -34,7 +34,7 @@ fn networks() {
              deconv, matmul, batched_matmul, add, mul, concat, max_pool, avg_pool, global_pool, \
              reduce_max, resize, softmax, layer_norm, batch_norm, roi_align, nms, sparse_product; or \
              `repeat` with `layers`)",
-            "10:15: expected a whole number from 1 to 10000, found `0`",
+            "10:15: expected a whole number from 1 to 50000, found `0`",
             "11:15: this list of layers is empty",
         ],
     );

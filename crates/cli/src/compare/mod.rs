@@ -310,7 +310,7 @@ fn window_bound(comparison: &Comparison, n_frames: usize) -> Result<String, Fail
 }
 
 /// Name of the record in the folder.
-pub(super) const RECORD: &str = "compare.json";
+pub(super) const RECORD: &str = record::COMPARE;
 
 /// Names of the tables in the folder.
 pub(super) const POLICIES: &str = "policies.csv";

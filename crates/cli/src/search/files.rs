@@ -29,7 +29,7 @@ use super::super::writer::Writer;
 use super::{SearchArgs, journal};
 
 /// Name of the record.
-pub(crate) const RECORD: &str = "search.json";
+pub(crate) const RECORD: &str = record::SEARCH;
 
 /// Key of the record of a search that was interrupted before its end; others do not have it.
 pub(crate) const INTERRUPTED: &str = "interrupted";

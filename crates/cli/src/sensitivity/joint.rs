@@ -18,7 +18,7 @@ use super::super::{record, table_style};
 use super::SensitivityArgs;
 
 /// Record of the folder.
-pub(crate) const RECORD: &str = "joint.json";
+pub(crate) const RECORD: &str = record::JOINT;
 
 /// Table of the systems.
 pub(crate) const SYSTEMS: &str = "joint.csv";

@@ -81,7 +81,7 @@ pub(super) struct SensitivityArgs {
 }
 
 /// Record of the folder.
-pub(super) const RECORD: &str = "sensitivity.json";
+pub(super) const RECORD: &str = record::SENSITIVITY;
 
 /// Table of the folder.
 const TABLE: &str = "sensitivity.csv";

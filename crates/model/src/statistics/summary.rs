@@ -26,7 +26,7 @@ const LEAST_OTHERS: u64 = 3;
 const SAME: f64 = 1e-9;
 
 /// Part of the skewness of a sample that its interval is corrected for. The whole of it covers too often, since large
-/// values of a small sample are those by chance (measured, section 2.1).
+/// values of a small sample are those by chance (measured, docs/explanation/comparisons.md, section 2.1).
 const CORRECTED: f64 = 0.5;
 
 /// Reason why a mean has no interval.

@@ -9,8 +9,8 @@ use std::ops::Bound;
 use xrsim_model::ids::{AccelId, FrameId, ModelId, RequestId, WorkId};
 use xrsim_model::units::SimTime;
 
-use super::rank::{Tie, tie};
 use super::ready::{Change, FEW};
+use super::tie::{Tie, tie};
 use super::{Job, View};
 
 /// Number of ready jobs above which classes are kept, until there are at most [`FEW`].

@@ -2,7 +2,7 @@
 
 use xrsim_model::ids::{AccelId, RequestId};
 
-use super::rank::tie;
+use super::tie::tie;
 use crate::load::{Request, RequestStream};
 
 use super::{Activity, Decision, Dispatch, Granularity, Job, Scheduler, View};

@@ -19,6 +19,7 @@ mod queue;
 mod rank;
 mod ranked;
 mod ready;
+mod tie;
 pub mod tuning;
 mod view;
 

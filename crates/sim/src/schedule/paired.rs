@@ -3,7 +3,7 @@
 use xrsim_model::ids::AccelId;
 
 use super::alike::{Alike, Classes};
-use super::rank::tie;
+use super::tie::tie;
 use super::{Decision, Dispatch, Granularity, Job, Scheduler, Setup, View};
 
 /// Utility of running a job on an accelerator.

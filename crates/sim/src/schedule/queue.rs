@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use xrsim_model::ids::RequestId;
 
-use super::rank::{Rank, Tie, tie};
+use super::rank::Rank;
 use super::ready::{Change, FEW};
+use super::tie::{Tie, tie};
 use super::{Job, View};
 
 /// Number of ready jobs above which an order is kept, until there are at most [`FEW`].

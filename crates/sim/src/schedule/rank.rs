@@ -1,9 +1,9 @@
-//! Orders of requests, and the order of requests with equal keys.
+//! Orders of requests.
 
-use xrsim_model::ids::{AccelId, FrameId, ModelId};
-use xrsim_model::units::SimTime;
+use xrsim_model::ids::AccelId;
 
 use super::alike::Alike;
+use super::tie::tie;
 use super::{Granularity, Job, View};
 
 /// An order of requests.
@@ -64,12 +64,4 @@ pub(super) fn first<'j, R: Rank + ?Sized>(
         }
     }
     first.map(|(_, job)| job)
-}
-
-/// Order of jobs with equal keys: earlier deadline, earlier arrival, scenario order, lower frame.
-pub(super) type Tie = (SimTime, SimTime, ModelId, FrameId);
-
-/// Place of a job among jobs with equal keys.
-pub(super) fn tie(job: &Job) -> Tie {
-    (job.deadline, job.arrival, job.model, job.frame)
 }

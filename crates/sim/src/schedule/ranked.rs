@@ -6,7 +6,8 @@ use xrsim_model::ids::RequestId;
 
 use super::alike::Classes;
 use super::queue::Queue;
-use super::rank::{Rank, Tie, first, tie};
+use super::rank::{Rank, first};
+use super::tie::{Tie, tie};
 use super::{Decision, Dispatch, Job, Options, Placement, Scheduler, Setup, View, placement};
 
 /// Policy that takes jobs in order of a [`Rank`].

@@ -3,7 +3,7 @@
 use crate::schedule::alike::Classes;
 use crate::schedule::estimate::{NextSegment, Over, Remaining};
 use crate::schedule::paired::largest;
-use crate::schedule::rank::tie;
+use crate::schedule::tie::tie;
 use crate::schedule::{
     Arguments, Decision, Entry, Job, Paired, Parameter, Scheduler, Setup, Utility, Value, View,
 };

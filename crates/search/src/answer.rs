@@ -75,7 +75,7 @@ pub struct Answer {
     pub runs: u64,
     /// Reason of the end.
     pub stop: StopReason,
-    /// Whether the method can prove: not [`Method::Evolve`].
+    /// Whether the method can prove: not `Method::Evolve`.
     pub is_exact: bool,
 }
 

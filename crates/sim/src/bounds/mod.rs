@@ -35,8 +35,8 @@
 //! # The bounds
 //!
 //! In order of tightness, each named by a [`Bound`]; UB3 is at most the smaller of the others. UB2 and UB3 count the
-//! demand of intervals ([`intervals`]); UB3 tries all choices of a few frames that compete with no
-//! others ([`groups`]). A fourth
+//! demand of intervals (`intervals.rs`); UB3 tries all choices of a few frames that compete with no
+//! others (`groups.rs`). A fourth
 //! is for those who have time, and for runs at model granularity only: the exact optimum of small
 //! windows ([`window`]).
 //!

@@ -147,8 +147,13 @@ fn the_output_says_what_was_held_and_a_page_shows_it() {
         assert!(text.contains(part), "{part}: {text}");
     }
     output(&["report", &out, "--out", &page]);
-    let page = fs::read_to_string(page).expect("a page");
-    assert!(page.contains("</html>") && page.len() > 10_000, "{}", page.len());
+    let html = fs::read_to_string(&page).expect("a page");
+    assert!(html.contains("</html>") && html.len() > 10_000, "{}", html.len());
+    // A file of the folder that the page does not show.
+    let draws = format!("{out}/draws.csv");
+    let changed = fs::read_to_string(&draws).expect("a table") + "0\n";
+    fs::write(&draws, changed).expect("it can be written");
+    assert!(refused(&["report", &out, "--out", &page]).contains("draws.csv is not the file"));
 }
 
 #[test]

@@ -16,8 +16,7 @@ use xrsim_sim::score::Score;
 use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
 use super::places::Places;
-use super::record::Recorded;
-use super::results::RECORD;
+use super::record::{self, Recorded};
 use super::{output, sweep};
 use xrsim_model::digest::Digest;
 
@@ -126,7 +125,7 @@ pub(super) fn points(path: &Path, conditions: &[(&str, &str)]) -> Result<PointTa
 
 /// Refuses a file of a results folder that differs from the record of the folder.
 fn check_folder(path: &Path) -> Result<(), Failure> {
-    let record = path.with_file_name(RECORD);
+    let record = path.with_file_name(record::RUN);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if !record.is_file() {
         return Ok(());

@@ -79,9 +79,6 @@ fn flexibility() -> impl TypedValueParser<Value = Flexibility> {
     names.map(move |name| of(name).map_or(Flexibility::None, |(_, flexibility)| *flexibility))
 }
 
-/// Record of the folder.
-pub(super) const RECORD: &str = record::REPRODUCE;
-
 /// Draws the figures, prints their deviations from the published ones, and compares the conclusions of
 /// the paper and the costs that they rest on.
 ///
@@ -104,7 +101,7 @@ pub(super) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     if args.figure.contains(&Part::Scaling) {
         text.push_str(&scaling(args, &mut set)?);
     }
-    set.map_or(Ok(()), |set| set.commit(RECORD, record(args, &figures, semantics)))?;
+    set.map_or(Ok(()), |set| set.commit(record::REPRODUCE, record(args, &figures, semantics)))?;
     output::print_text(&text)
 }
 

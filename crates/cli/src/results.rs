@@ -98,12 +98,9 @@ pub(super) const TABLES: [&str; 3] = {
     [scores, models, inferences]
 };
 
-/// Record of the tables.
-pub(super) const RECORD: &str = record::RUN;
-
 /// Names of all files of `--out DIR`.
 pub(super) fn files() -> impl Iterator<Item = &'static str> {
-    TABLES.into_iter().chain([RECORD])
+    TABLES.into_iter().chain([record::RUN])
 }
 
 /// The files of `--out DIR`. They appear when all are complete.
@@ -140,7 +137,7 @@ impl Folder {
             set.add(name, table.finish().map_err(|error| Failure::writing(&folder, &error))?)?;
         }
         let names: Vec<_> = files().collect();
-        set.commit_and_say(RECORD, record, format_args!("{}", names.join(", ")))
+        set.commit_and_say(record::RUN, record, format_args!("{}", names.join(", ")))
     }
 }
 

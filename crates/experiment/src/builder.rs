@@ -1,6 +1,6 @@
 //! Description of an experiment.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ use super::given::SystemKind;
 use super::input::Input;
 use super::keys::Key;
 use super::prepared::{Group, Prepared};
+use super::refusals::{refuse_parameters, refuse_repeated};
 use super::systems::{
     full_system, in_technology, name_with_pes, paired_name, paired_system, pinned, style_system,
 };
@@ -570,32 +571,4 @@ impl Experiment {
         };
         Err(ExperimentError::Conflict(message.into()))
     }
-}
-
-/// Refuses parameters of networks of a scenario that was given as a value: the extents of their layers are
-/// numbers already.
-fn refuse_parameters(scenario: &Scenario, settings: &Settings) -> Result<(), ExperimentError> {
-    let mut tasks = scenario.models().iter().map(|model| &*model.unit.task);
-    let Some(task) = tasks.find(|task| settings.parameters.of(task).is_some()) else {
-        return Ok(());
-    };
-    Err(ExperimentError::Conflict(format!(
-        "parameters.{task} has no effect on the scenario `{}`, which was given as a value: give the network of \
-         {task} its parameters when it is read",
-        scenario.name()
-    )))
-}
-
-/// Refuses two of one name: their results could not be told apart.
-fn refuse_repeated(
-    kind: &'static str,
-    names: impl Iterator<Item = String>,
-) -> Result<(), ExperimentError> {
-    let mut seen = HashSet::new();
-    for name in names {
-        if let Some(name) = seen.replace(name) {
-            return Err(ExperimentError::Repeated { kind, name });
-        }
-    }
-    Ok(())
 }

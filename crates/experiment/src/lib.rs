@@ -43,6 +43,7 @@ pub mod kept;
 mod keys;
 mod prepared;
 pub mod programs;
+mod refusals;
 #[cfg(test)]
 mod relatives;
 mod runs;

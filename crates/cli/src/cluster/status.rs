@@ -232,7 +232,7 @@ impl State {
         let identity = identity_of_search(part);
         let state = |stage| Self { stage, age: Some(age), identity, ..Self::waiting() };
         let by_age = if age <= SILENCE { Stage::Writing } else { Stage::Stopped };
-        let place = part.path.join(search::RECORD);
+        let place = part.path.join(record::SEARCH);
         let Some(text) = read_record(&place) else { return state(by_age) };
         if record::is_whole(&text) != Some(true) {
             return state(Stage::Bad("its record was changed after it was written".into()));

@@ -309,9 +309,6 @@ fn window_bound(comparison: &Comparison, n_frames: usize) -> Result<String, Fail
     ))
 }
 
-/// Name of the record in the folder.
-pub(super) const RECORD: &str = record::COMPARE;
-
 /// Names of the tables in the folder.
 pub(super) const POLICIES: &str = "policies.csv";
 pub(super) const PAIRS: &str = "pairs.csv";
@@ -329,7 +326,7 @@ fn file_names(pictures: &PictureOptions) -> Vec<String> {
     let tables = [POLICIES, PAIRS, CONFIGURATIONS, METRICS].map(String::from);
     let latex = LATEX.map(|name| format!("{name}.tex"));
     let figures = FIGURES.iter().flat_map(|stem| pictures.names(stem, Format::ALL));
-    tables.into_iter().chain(latex).chain(figures).chain([RECORD.to_string()]).collect()
+    tables.into_iter().chain(latex).chain(figures).chain([record::COMPARE.to_string()]).collect()
 }
 
 /// Statistics of a comparison.
@@ -428,9 +425,10 @@ impl Results {
             pictures.add(&mut set, FIGURES[1], Format::ALL, &ranks_figure(ranks, measure))?;
         }
         let files = format_args!(
-            "{POLICIES}, {PAIRS}, {CONFIGURATIONS}, {METRICS}, tables for LaTeX, figures and {RECORD}"
+            "{POLICIES}, {PAIRS}, {CONFIGURATIONS}, {METRICS}, tables for LaTeX, figures and {}",
+            record::COMPARE
         );
-        set.commit_and_say(RECORD, record, files)
+        set.commit_and_say(record::COMPARE, record, files)
     }
 }
 

@@ -8,10 +8,8 @@ use xrsim_report::html::{ComparisonFiles, comparison_page};
 use super::super::argument;
 use super::super::compare::{PAIRS, POLICIES};
 use super::super::message::Failure;
-use super::super::record::Recorded;
-use super::{Made, Text, read};
-
-pub(super) use super::super::compare::RECORD;
+use super::super::record;
+use super::{Made, Text, open, read};
 
 /// Data of the figures.
 const MEANS: &str = "comparison.csv";
@@ -27,16 +25,13 @@ const MAX_BYTES: u64 = 64 << 20;
 /// Returns a failure if a file is missing, was changed, or differs from those of `xrsim compare --out`.
 pub(super) fn page(folder: &Path) -> Result<Made, Failure> {
     let read = |name: &str| read(&folder.join(name), MAX_BYTES, None);
-    let record = read(RECORD)?;
-    let recorded = Recorded::parse(&folder.join(RECORD), &record.text)?;
-    recorded.warn();
+    let (record, recorded) = open(folder, record::COMPARE, MAX_BYTES)?;
     let [policies, pairs, means] = [read(POLICIES)?, read(PAIRS)?, read(MEANS)?];
     let ranks = folder.join(RANKS).exists().then(|| read(RANKS)).transpose()?;
     for (name, text) in [(POLICIES, &policies), (PAIRS, &pairs), (MEANS, &means)] {
         text.check(name, &recorded)?;
     }
     ranks.iter().try_for_each(|text| text.check(RANKS, &recorded))?;
-    recorded.check_all(folder)?;
     let files = ComparisonFiles {
         record: record.source(),
         policies: policies.source(),

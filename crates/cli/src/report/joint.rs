@@ -7,11 +7,9 @@ use xrsim_report::html::{JointFiles, joint_page};
 
 use super::super::argument;
 use super::super::message::Failure;
-use super::super::record::Recorded;
+use super::super::record;
 use super::super::sensitivity::joint::{CHART, SYSTEMS};
-use super::{Made, read};
-
-pub(super) use super::super::sensitivity::joint::RECORD;
+use super::{Made, open, read};
 
 /// Largest file that is read \[byte\].
 const MAX_BYTES: u64 = 64 << 20;
@@ -23,9 +21,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// Returns a failure if a file is missing, was changed, or differs from those of `xrsim sensitivity --joint --out`.
 pub(super) fn page(folder: &Path) -> Result<Made, Failure> {
     let read = |name: &str| read(&folder.join(name), MAX_BYTES, None);
-    let record = read(RECORD)?;
-    let recorded = Recorded::parse(&folder.join(RECORD), &record.text)?;
-    recorded.warn();
+    let (record, recorded) = open(folder, record::JOINT, MAX_BYTES)?;
     let places = format!("{CHART}.csv");
     let [systems, chart] = [read(SYSTEMS)?, read(&places)?];
     for (name, text) in [(SYSTEMS, &systems), (&places, &chart)] {

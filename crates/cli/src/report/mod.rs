@@ -20,8 +20,8 @@ use xrsim_report::html::{self, Folder, Page, Source};
 use super::message::{Failure, hint, say};
 use super::output;
 use super::places::Places;
-use super::record::Recorded;
-use super::results::{RECORD, TABLES};
+use super::record::{self, Recorded};
+use super::results::TABLES;
 use xrsim_model::digest::Digest;
 
 /// Write results as one HTML page that needs no internet connection: runs, load tests, comparisons, joint draws or a sweep.
@@ -81,9 +81,9 @@ type Make = fn(&Path) -> Result<Made, Failure>;
 /// has them depends on its record.
 const KINDS: [(&str, Make); 4] = [
     (SCORES, runs),
-    (comparison::RECORD, comparison::page),
-    (search::RECORD, search::page),
-    (joint::RECORD, joint::page),
+    (record::COMPARE, comparison::page),
+    (record::SEARCH, search::page),
+    (record::JOINT, joint::page),
 ];
 
 /// Makes the page of a folder of results; one without any is taken for runs, whose files are then missed.
@@ -109,13 +109,11 @@ fn folder(folder: &Path) -> Result<Made, Failure> {
 fn runs(folder: &Path) -> Result<Made, Failure> {
     let read = |name: &str| read(&folder.join(name), MAX_BYTES, None);
     let [scores, models, inferences] = TABLES.map(read);
-    let [scores, models, inferences, provenance] = [scores?, models?, inferences?, read(RECORD)?];
-    let recorded = Recorded::parse(&folder.join(RECORD), &provenance.text)?;
-    recorded.warn();
+    let [scores, models, inferences] = [scores?, models?, inferences?];
+    let (provenance, recorded) = open(folder, record::RUN, MAX_BYTES)?;
     for (name, table) in TABLES.into_iter().zip([&scores, &models, &inferences]) {
         table.check(name, &recorded)?;
     }
-    recorded.check_all(folder)?;
     let page = html::page(&Folder {
         scores: scores.source(),
         models: models.source(),
@@ -167,6 +165,20 @@ fn find_results(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
             find_results(&path, depth - 1, found);
         }
     }
+}
+
+/// The record called `name` of a folder. Files that it lists are as the command wrote them.
+///
+/// # Errors
+///
+/// Returns a failure if there is no record, or if it or one of these files was changed.
+fn open(folder: &Path, name: &str, max: u64) -> Result<(Text, Recorded), Failure> {
+    let path = folder.join(name);
+    let text = read(&path, max, None)?;
+    let recorded = Recorded::parse(&path, &text.text)?;
+    recorded.warn();
+    recorded.check_all(folder)?;
+    Ok((text, recorded))
 }
 
 /// Reads a file of at most `max` bytes. The message for a larger file is `too_large`, if given.

@@ -7,10 +7,9 @@ use xrsim_report::html::{SearchFiles, search_page};
 
 use super::super::argument;
 use super::super::message::Failure;
-use super::super::record::Recorded;
-use super::{Made, read};
+use super::super::record;
+use super::{Made, open, read};
 
-pub(super) use super::super::search::RECORD;
 use super::super::search::{ANSWERS, EVALUATED};
 
 /// Largest file that is read \[byte\].
@@ -23,14 +22,11 @@ const MAX_BYTES: u64 = 256 << 20;
 /// Returns a failure if a file is missing, was changed, or differs from those of `xrsim search --out`.
 pub(super) fn page(folder: &Path) -> Result<Made, Failure> {
     let read = |name: &str| read(&folder.join(name), MAX_BYTES, None);
-    let record = read(RECORD)?;
-    let recorded = Recorded::parse(&folder.join(RECORD), &record.text)?;
-    recorded.warn();
+    let (record, recorded) = open(folder, record::SEARCH, MAX_BYTES)?;
     let [answers, evaluated] = [read(ANSWERS)?, read(EVALUATED)?];
     for (name, text) in [(ANSWERS, &answers), (EVALUATED, &evaluated)] {
         text.check(name, &recorded)?;
     }
-    recorded.check_all(folder)?;
     let files = SearchFiles {
         record: record.source(),
         answers: answers.source(),

@@ -28,9 +28,6 @@ use super::super::record;
 use super::super::writer::Writer;
 use super::{SearchArgs, journal};
 
-/// Name of the record.
-pub(crate) const RECORD: &str = record::SEARCH;
-
 /// Key of the record of a search that was interrupted before its end; others do not have it.
 pub(crate) const INTERRUPTED: &str = "interrupted";
 
@@ -42,7 +39,7 @@ pub(crate) const EVALUATED: &str = "evaluated.csv";
 
 /// Names of all files that a search may write into its folder.
 pub(super) fn names(prepared: &PreparedSearch) -> Vec<String> {
-    let fixed = [EVALUATED, ANSWERS, "excluded.csv.gz", journal::NAME, RECORD];
+    let fixed = [EVALUATED, ANSWERS, "excluded.csv.gz", journal::NAME, record::SEARCH];
     let mut names: Vec<String> = fixed.map(String::from).to_vec();
     for question in &prepared.questions {
         names.extend(of_question(prepared, &question.name));
@@ -112,7 +109,7 @@ pub(super) fn write(
         record.insert("part".into(), shard.fraction().into());
         record.insert("writer".into(), json!(Writer::of_process()));
     }
-    set.commit(RECORD, record)
+    set.commit(record::SEARCH, record)
 }
 
 /// Removes the record in `folder`, which says that a part is done: it is begun again.
@@ -121,7 +118,7 @@ pub(super) fn write(
 ///
 /// Returns a failure if the record is there and cannot be removed.
 pub(super) fn remove_record(folder: &Path) -> Result<(), Failure> {
-    let path = folder.join(RECORD);
+    let path = folder.join(record::SEARCH);
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(Failure::writing(&path.display(), &error))

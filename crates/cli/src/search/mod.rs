@@ -34,7 +34,7 @@ use super::progress::Progress;
 use super::{interrupt, output, record, schedulers, table_style};
 use journal::Journal;
 
-pub(super) use files::{ANSWERS, EVALUATED, INTERRUPTED, RECORD};
+pub(super) use files::{ANSWERS, EVALUATED, INTERRUPTED};
 pub use journal::journal_lines;
 pub(super) use journal::{FIRST_WORDS, NAME as JOURNAL};
 pub(super) use options::SearchArgs;

@@ -17,9 +17,6 @@ use super::super::progress::Progress;
 use super::super::{record, table_style};
 use super::SensitivityArgs;
 
-/// Record of the folder.
-pub(crate) const RECORD: &str = record::JOINT;
-
 /// Table of the systems.
 pub(crate) const SYSTEMS: &str = "joint.csv";
 
@@ -33,7 +30,7 @@ pub(crate) const CHART: &str = "places";
 fn files(args: &SensitivityArgs) -> Vec<String> {
     let mut files = vec![SYSTEMS.to_string(), DRAWS.into()];
     files.extend(args.pictures.names(CHART, Picture::ALL));
-    files.push(RECORD.into());
+    files.push(record::JOINT.into());
     files
 }
 
@@ -80,7 +77,7 @@ pub(super) fn run(args: &SensitivityArgs, n_draws: u64) -> Result<(), Failure> {
         })));
         record.extend(prepared.mapping_record());
         record.insert("results".into(), json.clone());
-        set.commit_and_say(RECORD, record, format_args!("{}", files(args).join(", ")))?;
+        set.commit_and_say(record::JOINT, record, format_args!("{}", files(args).join(", ")))?;
     }
     let (header, rows) = &csv;
     args.format.print(

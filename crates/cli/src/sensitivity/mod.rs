@@ -80,9 +80,6 @@ pub(super) struct SensitivityArgs {
     pub pictures: PictureOptions,
 }
 
-/// Record of the folder.
-pub(super) const RECORD: &str = record::SENSITIVITY;
-
 /// Table of the folder.
 const TABLE: &str = "sensitivity.csv";
 
@@ -93,7 +90,7 @@ const CHART: &str = "tornado";
 fn files(args: &SensitivityArgs) -> Vec<String> {
     let mut files = vec![TABLE.to_string()];
     files.extend(args.pictures.names(CHART, Picture::ALL));
-    files.push(RECORD.into());
+    files.push(record::SENSITIVITY.into());
     files
 }
 
@@ -200,7 +197,7 @@ fn write(
     set.csv(TABLE, made.csv.clone())?;
     args.pictures.add(&mut set, CHART, Picture::ALL, &*made.chart)?;
     record.insert("results".into(), made.json.clone());
-    set.commit_and_say(RECORD, record, format_args!("{}", files(args).join(", ")))
+    set.commit_and_say(record::SENSITIVITY, record, format_args!("{}", files(args).join(", ")))
 }
 
 /// Record with which the runs can be repeated.

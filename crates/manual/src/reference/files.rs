@@ -135,20 +135,9 @@ fn writers() -> Vec<Writer> {
         },
         Writer {
             command: "xrsim sensitivity --joint N --out DIR",
-            arguments: vec![
-                "sensitivity",
-                "--scenario",
-                "VR_gaming",
-                "--system",
-                "A,J",
-                "--pes",
-                "4096",
-                "--flexibility",
-                "none",
-                "--joint",
-                "20",
-                "--out",
-            ],
+            arguments: "sensitivity --scenario VR_gaming --system A,J --pes 4096 --flexibility none --joint 20 --out"
+                .split(' ')
+                .collect(),
             files: &[("joint.csv", "joint.csv", "a row for each system")],
         },
         Writer {

@@ -1,4 +1,4 @@
-//! Faults in folders of results: runs, comparisons, load tests.
+//! Faults in folders of results: runs, comparisons, load tests, sensitivities, uncertainties.
 
 use std::time::{Duration, Instant};
 
@@ -22,47 +22,34 @@ struct Job {
     pages: [Vec<u8>; 2],
 }
 
-fn jobs() -> [Job; 3] {
-    let job =
-        |name, common: &[&'static str], version: [&[&'static str]; 2], record, has_page| Job {
-            name,
-            versions: version.map(|version| [common, version, &["--out", name]].concat()),
-            record,
-            has_page,
-            usual: Duration::ZERO,
-            whole: Default::default(),
-            pages: Default::default(),
-        };
-    let run = ["run", "--system", "A", "--pes", "4096", "--pes", "8192", "--scenario", "AR_gaming"];
-    let compare = [
-        "compare",
-        "--scenario",
-        "VR_gaming",
-        "--system",
-        "A",
-        "--pes",
-        "4096",
-        "--replications",
-        "20",
-        "--scheduler",
-        "edf",
-        "--scheduler",
-        "rm",
-    ];
-    let test = [
-        "mlperf",
-        "inference",
-        "--task",
-        "image_classification_light",
-        "--load",
-        "single-stream",
-        "--min-duration",
-        "1",
-    ];
+fn jobs() -> [Job; 5] {
+    let job = |name, common: &'static str, version: [&'static str; 2], record, has_page| Job {
+        name,
+        versions: version.map(|version| {
+            let words = [common, version].into_iter().flat_map(str::split_whitespace);
+            words.chain(["--out", name]).collect()
+        }),
+        record,
+        has_page,
+        usual: Duration::ZERO,
+        whole: Default::default(),
+        pages: Default::default(),
+    };
+    let seeds = ["--seed 1", "--seed 2"];
+    let run = "run --system A --pes 4096 --pes 8192 --scenario AR_gaming";
+    let compare = "compare --scenario VR_gaming --system A --pes 4096 --replications 20 \
+                   --scheduler edf --scheduler rm";
+    let test =
+        "mlperf inference --task image_classification_light --load single-stream --min-duration 1";
+    let sensitivity = "sensitivity --scenario VR_gaming --system A --flexibility none \
+                       --replications 5 --factor score.k_per_ms=5,10 --only";
+    let joint = "sensitivity --joint 40 --scenario VR_gaming --system A,B --flexibility none";
     [
-        job("run", &run, [&["--seed", "1"], &["--seed", "2"]], "run.json", true),
-        job("compare", &compare, [&["--seed", "1"], &["--seed", "2"]], "compare.json", false),
-        job("test", &test, [&["--pes", "1024"], &["--pes", "4096"]], "mlperf.json", true),
+        job("run", run, seeds, "run.json", true),
+        job("compare", compare, seeds, "compare.json", false),
+        job("test", test, ["--pes 1024", "--pes 4096"], "mlperf.json", true),
+        job("sensitivity", sensitivity, seeds, "sensitivity.json", false),
+        job("joint", joint, seeds, "joint.json", true),
     ]
 }
 

@@ -14,6 +14,7 @@ mod faults;
 mod folders;
 #[path = "../it/support/libtest.rs"]
 mod libtest;
+mod parts;
 mod sweeps;
 mod world;
 
@@ -62,6 +63,23 @@ impl Plan {
         }
         Ok(Some(plan))
     }
+
+    fn share(&self, part: fn(u64) -> u64) -> Share {
+        Share {
+            kills: part(self.kills),
+            damages: part(self.damages),
+            disks: part(self.disks),
+            writers: part(self.writers),
+        }
+    }
+}
+
+/// Repetitions of one half of the plan.
+struct Share {
+    kills: u64,
+    damages: u64,
+    disks: u64,
+    writers: u64,
 }
 
 fn main() -> ExitCode {
@@ -79,35 +97,8 @@ fn main() -> ExitCode {
     }
     let start = Instant::now();
     let mut world = World::new(plan.binary.clone(), plan.seed);
-    sweeps::soak(&mut world, &plan_of_sweeps(&plan));
-    folders::soak(&mut world, &plan_of_folders(&plan));
+    sweeps::soak(&mut world, &plan.share(|n| n.div_ceil(2)));
+    folders::soak(&mut world, &plan.share(|n| n / 2));
+    parts::soak(&mut world, plan.kills.div_ceil(4));
     world.report(start.elapsed())
-}
-
-/// Repetitions of one half of the plan.
-struct Share {
-    kills: u64,
-    damages: u64,
-    disks: u64,
-    writers: u64,
-}
-
-fn plan_of_sweeps(plan: &Plan) -> Share {
-    let half = |n: u64| n.div_ceil(2);
-    Share {
-        kills: half(plan.kills),
-        damages: half(plan.damages),
-        disks: half(plan.disks),
-        writers: half(plan.writers),
-    }
-}
-
-fn plan_of_folders(plan: &Plan) -> Share {
-    let half = |n: u64| n / 2;
-    Share {
-        kills: half(plan.kills),
-        damages: half(plan.damages),
-        disks: half(plan.disks),
-        writers: half(plan.writers),
-    }
 }

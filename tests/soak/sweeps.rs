@@ -46,7 +46,7 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
 
 /// Every complete row of `found` is in `whole`, and all rows of `before` are in `found`. A header without
 /// rows may be written again.
-fn hold_rows(world: &mut World, before: &[u8], found: &[u8], whole: &[u8]) {
+pub(super) fn hold_rows(world: &mut World, before: &[u8], found: &[u8], whole: &[u8]) {
     let [before, found, whole] = [before, found, whole].map(lines);
     world.hold(whole.starts_with(&found), || "a row is wrong or out of order".into());
     world.hold(found.len() >= before.len() || before.len() == 1, || {

@@ -4,6 +4,7 @@ mod datapath;
 mod energy;
 mod unused;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -120,17 +121,19 @@ keys! {
 
 /// Tasks of a scenario, each once.
 fn pinned() -> impl Reader<Value = PinnedTasks> {
-    let each_once = |tasks: Vec<At<Box<str>>>, _: &Node<'_>, problems: &mut Problems| {
-        for (index, task) in tasks.iter().enumerate() {
-            if tasks[..index].iter().any(|it| it.value == task.value) {
-                let message = format!("`{}` stands here twice", task.value);
-                problems.push(Problem::new(task.span.clone(), message));
-                return None;
-            }
-        }
-        Some(tasks.into_iter().map(|it| it.value).collect())
+    let each_once = |tasks: Vec<At<Box<str>>>, _: &Node<'_>, to: &mut Problems| {
+        are_different(tasks.iter(), to).then(|| tasks.into_iter().map(|it| it.value).collect())
     };
     at_most(Pinned::MAX, list("tasks", at(proper_name()))).then(each_once)
+}
+
+/// Whether no name is given twice, else a problem at each repetition.
+fn are_different<'n>(names: impl Iterator<Item = &'n At<Box<str>>>, to: &mut Problems) -> bool {
+    let mut seen = BTreeSet::new();
+    let twice: Vec<_> = names.filter(|it| !seen.insert(&it.value)).collect();
+    let text = |it: &str| format!("`{it}` is named twice");
+    to.extend(twice.iter().map(|it| Problem::new(it.span.clone(), text(&it.value))));
+    twice.is_empty()
 }
 
 /// A part of the time.
@@ -246,8 +249,8 @@ keys! {
         energies: RawEnergies = among(energies(needs_energies));
         datapath: Option<Datapath> = optional(datapath());
         mapping: MappingSettings = among(choices());
-        /// Name of the accelerator.
-        name: Box<str> = required(proper_name());
+        /// Name of the accelerator, which no other one of the system has.
+        name: At<Box<str>> = required(at(proper_name()));
         /// Dataflow of the accelerator.
         dataflow: At<Box<str>> = required(reference::dataflow());
         /// Number of PEs. At least the product of the cluster sizes of the dataflow.
@@ -273,7 +276,7 @@ impl RawAccelerator {
             datapath,
             energy: energies.table(&datapath.widths, &memory),
             byte_energy: energies.bytes,
-            ..Accelerator::new(self.name.clone(), dataflow, self.pes.value, noc, memory)
+            ..Accelerator::new(self.name.value.clone(), dataflow, self.pes.value, noc, memory)
                 .mapped(&mapping)
         })
     }
@@ -300,6 +303,7 @@ impl RawSystem {
             }
             accelerators.push(accelerator);
         }
+        are_different(self.accelerators.iter().map(|it| &it.name), problems).then_some(())?;
         let dram = self.shared.dram.dram.unwrap_or_default();
         Some(System::new(self.name, accelerators).ok()?.with_dram(dram))
     }

@@ -126,6 +126,8 @@ fn systems() {
         &[
             "6:36: accelerator `a` has 255 PEs, but one unit of dataflow WS needs 256 (the product of \
              its cluster sizes)",
+            "7:14: `a` is named twice",
+            "8:14: `a` is named twice",
             "8:36: accelerator `a` has 1 PEs, but one unit of dataflow RS needs 64 (the product of its \
              cluster sizes)",
         ],

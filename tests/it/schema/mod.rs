@@ -113,6 +113,7 @@ const UNSAYABLE: &[(&str, &str)] = &[
     ("but one unit of dataflow", "another file"),
     ("needs the key `cluster_memory_kib`", "keys of different mappings"),
     ("delivers only", "a number of another file"),
+    ("is named twice", "names that are compared"),
     ("depends on itself", "names that are compared"),
     ("wait for each other", "a graph"),
     ("leaves no partition", "a number of another file"),

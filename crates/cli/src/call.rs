@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use clap::{ArgAction, Args as _, Command, FromArgMatches as _};
 use serde_json::{Map, Value};
 
 use xrsim_config::{Catalog, Kind};
-use xrsim_experiment::{Prepared, Run, Runs, kept};
+use xrsim_experiment::{Run, Runs, kept};
 use xrsim_model::cost::CostTable;
 use xrsim_sim::plan::Plan;
 
@@ -16,8 +16,8 @@ use super::console::{self, Written};
 use super::list::Table as Listed;
 use super::message::Failure;
 use super::progress::{Observer, observed};
-use super::run::RunArgs;
-use super::{dispatch, interruptible, program, results, run, said};
+use super::run::{Requested, RunArgs};
+use super::{dispatch, interruptible, program, results, said};
 
 /// Result of a command.
 #[derive(Debug)]
@@ -67,10 +67,13 @@ fn refused(error: &clap::Error) -> Failure {
     Failure::Argument(text.trim_end().trim_start_matches("error: ").into())
 }
 
+/// Parser of the arguments of `xrsim run`, made once for all calls.
+static PARSER: LazyLock<Mutex<Command>> =
+    LazyLock::new(|| Mutex::new(RunArgs::augment_args(Command::new("xrsim").no_binary_name(true))));
+
 /// The runs that the arguments of `xrsim run` describe, read and checked.
 pub struct RequestedRuns {
-    prepared: Prepared,
-    record: Map<String, Value>,
+    requested: Requested,
     /// Notes and warnings of the command.
     pub notes: String,
 }
@@ -84,14 +87,15 @@ impl RequestedRuns {
     pub fn parse(
         arguments: impl IntoIterator<Item = impl Into<OsString>>,
     ) -> Result<Self, Failure> {
-        let command = RunArgs::augment_args(Command::new("xrsim").no_binary_name(true));
-        let words = arguments.into_iter().map(Into::into);
-        let matches = command.try_get_matches_from(words).map_err(|error| refused(&error))?;
+        let matches = {
+            let mut parser = PARSER.lock().unwrap_or_else(PoisonError::into_inner);
+            let words = arguments.into_iter().map(Into::into);
+            parser.try_get_matches_from_mut(words).map_err(|error| refused(&error))?
+        };
         let args = RunArgs::from_arg_matches(&matches).map_err(|error| refused(&error))?;
-        let (read, written) = console::captured(|| run::read(&args));
-        let (prepared, record) = read?;
+        let (requested, written) = console::captured(|| Requested::read(args));
         let notes = String::from_utf8_lossy(&written.err).into_owned();
-        Ok(Self { prepared, record, notes })
+        Ok(Self { requested: requested?, notes })
     }
 
     /// The plan and the costs of the only run.
@@ -100,7 +104,7 @@ impl RequestedRuns {
     ///
     /// [`Failure`] if there are more runs, or if the run cannot be made.
     pub fn only(&self) -> Result<(Plan, Arc<CostTable>), Failure> {
-        let found = self.prepared.only_run();
+        let found = self.requested.prepared.only_run();
         let (plan, costs) = found.ok_or_else(|| {
             let n = self.n_runs();
             Failure::Argument(format!(
@@ -112,12 +116,12 @@ impl RequestedRuns {
 
     /// Number of runs.
     pub fn n_runs(&self) -> usize {
-        self.prepared.n_runs()
+        self.requested.prepared.n_runs()
     }
 
     /// Makes the runs; `done` gets the number of those that are made.
     pub fn run(&self, done: impl FnMut(u64)) -> Runs {
-        self.prepared.run_noting(done)
+        self.requested.prepared.run_noting(done)
     }
 
     /// The record of these runs, as `--out` writes it.
@@ -126,7 +130,7 @@ impl RequestedRuns {
             let error = run.result.as_ref().err()?;
             Some(results::infeasible(&run.label(), error))
         });
-        results::complete(self.record.clone(), runs.len(), labelled.collect())
+        results::complete(self.requested.record(), runs.len(), labelled.collect())
     }
 
     /// Writes the files of `xrsim run --out FOLDER`.

@@ -99,7 +99,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     let mut trace =
         args.trace.as_deref().map(|path| TraceFile::create(path, prepared.n_runs())).transpose()?;
     // Before a scheduler runs, which might change its files.
-    let inputs = programs::sha256_of_inputs(prepared.inputs(), schedulers())?;
+    let programs = programs::sha256_of_inputs([], schedulers())?;
     super::schedulers::note_untracked(args.output.out.iter().filter_map(|_| schedulers()));
     let mut results = {
         let again = Again::new(&args.options);
@@ -115,22 +115,36 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     })?;
     progress.finish();
     let trace = trace.map(TraceFile::complete).transpose()?.flatten();
-    results.finish(trace, || provenance(args, n_replications, &prepared, inputs))
+    results.finish(trace, || provenance(args, n_replications, &prepared, &programs))
 }
 
-/// Reads and checks the runs of `args`. Returns them with the record that makes them repeatable.
-///
-/// # Errors
-///
-/// Returns a failure for bad input.
-pub(super) fn read(args: &RunArgs) -> Result<(Prepared, Map<String, Value>), Failure> {
-    let scheduler = args.scheduler.text().map(String::as_str);
-    let experiment = args.options.experiment(args.scheduler.text())?;
-    let n = args.replications.unwrap_or(1);
-    let prepared = prepare(&experiment.replications(n))?;
-    let inputs = programs::sha256_of_inputs(prepared.inputs(), scheduler)?;
-    let record = provenance(args, n, &prepared, inputs);
-    Ok((prepared, record))
+/// Runs of a caller in the same process, read and checked.
+pub(super) struct Requested {
+    args: RunArgs,
+    pub(super) prepared: Prepared,
+    /// SHA-256 of the files of schedulers, before they run.
+    programs: Map<String, Value>,
+}
+
+impl Requested {
+    /// Reads and checks the runs of `args`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure for bad input.
+    pub(super) fn read(args: RunArgs) -> Result<Self, Failure> {
+        let experiment = args.options.experiment(args.scheduler.text())?;
+        let prepared = prepare(&experiment.replications(args.replications.unwrap_or(1)))?;
+        let scheduler = args.scheduler.text().map(String::as_str);
+        let programs = programs::sha256_of_inputs([], scheduler)?;
+        Ok(Self { args, prepared, programs })
+    }
+
+    /// The record that makes the runs repeatable.
+    pub(super) fn record(&self) -> Map<String, Value> {
+        let n = self.args.replications.unwrap_or(1);
+        provenance(&self.args, n, &self.prepared, &self.programs)
+    }
 }
 
 /// The record that makes the runs repeatable.
@@ -138,8 +152,10 @@ fn provenance(
     args: &RunArgs,
     n_replications: u64,
     prepared: &Prepared,
-    inputs: Map<String, Value>,
+    programs: &Map<String, Value>,
 ) -> Map<String, Value> {
+    let mut inputs = programs.clone();
+    inputs.extend(prepared.inputs().map(|it| (it.name, it.sha256.into())));
     let mut effective = prepared.settings.effective();
     effective.extend(prepared.mapping_record());
     effective.insert("scenarios".into(), json!(prepared.scenario_names()));

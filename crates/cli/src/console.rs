@@ -1,12 +1,15 @@
 //! Standard output and standard error of a command: those of the process or, for a caller in the same
 //! process, memory.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use terminal_size::{Width, terminal_size_of};
 
 /// Stream that a command writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +110,52 @@ impl Stream {
     }
 }
 
+impl Stream {
+    /// `text` for people; in a terminal, lines that are wider than it are broken between words. Lines with commands,
+    /// which start with `help:`, stay whole, so that they can be pasted.
+    pub(super) fn fitted<'t>(self, text: &'t str) -> Cow<'t, str> {
+        let size = match self {
+            _ if !self.is_terminal() => None,
+            Self::Out => terminal_size_of(io::stdout()),
+            Self::Err => terminal_size_of(io::stderr()),
+        };
+        match size {
+            Some((Width(width), _)) => fitted(text, usize::from(width)).into(),
+            None => text.into(),
+        }
+    }
+}
+
+/// `text` with lines of at most `width` characters where words allow it. What continues a line is indented.
+fn fitted(text: &str, width: usize) -> String {
+    let mut fitted = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let is_whole = line.chars().count() <= width + 1 || line.contains('\u{1b}');
+        if is_whole || line.starts_with("help:") {
+            fitted += line;
+            continue;
+        }
+        let blanks = line.len() - line.trim_start().len();
+        fitted += &line[..blanks];
+        let mut used = blanks;
+        for (index, word) in line.split_whitespace().enumerate() {
+            let length = word.chars().count();
+            if index > 0 && used + 1 + length > width {
+                fitted += "\n";
+                fitted += &" ".repeat(blanks + 2);
+                used = blanks + 2;
+            } else if index > 0 {
+                fitted.push(' ');
+                used += 1;
+            }
+            fitted += word;
+            used += length;
+        }
+        fitted += &line[line.trim_end().len()..];
+    }
+    fitted
+}
+
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         MEMORY.with_borrow_mut(|memory| match (memory, self) {
@@ -126,5 +175,20 @@ impl Write for Stream {
             (None, Self::Out) => io::stdout().flush(),
             (None, Self::Err) => io::stderr().flush(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fitted;
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        let text =
+            "one two three four\n  a bb ccc dddd\nunbreakable\nhelp: run this again\nshort\n";
+        let expected = "one two\n  three\n  four\n  a bb\n    ccc\n    dddd\nunbreakable\nhelp: run this again\nshort\n";
+        assert_eq!(fitted(text, 8), expected);
+        assert_eq!(fitted("", 8), "");
+        assert_eq!(fitted("a b c", 80), "a b c");
     }
 }

@@ -108,7 +108,7 @@ pub(super) fn warn(line: fmt::Arguments<'_>) {
 /// Prints a line on standard error with escape sequences written out. If standard error is closed or
 /// full, the line is lost and the exit status stays the same (`eprintln!` would panic).
 fn print(line: fmt::Arguments<'_>) {
-    say_drawn(&text::shown(&line.to_string()));
+    say_drawn(&Stream::Err.fitted(&text::shown(&line.to_string())));
 }
 
 /// Prints the hint for an old name, once per command.

@@ -320,7 +320,7 @@ pub(super) fn print_json(document: &impl serde::Serialize) -> Result<(), Failure
 ///
 /// Returns a failure as [`print`] does.
 pub(super) fn print_text(text: &str) -> Result<(), Failure> {
-    print(&text::shown_styled(text))
+    print(&Stream::Out.fitted(&text::shown_styled(text)))
 }
 
 /// Prints `text` on standard output unchanged.

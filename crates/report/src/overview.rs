@@ -8,9 +8,7 @@ use xrsim_model::model::Network;
 use xrsim_model::statistics::{ALIKE, Fraction, Summary};
 
 use super::scores::uncertainty;
-use super::table::{
-    Columns, Style, emphasised, leave_out_lines, new_table, or_dash, render, with_half_width,
-};
+use super::table::{Columns, Style, emphasised, or_dash, render, with_half_width};
 use xrsim_results::limit::Limit;
 use xrsim_results::model_parts::ModelParts;
 use xrsim_results::ranking::{Draws, Matrix, Standing, SystemKey};
@@ -30,11 +28,8 @@ const LEGEND: &str = "\
     most lost: model and cause that take the most of the 1 that a scenario can score\n\
     busiest: model with the largest share of busy time; limited by: what bounds most of its layers' time\n\
     mJ: energy for each executed frame; ";
-const POWER: &str = "mW: energy over the time, without leakage; ";
-const AREA: &str = "mm2: area of the best system, +-30 %";
-
-/// Columns of a terminal in which the table has one for the power.
-const WITH_POWER: u16 = 100;
+const AREA: &str =
+    "mW: energy over the time, without leakage; mm2: area of the best system, +-30 %";
 
 const OPEN: &str = "?: not told apart by the draws (paired differences, t-test at 5 %, Holm)\n";
 
@@ -54,9 +49,7 @@ pub fn overview(
 ) -> String {
     let matrix = Matrix::new(rows);
     let groups = groups(&matrix.systems);
-    let width = new_table(style, &[], 0).width();
-    let has_power = width.is_none_or(|width| width >= WITH_POWER);
-    let columns = columns(style, &limit, has_power);
+    let columns = columns(style, &limit);
     let mut table = columns.header().table(style);
     let mut is_open = false;
     let mut terms = Vec::new();
@@ -77,19 +70,16 @@ pub fn overview(
             }));
         }
     }
-    leave_out_lines(&mut table);
     let open = if is_open { OPEN } else { "" };
-    let power = if has_power { POWER } else { "" };
-    let legend = format!("{LEGEND}{power}{AREA}{}\n", large_terms(&terms));
+    let legend = format!("{LEGEND}{AREA}{}\n", large_terms(&terms));
     [&render(&table), &legend, open, MORE, &uncertainty(rows, seed)].concat()
 }
 
 fn columns<'c>(
     style: Style,
     limit: &'c impl Fn(&Network, &Accelerator) -> Option<Limit>,
-    has_power: bool,
 ) -> Columns<'c, Row<'c>> {
-    let columns = Columns::<Row<'_>>::new()
+    Columns::<Row<'_>>::new()
         .text("scenario", |it| it.scenario.to_string())
         .number("PEs", |it| it.pes(it.standing.as_ref().map_or(0, |it| it.best[0])))
         .text("best", |it| or_dash(it.standing.as_ref(), |standing| it.names(standing)))
@@ -109,9 +99,9 @@ fn columns<'c>(
             let limit = busiest.and_then(|it| limit(it.network, &it.accelerator));
             or_dash(limit, |it| format!("{} {}", it.resource, percent(it.share)))
         })
-        .number("mJ", Row::energy_per_frame);
-    let columns = if has_power { columns.number("mW", Row::power) } else { columns };
-    columns.number("mm2", Row::area)
+        .number("mJ", Row::energy_per_frame)
+        .number("mW", Row::power)
+        .number("mm2", Row::area)
 }
 
 /// Continuation of a line on areas: the one term that takes more than half of each, with its shares.

@@ -38,13 +38,6 @@ impl Grid {
         render(&self.table(style))
     }
 
-    /// The table for a terminal, without lines between rows if they fit.
-    pub fn dense_text(&self, style: Style) -> String {
-        let mut table = self.table(style);
-        leave_out_lines(&mut table);
-        render(&table)
-    }
-
     /// Writes the table as CSV.
     ///
     /// # Errors
@@ -158,7 +151,7 @@ pub fn new_table(style: Style, header: &[&str], text_columns: usize) -> Table {
     let mut table = Table::new();
     match style {
         Style::Terminal | Style::Lines => {
-            table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+            table.load_style(presets::UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none()));
             table.set_content_arrangement(ContentArrangement::Dynamic);
         }
         Style::Plain => {
@@ -190,77 +183,144 @@ pub(super) fn emphasised(text: &str, style: Style) -> Cell {
     }
 }
 
-/// Leaves out the lines between rows if every row fits into a line of the terminal, with less space
-/// between columns if necessary.
-pub(super) fn leave_out_lines(table: &mut Table) {
-    let Some(width) = table.width() else { return };
-    let widths = table.column_max_content_widths();
-    let n_columns = widths.len() as u16;
-    let content = widths.iter().fold(0u16, |sum, width| sum.saturating_add(*width));
-    // A column is a blank and its separator wider than its content, and two blanks where there is space.
-    if content.saturating_add(2 * n_columns - 1) > width {
-        return;
-    }
-    let without = table.style().row_separator(LineStyle::none());
-    table.load_style(without);
-    if content.saturating_add(3 * n_columns - 1) > width {
-        table.set_content_arrangement(ContentArrangement::Disabled);
-        for column in table.column_iter_mut() {
-            column.set_padding((0, 1));
-        }
-    }
-}
-
-/// Renders `table` without trailing blanks, ending with a line break.
+/// Renders `table` without trailing blanks, ending with a line break. In a terminal no line is wider than it: columns
+/// that do not fit are left out, and named below the table.
 pub fn render(table: &Table) -> String {
     let mut table = table.clone();
-    if let Some(width) = table.width() {
-        fit(&mut table, width);
-    }
+    let left_out = match (table.content_arrangement(), table.width()) {
+        (ContentArrangement::Dynamic, Some(width)) => fit(&mut table, width),
+        _ => Vec::new(),
+    };
     let line = |line: String| shown_styled(line.trim_end()) + "\n";
     let mut text: String = table.lines().map(line).collect();
     if text.is_empty() {
         text.push('\n');
     }
+    if !left_out.is_empty() {
+        let names = left_out.join(", ");
+        text += &format!("not shown in this width: {names} (with `| less -S` they are)\n");
+    }
     text
 }
 
-/// Longest word of a cell that is not broken.
-const MAX_WORD: u16 = 24;
+/// Columns that a narrow terminal goes without, the first one first; after them those on the right.
+const LEAST: [&str; 31] = [
+    "executed mean",
+    "requests",
+    "QoE",
+    "accuracy",
+    "busiest",
+    "limited by",
+    "next best",
+    "mW",
+    "d_z",
+    "ties",
+    "wins",
+    "K",
+    "C",
+    "Y",
+    "X",
+    "R",
+    "S",
+    "MAC/PE/cycle",
+    "shared KiB",
+    "base",
+    "idle",
+    "overhead",
+    "PEs mm2",
+    "clusters",
+    "shared",
+    "NoC",
+    "metric",
+    "mean place",
+    "realtime",
+    "energy",
+    "mm2",
+];
 
-/// Keeps numbers and short words of a table unbroken in the width of the terminal: a column is at least
-/// as wide as its longest word. If the table is too wide then, there is less space between columns.
-fn fit(table: &mut Table, width: u16) {
-    if !matches!(table.content_arrangement(), ContentArrangement::Dynamic) {
-        return;
-    }
-    let mut words = vec![1; table.column_count()];
+/// Length from which a cell is prose, which is broken between words; shorter cells are whole.
+const PROSE: u16 = 30;
+
+/// Least width of a column of prose.
+const LEAST_PROSE: u16 = 20;
+
+/// Widths of a column: in which it fits, and in which it is readable.
+#[derive(Clone, Copy)]
+struct Widths {
+    whole: u16,
+    least: u16,
+}
+
+/// Fits `table` into `width`. Returns the names of columns for which there is no place.
+fn fit(table: &mut Table, width: u16) -> Vec<String> {
+    let names = header(table);
+    let mut widths: Vec<Widths> = names
+        .iter()
+        .map(|name| Widths { whole: length(name), least: longest_word(name) })
+        .collect();
     for row in table.row_iter() {
-        for (word, cell) in words.iter_mut().zip(row.cell_iter()) {
-            *word = longest_word(&cell.content()).max(*word);
+        for (widths, cell) in widths.iter_mut().zip(row.cell_iter()) {
+            let text = cell.content();
+            let whole = text.lines().map(length).max().unwrap_or(0);
+            let least = if whole > PROSE { longest_word(&text).max(LEAST_PROSE) } else { whole };
+            widths.whole = widths.whole.max(whole);
+            widths.least = widths.least.max(least);
         }
     }
-    let n_columns = words.len() as u16;
-    // Words of the header are broken before those of the rows.
-    let names: Vec<u16> = table.header().map_or_else(Vec::new, |header| {
-        header.cell_iter().map(|cell| longest_word(&cell.content())).collect()
-    });
-    let with_names: Vec<u16> =
-        words.iter().zip(names).map(|(word, name)| *word.max(&name)).collect();
-    if with_names.len() == words.len() && with_names.iter().sum::<u16>() + 2 * n_columns <= width {
-        words = with_names;
+    let mut shown: Vec<usize> = (0..widths.len()).collect();
+    // A column is a blank and its separator wider than its content.
+    let free = |shown: &[usize], of: fn(&Widths) -> u16| {
+        let used: usize = shown.iter().map(|it| usize::from(of(&widths[*it])) + 2).sum();
+        (usize::from(width) + 1).checked_sub(used)
+    };
+    let mut left_out = Vec::new();
+    while free(&shown, |it| it.least).is_none() && shown.len() > 2 {
+        let rank = |at: usize| LEAST.iter().position(|name| *name == names[at]);
+        let next =
+            shown.iter().copied().filter(|at| rank(*at).is_some()).min_by_key(|at| rank(*at));
+        let next = next.unwrap_or(shown[shown.len() - 1]);
+        shown.retain(|at| *at != next);
+        left_out.push(next);
     }
-    let padding = if words.iter().sum::<u16>() + 3 * n_columns > width { (0, 1) } else { (1, 1) };
-    for (column, word) in table.column_iter_mut().zip(words) {
+    let padding = match free(&shown, |it| it.whole) {
+        Some(free) if free >= shown.len() => (1, 1),
+        _ => (0, 1),
+    };
+    // What is free goes to names of columns, then to prose.
+    let mut rest = free(&shown, |it| it.least).unwrap_or(0);
+    let mut given: Vec<usize> = widths.iter().map(|it| usize::from(it.least)).collect();
+    let missing = |at: usize| usize::from(widths[at].whole - widths[at].least);
+    let mut by_need = shown.clone();
+    by_need.sort_by_key(|at| missing(*at));
+    for (index, at) in by_need.iter().enumerate() {
+        let part = missing(*at).min(rest / (by_need.len() - index));
+        given[*at] += part;
+        rest -= part;
+    }
+    for (at, column) in table.column_iter_mut().enumerate() {
         column.set_padding(padding);
-        let least = Width::Fixed(word + padding.0 + padding.1);
-        column.set_constraint(ColumnConstraint::LowerBoundary(least));
+        let wide = given[at] as u16 + padding.0 + padding.1;
+        column.set_constraint(match shown.contains(&at) {
+            true => ColumnConstraint::Absolute(Width::Fixed(wide)),
+            false => ColumnConstraint::Hidden,
+        });
     }
+    left_out.sort_unstable();
+    left_out.into_iter().map(|at| names[at].clone()).filter(|name| !name.is_empty()).collect()
+}
+
+/// Names of the columns.
+fn header(table: &Table) -> Vec<String> {
+    let cells = table.header().into_iter().flat_map(|row| row.cell_iter());
+    cells.map(|cell| cell.content()).collect()
+}
+
+fn length(text: &str) -> u16 {
+    text.chars().count().min(usize::from(u16::MAX / 2)) as u16
 }
 
 fn longest_word(text: &str) -> u16 {
-    let lengths = text.split_whitespace().map(|word| word.chars().count());
-    lengths.max().map_or(0, |longest| longest.min(usize::from(MAX_WORD)) as u16)
+    text.split_whitespace().map(length).max().unwrap_or(0)
 }
 
 /// Meaning of `+-` beside means of `n` draws: half of an interval, or why there is none.
@@ -301,14 +361,39 @@ pub fn with_half_width(summary: &Summary, decimals: usize, style: Style) -> Stri
 mod tests {
     use super::*;
 
+    fn in_width(width: u16, header: &[&str], row: &[&str]) -> String {
+        let mut table = new_table(Style::Lines, header, 1);
+        table.set_width(width).add_row(row.to_vec());
+        render(&table)
+    }
+
     #[test]
-    fn numbers_are_not_broken_in_a_narrow_terminal() {
-        let header = ["scenario", "executed mean", "energy mJ"].repeat(4);
-        let mut table = new_table(Style::Lines, &header, 1);
-        table.set_width(80).add_row(["AR_gaming~", "0.136", "23796.4"].repeat(4));
-        let text = render(&table);
-        for word in ["AR_gaming~", "0.136", "23796.4"] {
-            assert_eq!(text.matches(word).count(), 4, "{text}");
+    fn columns_leave_a_narrow_terminal_in_order() {
+        let header = ["scenario", "mm2", "executed mean", "requests", "late", "energy mJ"];
+        let row = ["AR_gaming~", "270", "0.136 no spread", "105", "5", "23796.4"];
+        let at = |width| in_width(width, &header, &row);
+        assert!(row.iter().all(|it| at(60).contains(it)) && !at(60).contains("not shown"));
+        for (width, left_out) in [
+            (50, "executed mean"),
+            (35, "executed mean, requests"),
+            (30, "executed mean, requests, energy mJ"),
+        ] {
+            let text = at(width);
+            let (table, note) = text.split_once("not shown in this width: ").expect("a note");
+            assert!(note.starts_with(&format!("{left_out} (")), "{text}");
+            assert!(table.lines().all(|it| it.chars().count() <= width.into()), "{text}");
+            let shown = header.iter().zip(row).filter(|(it, _)| !left_out.contains(*it));
+            assert!(shown.into_iter().all(|(_, cell)| table.contains(cell)), "{text}");
         }
+    }
+
+    #[test]
+    fn prose_is_broken_between_words_and_numbers_are_whole() {
+        let prose = "one request after the other, the one with the earliest deadline first";
+        let text = in_width(50, &["name", "meaning", "score"], &["edf", prose, "0.136 ± 0.001"]);
+        assert!(prose.split(' ').all(|word| text.contains(word)), "{text}");
+        assert!(text.contains("0.136 ± 0.001"), "{text}");
+        assert!(text.lines().all(|it| it.chars().count() <= 50), "{text}");
+        assert_eq!(text.matches('─').count() % 2, 0, "no line between rows: {text}");
     }
 }

@@ -207,7 +207,7 @@ pub fn joint_table(joined: &Joined, style: Style) -> String {
         counted(joined.scenarios.len(), "scenario"),
         joined.uncertainty,
     );
-    text += &columns.of(&standings).dense_text(style);
+    text += &columns.of(&standings).text(style);
     for it in standings.iter().filter(|it| it.n_first > 0).take(MAX_SENTENCES) {
         text += &(sentence(joined, it) + "\n");
     }

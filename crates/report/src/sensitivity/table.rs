@@ -45,7 +45,7 @@ pub fn levels_table(levels: &Levels, style: Style) -> String {
             is_first: at == 0,
         })
     });
-    text += &columns.number("best", |it| it.cell(bests)).of(rows).dense_text(style);
+    text += &columns.number("best", |it| it.cell(bests)).of(rows).text(style);
     text += "change of score: level minus base on equal draws, +- half of its 95 % interval; `no change` where \
              that includes 0; tau: Kendall's rank correlation of the systems with the base\n";
     let effects = levels.factors.iter().flat_map(|factor| &factor.levels);
@@ -116,7 +116,7 @@ pub fn screening_table(screened: &Screened, style: Style) -> String {
     for (at, name) in PART_NAMES.into_iter().enumerate() {
         columns = columns.number(name, move |it| format!("{:+.3}", it.parts[at]));
     }
-    let table = columns.of(&screened.effects).dense_text(style);
+    let table = columns.of(&screened.effects).text(style);
     let mut text = format!(
         "{} factors at two levels in {} settings (a design of Plackett and Burman, 1946, folded over), {} in {}\n{}",
         screened.effects.len(),

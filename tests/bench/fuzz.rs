@@ -264,8 +264,20 @@ struct Job {
     options: Options,
     state: PathBuf,
     child: Child,
-    /// The last state that was seen, and when it changed.
-    seen: (State, Instant),
+    /// The last state that was seen, when it changed, and the time of the processor until then.
+    seen: (State, Instant, Duration),
+}
+
+/// Wall time for each second of the limit, after which a job that computes nothing hangs.
+const WALL: u32 = 20;
+
+/// Time of the processor that a child has had, where the system tells it; zero elsewhere.
+fn processor_time(child: &Child) -> Duration {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+    // Fields after the name, which is in parentheses: user and system time are the 12th and 13th, in hundredths.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: u64 = fields.skip(11).take(2).filter_map(|it| it.parse::<u64>().ok()).sum();
+    Duration::from_millis(10 * ticks)
 }
 
 impl Job {
@@ -282,7 +294,7 @@ impl Job {
         command.args(options.corpus.iter().flat_map(|it| ["--corpus".as_ref(), it.as_os_str()]));
         let errors = File::create(state.with_extension("err")).expect("a file can be made");
         let child = command.stdin(Stdio::null()).stderr(errors).spawn().expect("it can start");
-        let seen = (State::read(state), Instant::now());
+        let seen = (State::read(state), Instant::now(), Duration::ZERO);
         Self { options: options.clone(), state: state.into(), child, seen }
     }
 
@@ -290,7 +302,7 @@ impl Job {
     fn look(&mut self) {
         let state = State::read(&self.state);
         if state != self.seen.0 {
-            self.seen = (state, Instant::now());
+            self.seen = (state, Instant::now(), processor_time(&self.child));
         }
         let ended = self.child.try_wait().expect("a child can be asked");
         let reason = match ended {
@@ -299,7 +311,7 @@ impl Job {
                 let errors = String::from_utf8_lossy(&errors).into_owned();
                 format!("the process ended: {status}: {}", errors.trim())
             }
-            None if self.seen.1.elapsed() > self.options.limit => {
+            None if self.is_too_long() => {
                 format!("longer than {} s", self.options.limit.as_secs())
             }
             None => return,
@@ -307,6 +319,15 @@ impl Job {
         self.end();
         self.record(&reason);
         *self = Self::start(&self.options, &self.state);
+    }
+
+    /// Whether the execution exceeds the limit of processor time, so that a busy machine makes no finding.
+    fn is_too_long(&self) -> bool {
+        let (_, since, before) = &self.seen;
+        let limit = self.options.limit;
+        since.elapsed() > limit
+            && (processor_time(&self.child).saturating_sub(*before) > limit
+                || since.elapsed() > WALL * limit)
     }
 
     fn end(&mut self) {

@@ -69,9 +69,10 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::{panic, thread};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches as _};
 
-use xrsim_config::{ConfigError, nearest};
+use xrsim_config::{Catalog, ConfigError, Kind, nearest};
 use xrsim_model::cancel;
 use xrsim_model::text;
 
@@ -289,15 +290,40 @@ fn refuse(error: &clap::Error) -> u8 {
 /// Returns the text of `error`. A help text may have styles. Other messages repeat arguments, so that they
 /// are plain text without escape sequences.
 fn said(error: &clap::Error, with_styles: bool) -> String {
-    use clap::error::ErrorKind;
     let is_help = matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
     match is_help && with_styles {
         true => error.render().ansi().to_string(),
-        false => text::shown(&error.render().to_string()).into_owned(),
+        false => {
+            let text = text::shown(&error.render().to_string()).into_owned();
+            match (meant(error), text.split_once('\n')) {
+                (Some(option), Some((first, rest))) => {
+                    format!("{first}\n\n  tip: did you mean `{option}`?\n{rest}")
+                }
+                _ => text,
+            }
+        }
     }
+}
+
+/// The option with which an argument that no command takes has a meaning, if it is a known name: `--scenario AR_gaming`.
+fn meant(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    let catalog = Catalog::new();
+    let options = [
+        ("--scenario", Kind::Scenario),
+        ("--system", Kind::Style),
+        ("--system", Kind::System),
+        ("--network", Kind::Network),
+        ("--platform", Kind::Platform),
+        ("--dataflow", Kind::Dataflow),
+    ];
+    let is_named = |kind: Kind| catalog.names(kind).iter().any(|name| name == word);
+    let of_file = options.iter().find(|(_, kind)| is_named(*kind)).map(|it| it.0);
+    let option = of_file.or_else(|| schedulers::find(word).map(|_| "--scheduler"));
+    option.map(|option| format!("{option} {word}"))
 }
 
 fn status_of(result: Result<(), Failure>) -> u8 {
@@ -358,6 +384,10 @@ mod tests {
             assert!(!text.contains(text::is_obeyed), "{text:?}");
             assert!(text.starts_with("error: "), "{text:?}");
         }
+        let of_name = said_of(&["run", "AR_gaming"], false);
+        assert!(of_name.contains("tip: did you mean `--scenario AR_gaming`?"), "{of_name}");
+        assert!(said_of(&["compare", "edf"], false).contains("`--scheduler edf`?"));
+        assert!(!said_of(&["run", "AR_game"], false).contains("did you mean"));
         assert!(said_of(&["--help"], true).contains("\u{1b}["));
         assert!(!said_of(&["--help"], false).contains('\u{1b}'));
     }

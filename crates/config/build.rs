@@ -1,8 +1,21 @@
-//! Lists the data files that `src/embedded.rs` compiles into the program.
+//! Lists the data files that `src/embedded.rs` compiles into the program, and parses them.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
+
+// The parser of the crate itself. It names `crate::Problem`.
+#[allow(dead_code)]
+#[path = "src/yaml/packed.rs"]
+mod packed;
+#[allow(dead_code)]
+#[path = "src/problem.rs"]
+mod problem;
+#[allow(dead_code)]
+#[path = "src/yaml/tree.rs"]
+mod tree;
+
+use problem::Problem;
 
 /// Folders of data files, in the order of the table.
 const FOLDERS: [&str; 4] = ["dataflows", "hw_configs", "models", "scenarios"];
@@ -16,21 +29,30 @@ fn main() -> io::Result<()> {
         println!("cargo::rerun-if-changed=../../{folder}");
         collect(&root.join(folder), "yaml", &mut paths)?;
     }
-    let data = table("FILES", "Path and contents of every data file", &root, paths);
-    fs::write(out.join("embedded.rs"), data)
+    paths.sort();
+    let mut table =
+        String::from("/// Path, contents and tree of every data file, in order of path.\n");
+    table += "const FILES: &[(&str, &str, Option<&[u8]>)] = &[\n";
+    for (at, path) in paths.iter().enumerate() {
+        let name = path.strip_prefix(&root).expect("found below the root");
+        let name = name.to_str().expect("data files have plain names").replace('\\', "/");
+        let tree = tree(path, &out.join(format!("{at}.tree")))?;
+        writeln!(table, "    ({name:?}, include_str!({path:?}), {tree}),").expect("it is a string");
+    }
+    fs::write(out.join("embedded.rs"), table + "];\n")
 }
 
-/// Code of the table `constant` of paths below `root` and contents of files, in order of path.
-fn table(constant: &str, what: &str, root: &Path, mut paths: Vec<PathBuf>) -> String {
-    paths.sort();
-    let mut table = format!("/// {what}, in order of path.\n");
-    table += &format!("const {constant}: &[(&str, &str)] = &[\n");
-    for path in &paths {
-        let name = path.strip_prefix(root).expect("found below the root");
-        let name = name.to_str().expect("data files have plain names").replace('\\', "/");
-        writeln!(table, "    ({name:?}, include_str!({path:?})),").expect("writing to a string");
+/// Code of the tree of a file, which it writes to `packed`.
+fn tree(path: &Path, packed: &Path) -> io::Result<String> {
+    let text = fs::read_to_string(path)?;
+    let mut problems = Vec::new();
+    match tree::parse(&text, &mut problems).filter(|_| problems.is_empty()) {
+        Some(root) => {
+            fs::write(packed, packed::pack(&root, &text))?;
+            Ok(format!("Some(include_bytes!({packed:?}))"))
+        }
+        None => Ok("None".into()),
     }
-    table + "];\n"
 }
 
 /// Adds every file below `folder` with this extension.

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::yaml;
 use super::yaml::read::{At, Problems, unknown_name};
 use super::yaml::values::Reader;
 use super::{ConfigError, Kind, Note, Notes, Parameters, Problem, Source, kind};
@@ -62,7 +61,7 @@ impl Document {
         reader: impl Reader<Value = T>,
         problems: &mut Problems,
     ) -> Option<T> {
-        let root = yaml::parse(self.source.text(), problems)?;
+        let root = self.source.tree(problems)?;
         let (found, body) = kind::body(&root, problems)?;
         if found != kind {
             problems.push(wrong_kind(found, &[kind]));
@@ -94,7 +93,7 @@ impl Document {
             return Ok(kind);
         }
         let mut problems = Problems::default();
-        let root = yaml::parse(self.source.text(), &mut problems);
+        let root = self.source.tree(&mut problems);
         let found = root.as_ref().and_then(|root| kind::body(root, &mut problems));
         let found = found.map(|(kind, _)| kind);
         let refused = found.filter(|kind| !allowed.contains(kind));

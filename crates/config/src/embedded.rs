@@ -2,7 +2,8 @@
 //!
 //! `build.rs` lists every YAML file under `models/`, `dataflows/`, `hw_configs/` and `scenarios/`.
 //! Each begins, after comments, with its kind on one line and its name on the next; the tests hold
-//! them to that, so that nothing needs to be parsed to find a file.
+//! them to that, so that nothing needs to be parsed to find a file. Beside each stands the tree of its text,
+//! so that no YAML is parsed to read it.
 
 use std::sync::LazyLock;
 
@@ -17,6 +18,8 @@ pub(super) struct Embedded {
     pub path: &'static str,
     /// Contents.
     pub text: &'static str,
+    /// Tree of the contents; `None` of a file that is wrong, whose problems are found when it is read.
+    pub tree: Option<&'static [u8]>,
     /// Kind of the file.
     pub kind: Kind,
 }
@@ -36,16 +39,16 @@ impl Embedded {
 
 /// Every embedded file, in order of path.
 static ALL: LazyLock<Vec<Embedded>> = LazyLock::new(|| {
-    let file = |&(path, text): &(&'static str, &'static str)| {
+    let file = |&(path, text, tree): &(&'static str, &'static str, Option<&'static [u8]>)| {
         let key = lines(text).next()?.strip_suffix(':')?;
-        Some(Embedded { path, text, kind: Kind::of_key(key)? })
+        Some(Embedded { path, text, tree, kind: Kind::of_key(key)? })
     };
     FILES.iter().filter_map(file).collect()
 });
 
 /// Whether there is an embedded file at this path.
 pub(super) fn is_file(path: &str) -> bool {
-    FILES.iter().any(|(known, _)| *known == path)
+    FILES.iter().any(|(known, ..)| *known == path)
 }
 
 /// The embedded file at this path.
@@ -116,4 +119,19 @@ pub(super) fn find(kind: Kind, name: &str, folder: &str) -> Option<&'static Embe
 /// Lines that are neither empty nor comments.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::{parse, unpack};
+
+    #[test]
+    fn every_tree_is_that_of_its_text() {
+        assert_eq!(ALL.len(), FILES.len());
+        for file in ALL.iter() {
+            let tree = file.tree.map(|tree| unpack(tree, file.text));
+            assert_eq!(tree, parse(file.text, &mut Vec::new()), "{}", file.path);
+        }
+    }
 }

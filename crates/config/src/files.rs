@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::ConfigError;
+use super::yaml::read::Problems;
+use super::yaml::{self, Node};
 
 /// Largest input file \[byte\]. The largest shipped one is a hundredth of it.
 const MAX_BYTES: u64 = 16 << 20;
@@ -15,12 +17,19 @@ const MAX_BYTES: u64 = 16 << 20;
 pub struct Source {
     name: String,
     text: String,
+    /// Tree of the text, if it was made at build time.
+    packed: Option<&'static [u8]>,
 }
 
 impl Source {
-    /// A source called `name` with this text; for embedded files and tests.
+    /// A source called `name` with this text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { name: name.into(), text: text.into() })
+        Arc::new(Self { name: name.into(), text: text.into(), packed: None })
+    }
+
+    /// An embedded file with the tree of its text.
+    pub(crate) fn embedded(name: &str, text: &str, packed: Option<&'static [u8]>) -> Arc<Self> {
+        Arc::new(Self { name: name.into(), text: text.into(), packed })
     }
 
     /// Reads a file.
@@ -45,6 +54,14 @@ impl Source {
     /// Contents.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The tree of the text, which is YAML; `None` if its syntax is broken, which is a problem.
+    pub(crate) fn tree(&self, problems: &mut Problems) -> Option<Node<'_>> {
+        match self.packed {
+            Some(bytes) => Some(yaml::unpack(bytes, &self.text)),
+            None => yaml::parse(&self.text, problems),
+        }
     }
 
     /// Line and column of byte `offset`, both counted from 1, columns in characters.

@@ -491,7 +491,7 @@ impl Catalog {
 
     fn embedded(&mut self, file: &Embedded) -> Document {
         let entry = self.used.entry(file.path.into());
-        let source = entry.or_insert_with(|| Source::new(file.path, file.text));
+        let source = entry.or_insert_with(|| Source::embedded(file.path, file.text, file.tree));
         let notes = self.notes.clone();
         Document { notes, ..Document::alone(Arc::clone(source)) }
     }

@@ -9,7 +9,7 @@ use crate::network::Model;
 use crate::yaml::Node;
 use crate::yaml::read::Problems;
 use crate::{ConfigError, Kind, Parameters, Problem, Source};
-use crate::{embedded, formats, hardware, kind, nearest, parameters, yaml};
+use crate::{embedded, formats, hardware, kind, nearest, parameters};
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::Technology;
 use xrsim_model::model::Network;
@@ -83,7 +83,7 @@ impl Catalog {
                 continue;
             }
             let mut problems = Problems::default();
-            let root = yaml::parse(source.text(), &mut problems);
+            let root = source.tree(&mut problems);
             let body = root.as_ref().and_then(|root| kind::body(root, &mut problems));
             found.extend(body.and_then(|(_, body)| each(name, source, body)));
         }

@@ -1,11 +1,11 @@
 //! Problems of a file, and the places that they name.
 
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::{Deref, DerefMut};
 
 use xrsim_model::renamed::Renamed;
 use xrsim_model::text::is_obeyed;
 
-use crate::Problem;
+use crate::{At, Problem};
 
 /// Problems of one file found so far, a list, and the old names of keys that were met.
 #[derive(Debug, Default)]
@@ -37,15 +37,6 @@ impl DerefMut for Problems {
     fn deref_mut(&mut self) -> &mut Vec<Problem> {
         &mut self.found
     }
-}
-
-/// A value with the bytes that it was read from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct At<T> {
-    /// Bytes of the source text.
-    pub span: Range<usize>,
-    /// The value.
-    pub value: T,
 }
 
 /// At most 40 characters of `text`, fit for a terminal.

@@ -7,17 +7,21 @@ use std::fmt::Display;
 use std::mem;
 use std::ops::Range;
 
+pub(crate) use crate::At;
 use crate::form::Key;
 use crate::{Problem, json, nearest};
 use xrsim_model::renamed::{self, Renamed};
 
 pub(crate) use super::problems::Problems;
-pub use super::problems::{At, printable};
+pub use super::problems::printable;
 use super::tree::{self, Entry, Node, Value};
 use super::values::Reader;
 
 /// Most unknown keys of a mapping that are reported one by one.
 const MAX_UNKNOWN: usize = 50;
+
+/// Number of keys that most mappings may have.
+const USUAL_KEYS: usize = 24;
 
 /// The keys of a mapping, read one by one; [`Fields::finish`] reports those that nobody asked for.
 pub(crate) struct Fields<'n, 's, 'p> {
@@ -29,7 +33,8 @@ pub(crate) struct Fields<'n, 's, 'p> {
     renamed: &'static [Renamed],
     /// Keys that something outside of the mapping gives if they are absent.
     inherited: &'n [&'static str],
-    asked: Vec<&'static str>,
+    /// Keys that were asked for, each with the index of its entry if it is given.
+    asked: Vec<(&'static str, Option<usize>)>,
     missing: Vec<&'static str>,
     has_wrong_value: bool,
     /// Description of the next key.
@@ -60,7 +65,7 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
             entries,
             renamed: &[],
             inherited: &[],
-            asked: Vec::new(),
+            asked: Vec::with_capacity(USUAL_KEYS),
             missing: Vec::new(),
             has_wrong_value: false,
             about: "",
@@ -102,7 +107,7 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     /// The value of `key`; its absence is a problem.
     pub(crate) fn required<R: Reader>(&mut self, key: &'static str, reader: R) -> Option<R::Value> {
         let value = self.ask(key, &reader, Need::Required);
-        if !self.given(key) {
+        if self.asked.last().is_none_or(|(_, found)| found.is_none()) {
             self.missing.push(key);
         }
         value
@@ -212,7 +217,8 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
         reader: &R,
         need: Need<'_>,
     ) -> Option<R::Value> {
-        self.asked.push(key);
+        let found = self.find(key);
+        self.asked.push((key, found));
         if let Some(keys) = &mut self.described {
             let form = reader.form().documented(mem::take(&mut self.about));
             let form = match need {
@@ -222,7 +228,7 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
             keys.push(Key::new(key, form, matches!(need, Need::Required)));
             return None;
         }
-        let entry = self.get(key)?;
+        let entry = &self.entries[found?];
         if let Some(renamed) = renamed::find(self.renamed, &entry.key) {
             self.problems.old_keys.push(At { span: entry.key_span.clone(), value: renamed });
         }
@@ -264,10 +270,14 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     /// Reports keys that are not known and keys that are missing. A missing key whose misspelling
     /// was reported is not reported again.
     pub(crate) fn finish(mut self) {
-        let known: Vec<_> = self.asked.iter().filter_map(|key| self.get(key)).collect();
-        let is_known = |entry: &Entry<'_>| known.iter().any(|it| it.key_span == entry.key_span);
-        let unknown: Vec<_> = self.entries.iter().filter(|entry| !is_known(entry)).collect();
-        let free: Vec<_> = self.asked.iter().copied().filter(|key| !self.given(key)).collect();
+        let is_known = |at: usize| self.asked.iter().any(|(_, found)| *found == Some(at));
+        let unknown = self.entries.iter().enumerate().filter(|(at, _)| !is_known(*at));
+        let unknown: Vec<_> = unknown.map(|(_, entry)| entry).collect();
+        let free = || {
+            let free = self.asked.iter().filter(|(_, found)| found.is_none());
+            free.map(|(key, _)| *key).collect::<Vec<_>>()
+        };
+        let free = if unknown.is_empty() { Vec::new() } else { free() };
         for entry in unknown.iter().take(MAX_UNKNOWN) {
             self.unknown(entry, &free);
         }
@@ -300,7 +310,10 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
             Some(key) => (Some(key), format!("give the value as `{key}`")),
             None => match nearest(&entry.key, free.iter().copied()) {
                 Some(key) => (Some(key), format!("did you mean `{key}`?")),
-                None => (None, format!("known: {}", self.asked.join(", "))),
+                None => {
+                    let known: Vec<_> = self.asked.iter().map(|(key, _)| *key).collect();
+                    (None, format!("known: {}", known.join(", ")))
+                }
             },
         };
         self.missing.retain(|key| Some(*key) != meant);
@@ -310,7 +323,12 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
 
     /// The entry of `key`, or else of its old name.
     fn get(&self, key: &str) -> Option<&'n Entry<'s>> {
-        let named = |name: &str| self.entries.iter().find(|entry| entry.key == name);
+        self.find(key).map(|at| &self.entries[at])
+    }
+
+    /// The index of that entry.
+    fn find(&self, key: &str) -> Option<usize> {
+        let named = |name: &str| self.entries.iter().position(|entry| entry.key == name);
         let old = || self.renamed.iter().filter(|it| it.new == key).find_map(|it| named(it.old));
         named(key).or_else(old)
     }

@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::form::{self, Form};
-use crate::{Problem, nearest};
+use crate::{At, Problem, nearest};
 use xrsim_model::text::{NAME_RULE, is_name};
 
-use super::problems::{At, Problems, printable};
+use super::problems::{Problems, printable};
 use super::tree::{Entry, Node, Value};
 
 /// A way in which a value stands in a file.

@@ -10,9 +10,9 @@ mod per_tensor;
 mod shapes;
 mod tensor;
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use crate::digest::FastDigest;
@@ -226,7 +226,7 @@ impl Network {
             return Err(ModelError::TooManyLayers { found: layers.len() });
         }
         let (mut operators, mut bits) = (Vec::new(), Vec::new());
-        let mut seen = HashMap::new();
+        let mut seen = FxHashMap::default();
         let mut operator_of = Vec::with_capacity(layers.len());
         for (index, layer) in layers.iter().enumerate() {
             layer.operator.check()?;

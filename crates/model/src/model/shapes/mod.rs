@@ -169,7 +169,7 @@ impl Reader {
         for (place, (given, view)) in self.sources.iter().enumerate() {
             let axes = match (given, view) {
                 (Given::Tensor { tensor, matrix, .. }, View::Whole) => {
-                    broadcast(&port.readings(*tensor, *matrix))
+                    broadcast(port.readings(*tensor, *matrix))
                 }
                 _ => self.takes(place, port).then_some(ALL_AXES),
             };
@@ -219,15 +219,15 @@ impl Reader {
 }
 
 /// The axes that a tensor covers if it is broadcast in one of these ways; `None` if it cannot be.
-fn broadcast(readings: &[Reading]) -> Option<u8> {
-    let fits = |reading: &&Reading| {
+fn broadcast(readings: impl Iterator<Item = Reading>) -> Option<u8> {
+    let fits = |reading: &Reading| {
         reading.iter().all(|pair| pair.given == pair.expected || pair.given == 1)
     };
-    let covered = |reading: &Reading| {
+    let covered = |reading: Reading| {
         let full = reading.iter().filter(|pair| pair.given == pair.expected);
         full.fold(0, |axes, pair| axes | pair.axes)
     };
-    readings.iter().filter(fits).map(covered).max_by_key(|axes| axes.count_ones())
+    readings.filter(fits).map(covered).max_by_key(|axes| axes.count_ones())
 }
 
 /// Whether sources side by side, along the axis of one of these keys, are the tensor of `port`.

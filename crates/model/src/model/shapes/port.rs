@@ -207,30 +207,30 @@ pub(super) type Reading = Vec<Pair>;
 impl Port {
     /// The ways in which a tensor can be read as this one without a word about it: axis by axis; as a
     /// matrix whose rows are all positions; flattened; heads taken together or apart.
-    pub(crate) fn readings(&self, given: Tensor, given_matrix: bool) -> Vec<Reading> {
-        let mut readings = vec![self.direct(given)];
-        if given_matrix && given.n == 1 {
-            readings.push(self.direct(Tensor { n: given.y, y: 1, ..given }));
-        }
-        if self.matrix || given_matrix {
-            readings.push(self.rows(given.positions(), given.k.into(), 1));
-        }
-        if self.flat {
+    pub(crate) fn readings(
+        &self,
+        given: Tensor,
+        given_matrix: bool,
+    ) -> impl Iterator<Item = Reading> {
+        let when = |holds: bool| holds.then_some(()).into_iter();
+        let direct = when(true).map(move |()| self.direct(given));
+        let batch = when(given_matrix && given.n == 1);
+        let batch = batch.map(move |()| self.direct(Tensor { n: given.y, y: 1, ..given }));
+        let matrix = when(self.matrix || given_matrix);
+        let matrix = matrix.map(move |()| self.rows(given.positions(), given.k.into(), 1));
+        let flat = when(self.flat).map(move |()| {
             let features = Tensor { n: 1, ..given }.elements();
-            readings.push(self.rows(given.n.into(), features, 1));
-        }
-        if given_matrix && self.tensor.n == 1 {
-            // Heads of several instances, side by side.
-            readings.extend(divisors(given.n).map(|heads| {
-                let rows = u64::from(given.n / heads) * u64::from(given.y);
-                self.rows(rows, u64::from(given.k) * u64::from(heads), 1)
-            }));
-        }
-        if self.matrix && self.tensor.n > 1 {
-            let heads = divisors(self.tensor.n);
-            readings.extend(heads.map(|heads| self.rows(given.positions(), given.k.into(), heads)));
-        }
-        readings
+            self.rows(given.n.into(), features, 1)
+        });
+        // Heads of several instances, side by side.
+        let together = divisors(if given_matrix && self.tensor.n == 1 { given.n } else { 0 });
+        let together = together.map(move |heads| {
+            let rows = u64::from(given.n / heads) * u64::from(given.y);
+            self.rows(rows, u64::from(given.k) * u64::from(heads), 1)
+        });
+        let apart = divisors(if self.matrix && self.tensor.n > 1 { self.tensor.n } else { 0 });
+        let apart = apart.map(move |heads| self.rows(given.positions(), given.k.into(), heads));
+        direct.chain(batch).chain(matrix).chain(flat).chain(together).chain(apart)
     }
 
     fn direct(&self, given: Tensor) -> Reading {
@@ -277,7 +277,7 @@ impl Port {
                 View::Gather => true,
                 _ => {
                     let relates = |pair: &Pair| view.relates(pair.given, pair.expected);
-                    self.readings(tensor, matrix).iter().any(|it| it.iter().all(relates))
+                    self.readings(tensor, matrix).any(|it| it.iter().all(relates))
                 }
             },
         }
@@ -288,7 +288,7 @@ impl Port {
     pub(super) fn parts(&self, given: &Given, view: View, key: &'static str) -> Vec<Part> {
         match *given {
             Given::Tensor { tensor, matrix, .. } if view != View::Reshape => {
-                let readings = self.readings(tensor, matrix).into_iter();
+                let readings = self.readings(tensor, matrix);
                 readings.filter_map(|reading| part(&reading, view, key)).collect()
             }
             _ => self.parts_of_count(given.elements().unwrap_or(0), key),
@@ -298,7 +298,7 @@ impl Port {
     /// The same of elements without a shape: their number tells how much they are.
     fn parts_of_count(&self, elements: u64, key: &'static str) -> Vec<Part> {
         let whole = self.tensor.elements();
-        let readings = self.readings(self.tensor, self.matrix).into_iter();
+        let readings = self.readings(self.tensor, self.matrix);
         let extents = readings.flatten().filter(|pair| pair.key == key).map(|pair| pair.expected);
         let part = |extent: u64| {
             let others = whole / extent;
@@ -326,7 +326,7 @@ impl Port {
             let differs = |pair: &Pair| pair.given != pair.expected;
             reading.into_iter().filter(differs).map(|pair| pair.key).collect::<Vec<_>>()
         };
-        let readings = self.readings(tensor, matrix).into_iter().map(differing);
+        let readings = self.readings(tensor, matrix).map(differing);
         let fewest = readings.min_by_key(Vec::len).unwrap_or_default();
         fewest.first().copied().unwrap_or(self.keys[1])
     }

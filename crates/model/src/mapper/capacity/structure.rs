@@ -1,5 +1,7 @@
 //! Structures of tuples: loops that select what the shared memory holds of a tensor, and loops that load it again.
 
+use std::sync::{LazyLock, OnceLock};
+
 use crate::cost::loop_nest::Axis;
 use crate::mapper::space::AxisSet;
 use crate::model::{PerTensor, TensorRole};
@@ -54,20 +56,30 @@ pub(super) fn innermost(stays: TensorRole) -> AxisSet {
 }
 
 /// Structures of loops above the shared memory: one box for all tensors.
-pub(super) fn off_chip() -> Vec<Structure> {
-    let of = |stays| Structure {
-        sliced: PerTensor::from_fn(own),
-        reloads: reloads(stays),
-        inside: innermost(stays),
-        stays,
-    };
-    TensorRole::ALL.map(of).to_vec()
+pub(super) fn off_chip() -> &'static [Structure] {
+    static ALL: LazyLock<[Structure; TensorRole::ALL.len()]> = LazyLock::new(|| {
+        TensorRole::ALL.map(|stays| Structure {
+            sliced: PerTensor::from_fn(own),
+            reloads: reloads(stays),
+            inside: innermost(stays),
+            stays,
+        })
+    });
+    &*ALL
 }
 
 /// Structures of the loops of level 0 over the axes `present`: of all orders and depths those that no other one is
-/// better than.
-pub(super) fn on_chip(present: AxisSet) -> Vec<Structure> {
-    let mut axes: Vec<_> = ORDERED.into_iter().filter(|axis| present.contains(*axis)).collect();
+/// better than. They are found once for each set of axes.
+pub(super) fn on_chip(present: AxisSet) -> &'static [Structure] {
+    static OF_AXES: [OnceLock<Vec<Structure>>; 1 << ORDERED.len()] =
+        [const { OnceLock::new() }; 1 << ORDERED.len()];
+    let is_present = |at: &usize| present.contains(ORDERED[*at]);
+    let present: Vec<_> = (0..ORDERED.len()).filter(is_present).collect();
+    let number: usize = present.iter().map(|at| 1 << at).sum();
+    OF_AXES[number].get_or_init(|| find_on_chip(present.iter().map(|at| ORDERED[*at]).collect()))
+}
+
+fn find_on_chip(mut axes: Vec<Axis>) -> Vec<Structure> {
     let mut best = Vec::new();
     let n_axes = axes.len();
     permute(&mut axes, n_axes, &mut |order| add_depths(order, &mut best));
@@ -133,4 +145,19 @@ fn add(new: Structure, best: &mut Vec<Structure>) {
     }
     best.retain(|known| !is_better(&new, known));
     best.push(new);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_set_of_axes_has_structures_of_its_own() {
+        for set in 0..1 << Axis::ALL.len() {
+            let is_in = |axis: &Axis| set >> (*axis as usize) & 1 == 1;
+            let present = AxisSet::from_axes(Axis::ALL.into_iter().filter(is_in));
+            let axes = ORDERED.into_iter().filter(|axis| present.contains(*axis)).collect();
+            assert_eq!(on_chip(present), find_on_chip(axes), "{set:b}");
+        }
+    }
 }

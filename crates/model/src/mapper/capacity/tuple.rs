@@ -36,7 +36,7 @@ pub(super) struct Case<'a> {
     /// Whether boxes along rows and columns leave no input between them out.
     is_dense: bool,
     sizes: [AxisSizes; N_AXES],
-    pub structures: Vec<Structure>,
+    pub structures: &'static [Structure],
 }
 
 /// Relative error that sums of products may have.

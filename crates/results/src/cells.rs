@@ -12,6 +12,7 @@ use xrsim_sim::plan::Plan;
 use xrsim_sim::score::{Counted, InferenceScore, Score};
 use xrsim_sim::sweep::RunResult;
 
+use super::digits::push_ms;
 use super::why::Why;
 use super::{RunLabel, model_names};
 
@@ -381,10 +382,16 @@ impl<'r> Ending<'r> {
 
 /// Start, end and accelerator of the segments of a request: `0.000000-1.500000 WS-0; 2.000000-2.250000 OS-1`, in ms.
 fn segments(plan: &Plan, segments: &[Segment]) -> String {
-    let ms = |time: SimTime| format!("{}.{:06}", time.ns() / 1_000_000, time.ns() % 1_000_000);
-    let segment =
-        |it: &Segment| format!("{}-{} {}", ms(it.start), ms(it.end), name_of(plan, it.accelerator));
-    segments.iter().map(segment).collect::<Vec<_>>().join("; ")
+    let mut text = String::new();
+    for (at, it) in segments.iter().enumerate() {
+        text.push_str(if at > 0 { "; " } else { "" });
+        push_ms(&mut text, it.start);
+        text.push('-');
+        push_ms(&mut text, it.end);
+        text.push(' ');
+        text.push_str(name_of(plan, it.accelerator));
+    }
+    text
 }
 
 fn name_of(plan: &Plan, accelerator: AccelId) -> &str {

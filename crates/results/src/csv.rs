@@ -14,6 +14,7 @@ use xrsim_sim::sweep::{RunResult, Scored};
 
 use super::RunLabel;
 use super::cells::{Cells, Rows, RunTable, add_run};
+use super::digits::{push_ms, push_number, push_whole};
 use super::rows::{CHECK, RowCheck};
 
 /// Columns at the start of every file.
@@ -155,7 +156,7 @@ impl Lines {
     ) {
         self.start_run(label);
         self.row.clear();
-        self.display(index);
+        self.whole(index);
         self.text(id);
         self.row.push_str(&self.label);
         settings.for_each(|value| self.text(value));
@@ -183,10 +184,6 @@ impl Lines {
         RunLabel::COLUMNS.iter().for_each(|column| column.add(label, self));
         self.row.push_str(&self.settings);
         std::mem::swap(&mut self.label, &mut self.row);
-    }
-
-    fn display(&mut self, value: impl std::fmt::Display) {
-        write!(self.row, "{value},").expect("writing to a string cannot fail");
     }
 
     /// Ends the row with a line break in place of its last comma.
@@ -234,32 +231,32 @@ impl Cells for Written<'_> {
 
 impl Cells for Lines {
     fn whole(&mut self, value: u64) {
-        self.display(value);
+        push_whole(&mut self.row, value);
+        self.row.push(',');
     }
 
     /// The shortest text that reads back to the value, or an empty cell.
     fn number(&mut self, value: Option<f64>) {
         match value {
             Some(value) if value != 0.0 && value.abs() < SHORT => {
-                write!(self.row, "{value:e},").expect("writing to a string cannot fail");
+                write!(self.row, "{value:e}").expect("writing to a string cannot fail");
             }
-            Some(value) => self.display(value),
-            None => self.row.push(','),
+            Some(value) => push_number(&mut self.row, value),
+            None => {}
         }
+        self.row.push(',');
     }
 
     fn time(&mut self, time: Option<SimTime>) {
         if let Some(time) = time {
-            let ns = time.ns();
-            write!(self.row, "{}.{:06}", ns / 1_000_000, ns % 1_000_000)
-                .expect("writing to a string cannot fail");
+            push_ms(&mut self.row, time);
         }
         self.row.push(',');
     }
 
     /// A text cell, quoted where the comma, quote or line break in a user's name needs it.
     fn text(&mut self, text: &str) {
-        if text.contains([',', '"', '\n', '\r']) {
+        if text.bytes().any(|it| matches!(it, b',' | b'"' | b'\n' | b'\r')) {
             self.row.push('"');
             self.row.push_str(&text.replace('"', "\"\""));
             self.row.push_str("\",");

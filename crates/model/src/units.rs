@@ -45,7 +45,10 @@ impl SimTime {
 
     /// Signed distance from `other` to here \[ms\]: positive when this instant is the later one.
     pub fn ms_after(self, other: Self) -> f64 {
-        (self.0 as i128 - other.0 as i128) as f64 / 1e6
+        match self.0.checked_sub(other.0) {
+            Some(ns) => ns as f64 / 1e6,
+            None => -((other.0 - self.0) as f64 / 1e6),
+        }
     }
 
     /// This instant moved by `offset_ns` in either direction; never before the start of the run.
@@ -246,7 +249,11 @@ impl FrameRate {
 
     /// Nominal start of frame `index`: `floor(index / fps)` in nanoseconds.
     pub fn frame_start(self, index: u64) -> SimTime {
-        let ns = u128::from(index) * u128::from(NS_PER_S) * 1000 / u128::from(self.millihertz);
+        const SCALE: u64 = NS_PER_S * 1000;
+        if let Some(scaled) = index.checked_mul(SCALE) {
+            return SimTime(scaled / self.millihertz);
+        }
+        let ns = u128::from(index) * u128::from(SCALE) / u128::from(self.millihertz);
         SimTime(u64::try_from(ns).unwrap_or(u64::MAX))
     }
 

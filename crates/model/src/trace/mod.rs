@@ -117,6 +117,19 @@ pub struct Record {
     pub outcome: Outcome,
 }
 
+/// One request of a run with its outcome.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Entry<'a> {
+    /// The request.
+    pub request: RequestId,
+    /// Its outcome.
+    pub record: &'a Record,
+    /// Number of its samples.
+    pub batch: u32,
+    /// Its segments ([`Trace::segments_of`]).
+    pub segments: &'a [Segment],
+}
+
 /// All requests of a run, indexed by [`RequestId`], in order of arrival.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Trace {
@@ -143,6 +156,38 @@ impl Trace {
     /// empty if every request has one sample.
     pub fn with_batches(self, batches: Vec<u32>) -> Self {
         Self { batches, ..self }
+    }
+
+    /// A trace without requests, with memory for `n_requests`.
+    pub fn with_capacity(n_requests: usize) -> Self {
+        Self { records: Vec::with_capacity(n_requests), ..Self::default() }
+    }
+
+    /// Adds the next request.
+    ///
+    /// # Panics
+    ///
+    /// If the entry is that of another request.
+    pub fn push(&mut self, entry: &Entry<'_>) {
+        assert_eq!(entry.request.index(), self.records.len(), "requests are added in order");
+        if entry.batch != 1 || !self.batches.is_empty() {
+            self.batches.resize(self.records.len(), 1);
+            self.batches.push(entry.batch);
+        }
+        self.records.push(*entry.record);
+        self.segments.extend_from_slice(entry.segments);
+    }
+
+    /// All requests in order of arrival.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let mut segments = &*self.segments;
+        self.records.iter().enumerate().map(move |(index, record)| {
+            let request = RequestId::new(index);
+            let n_own = segments.iter().take_while(|segment| segment.request == request).count();
+            let (own, later) = segments.split_at(n_own);
+            segments = later;
+            Entry { request, record, batch: self.batch_of(request), segments: own }
+        })
     }
 
     /// Number of samples of a request.

@@ -3,7 +3,7 @@
 use crate::ids::{AccelId, RequestId};
 use crate::units::{Millijoules, SimSpan, SimTime};
 
-use super::{Outcome, Trace};
+use super::{Entry, Outcome, Trace};
 
 /// Layers of a request that ran without interruption on one accelerator. Traces keep the segments of
 /// requests that were interrupted or whose data was moved first.
@@ -46,27 +46,19 @@ pub struct BusyInterval {
     pub energy: Millijoules,
 }
 
-impl Trace {
-    /// Busy intervals of a request, in order of time: its segments if it has any, otherwise its execution
+impl<'a> Entry<'a> {
+    /// Busy intervals of the request, in order of time: its segments if it has any, otherwise its execution
     /// or attempt, if there was one.
     #[inline]
-    pub fn busy_intervals_of(&self, id: RequestId) -> impl Iterator<Item = BusyInterval> {
-        let segments = self.segments_of(id);
-        let whole = if segments.is_empty() { self.whole(id) } else { None };
-        segments.iter().map(BusyInterval::from).chain(whole)
-    }
-
-    /// Busy intervals of all requests, in order of request and time.
-    #[inline]
-    pub fn busy_intervals(&self) -> impl Iterator<Item = BusyInterval> {
-        let ids = (0..self.records().len()).map(RequestId::new);
-        ids.flat_map(|id| self.busy_intervals_of(id))
+    pub fn busy_intervals(self) -> impl Iterator<Item = BusyInterval> + use<'a> {
+        let whole = if self.segments.is_empty() { self.whole() } else { None };
+        self.segments.iter().map(BusyInterval::from).chain(whole)
     }
 
     /// Execution or attempt of a request without segments.
     #[inline]
-    fn whole(&self, request: RequestId) -> Option<BusyInterval> {
-        let (accelerator, start, end, energy) = match self.record(request).outcome {
+    fn whole(&self) -> Option<BusyInterval> {
+        let (accelerator, start, end, energy) = match self.record.outcome {
             Outcome::Executed { accelerator, start, end, energy } => {
                 (accelerator, start, Some(end), energy)
             }
@@ -78,7 +70,23 @@ impl Trace {
             }
             _ => return None,
         };
-        Some(BusyInterval { request, accelerator, start, end, energy })
+        Some(BusyInterval { request: self.request, accelerator, start, end, energy })
+    }
+}
+
+impl Trace {
+    /// Busy intervals of one request ([`Entry::busy_intervals`]).
+    #[inline]
+    pub fn busy_intervals_of(&self, id: RequestId) -> impl Iterator<Item = BusyInterval> {
+        let (record, segments) = (self.record(id), self.segments_of(id));
+        let entry = Entry { request: id, record, batch: self.batch_of(id), segments };
+        entry.busy_intervals()
+    }
+
+    /// Busy intervals of all requests, in order of request and time.
+    #[inline]
+    pub fn busy_intervals(&self) -> impl Iterator<Item = BusyInterval> {
+        self.entries().flat_map(Entry::busy_intervals)
     }
 }
 

@@ -1,80 +1,67 @@
-//! Sources of events: arrivals, expiries and completions, each in order of time.
+//! Sources of events besides arrivals: expiries and completions, each in order of time.
 //!
-//! Arrivals and expiries are known before the run. They are sorted once and read in order: an event
-//! costs a comparison and accesses memory in sequence, where a heap of all events would cost its depth
-//! in cache misses. Only completions depend on the decisions of the scheduler. There is at most one for
+//! A request has a timer from its arrival on, and few requests are on their way at a time: a heap of their timers is
+//! small. Completions depend on the decisions of the scheduler. There is at most one for
 //! each accelerator. A tournament tree over the accelerators sets, moves or clears a completion in
 //! `O(log accelerators)`, which preemption and shared bandwidth need.
 
-use crate::load::{Request, RequestStream};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use xrsim_model::ids::{AccelId, RequestId};
 use xrsim_model::scenario::Scenario;
+use xrsim_model::trace::Record;
 use xrsim_model::units::{SimSpan, SimTime};
 
-/// Arrivals, in the order of the stream.
-pub(super) struct Arrivals<'a> {
-    requests: &'a [Request],
-    next: usize,
-}
-
-impl<'a> Arrivals<'a> {
-    pub(super) fn new(requests: &'a RequestStream) -> Self {
-        Self { requests: requests.requests(), next: 0 }
-    }
-
-    /// Time of the next arrival.
-    pub(super) fn peek(&self) -> Option<SimTime> {
-        self.requests.get(self.next).map(|request| request.arrival)
-    }
-
-    /// Takes the next arrival that is due at `now`.
-    pub(super) fn pop(&mut self, now: SimTime) -> Option<RequestId> {
-        let due = self.peek()? <= now;
-        due.then(|| {
-            self.next += 1;
-            RequestId::new(self.next - 1)
-        })
-    }
-}
-
-/// Expiries: the time at which each request is given up unless it has started.
+/// Expiries: the time at which each request that has arrived is given up unless it has started.
 pub(super) struct Expiries {
-    /// In order of (time, depth of the model in the dependency graph, request). At equal times upstream
+    /// The earliest (time, depth of the model in the dependency graph, request) first. At equal times upstream
     /// requests expire first, so that their dependants are dropped because of them, for every order of
     /// models in the scenario file.
-    timers: Vec<(SimTime, u32, RequestId)>,
-    next: usize,
+    timers: BinaryHeap<Reverse<(SimTime, u32, RequestId)>>,
+    /// Depth of every model.
+    depths: Vec<u32>,
+    grace: SimSpan,
 }
 
 impl Expiries {
-    /// Timers at deadline plus `grace`, or at the arrival if that is later.
-    pub(super) fn new(scenario: &Scenario, requests: &RequestStream, grace: SimSpan) -> Self {
-        let depths = depths(scenario);
-        let timer = |(index, request): (usize, &Request)| {
-            let expiry = (request.deadline + grace).max(request.arrival);
-            (expiry, depths[request.model.index()], RequestId::new(index))
-        };
-        let mut timers: Vec<_> = requests.requests().iter().enumerate().map(timer).collect();
-        timers.sort();
-        Self { timers, next: 0 }
+    /// No timers; those that are added are at deadline plus `grace`, or at the arrival if that is later.
+    pub(super) fn new(scenario: &Scenario, grace: SimSpan) -> Self {
+        Self { timers: BinaryHeap::new(), depths: depths(scenario), grace }
+    }
+
+    /// Adds the timer of a request that arrives. If there are many more timers than `n_live`, discards all but those of
+    /// requests for which `is_pending` holds, so that long graces take no memory for requests that have ended.
+    pub(super) fn add(
+        &mut self,
+        request: RequestId,
+        record: &Record,
+        n_live: usize,
+        is_pending: impl Fn(RequestId) -> bool,
+    ) {
+        if self.timers.len() > 2 * n_live + 64 {
+            self.timers.retain(|&Reverse((.., id))| is_pending(id));
+        }
+        let time = (record.deadline + self.grace).max(record.arrival);
+        self.timers.push(Reverse((time, self.depths[record.model.index()], request)));
     }
 
     /// Time of the next timer of a request for which `is_pending` holds. Discards the timers before it.
     pub(super) fn peek(&mut self, is_pending: impl Fn(RequestId) -> bool) -> Option<SimTime> {
-        while let Some(&(time, _, id)) = self.timers.get(self.next) {
+        while let Some(&Reverse((time, _, id))) = self.timers.peek() {
             if is_pending(id) {
                 return Some(time);
             }
-            self.next += 1;
+            self.timers.pop();
         }
         None
     }
 
     /// Takes the next timer if it is due at `now`.
     pub(super) fn pop(&mut self, now: SimTime) -> Option<RequestId> {
-        let &(time, _, id) = self.timers.get(self.next)?;
+        let &Reverse((time, _, id)) = self.timers.peek()?;
         (time <= now).then(|| {
-            self.next += 1;
+            self.timers.pop();
             id
         })
     }
@@ -152,9 +139,40 @@ impl Completions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::Request;
+    use std::sync::Arc;
+    use xrsim_model::ids::{FrameId, ModelId};
+    use xrsim_model::model::{ConvShape, Layer, Network};
+    use xrsim_model::scenario::{ActiveModel, UnitModel};
+    use xrsim_model::units::FrameRate;
 
     fn at(ns: u64) -> SimTime {
         SimTime::from_ns(ns)
+    }
+
+    /// Of 10,000 requests with deadlines far away, the last ten wait.
+    #[test]
+    fn timers_of_requests_that_have_ended_are_few() {
+        let model = ActiveModel::new(UnitModel::new("model", network()), rate());
+        let scenario = Scenario::new("test", Vec::new(), vec![model]).expect("it is valid");
+        let mut expiries = Expiries::new(&scenario, SimSpan::from_ns(1 << 60));
+        for index in 0..10_000 {
+            let (id, arrival) = (RequestId::new(index), at(index as u64));
+            let record =
+                Request::new(ModelId::new(0), FrameId::new(index), arrival, arrival).record();
+            expiries.add(id, &record, 10, |other| other.index() + 10 > index);
+            assert!(expiries.timers.len() <= 85);
+        }
+        assert_eq!(expiries.peek(|id| id.index() >= 9_995), Some(at((1 << 60) + 9_995)));
+    }
+
+    fn network() -> Arc<Network> {
+        let layer = Layer::new("layer", ConvShape::UNIT);
+        Arc::new(Network::new("network", vec![layer]).expect("one layer is a network"))
+    }
+
+    fn rate() -> FrameRate {
+        FrameRate::from_fps(1.0).expect("it is a rate")
     }
 
     #[test]

@@ -54,12 +54,12 @@ mod state;
 mod step;
 mod stepwise;
 
-use crate::load::RequestStream;
+use crate::load::{Feed, RequestStream};
 use crate::plan::Plan;
 use crate::schedule::PolicyFailure;
 use xrsim_model::cancel;
 use xrsim_model::cost::CostTable;
-use xrsim_model::trace::Trace;
+use xrsim_model::trace::{Entry, Trace};
 
 pub use event::RequestEvent;
 pub use session::{Session, Traced};
@@ -75,7 +75,7 @@ pub struct Run {
     pub events: u64,
 }
 
-/// Plays `requests` of the plan's scenario on its system. All requests are known in advance.
+/// Plays `requests` of the plan's scenario on its system.
 ///
 /// # Errors
 ///
@@ -87,7 +87,28 @@ pub struct Run {
 /// to another scenario, or if the scheduler breaks the contract of
 /// [`Scheduler`](crate::schedule::Scheduler).
 pub fn run(plan: &Plan, costs: &CostTable, requests: &RequestStream) -> Result<Run, PolicyFailure> {
+    let mut trace = Trace::with_capacity(requests.requests().len());
+    let events = play(plan, costs, requests.into(), &mut |entry| trace.push(entry))?;
+    Ok(Run { trace, events })
+}
+
+/// Plays the requests of `feed` as [`run`] does, and hands each to `each` in order, after its end. Returns the number of
+/// events. Memory does not grow with the number of requests.
+///
+/// # Errors
+///
+/// [`PolicyFailure`] as [`run`].
+///
+/// # Panics
+///
+/// As [`run`], or if the scheduler is clairvoyant and the requests are not known.
+pub fn play(
+    plan: &Plan,
+    costs: &CostTable,
+    feed: Feed<'_>,
+    each: &mut dyn FnMut(&Entry<'_>),
+) -> Result<u64, PolicyFailure> {
     plan.check(costs).expect("the costs are those of the plan");
     cancel::check();
-    step::Engine::new(plan, costs, requests, true)?.play_all()
+    step::Engine::new(plan, costs, feed)?.play_all(each)
 }

@@ -1,23 +1,26 @@
 //! Progress of requests that run in several segments.
 
-use xrsim_model::ids::{AccelId, RequestId};
+use xrsim_model::ids::AccelId;
 use xrsim_model::trace::Segment;
 use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 
-/// Segments of all requests.
+/// Segments of all requests that have begun, were cut and have not left.
 #[derive(Default)]
 pub(super) struct Segments {
-    /// Requests that have begun, indexed by [`RequestId`]; empty until the first request is cut.
-    begun: Vec<Option<Begun>>,
-    /// Segments that are complete, in order of their ends.
-    done: Vec<Segment>,
+    begun: Vec<Begun>,
+    /// Places that are free.
+    free: Vec<Place>,
 }
 
-/// Progress of a request.
+/// Place of the progress of a request.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Begun {
+pub(super) struct Place(u32);
+
+/// Progress of a request.
+#[derive(Debug)]
+struct Begun {
     /// Start of its first segment.
-    pub(super) start: SimTime,
+    start: SimTime,
     /// Energy of the segments before the last one.
     earlier: Millijoules,
     /// Whether its segments are part of the trace: there are several, or data was moved for the only
@@ -27,68 +30,96 @@ pub(super) struct Begun {
     last: Segment,
     /// Energy of the data transfer before the last segment.
     transfer: Millijoules,
+    /// Segments that are complete and tell more than the outcome of the request.
+    done: Vec<Segment>,
 }
 
-impl Begun {
+/// Execution of a request so far.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Execution {
     /// Accelerator of its last segment.
-    pub(super) fn accelerator(&self) -> AccelId {
-        self.last.accelerator
-    }
-
+    pub(super) accelerator: AccelId,
+    /// Start of its first segment.
+    pub(super) start: SimTime,
     /// Energy of all segments.
-    pub(super) fn energy(&self) -> Millijoules {
-        self.earlier + self.last.energy
-    }
+    pub(super) energy: Millijoules,
 }
 
 impl Segments {
     /// Extends the last segment of a request by `next`, which continues it at once on the same
     /// accelerator. `energy_of` gives the energy of a segment without its data transfer.
-    pub(super) fn extend(&mut self, next: &Segment, energy_of: impl Fn(&Segment) -> Millijoules) {
-        let begun = self.begun(next.request).expect("the segment that it continues was added");
+    pub(super) fn extend(
+        &mut self,
+        place: Place,
+        next: &Segment,
+        energy_of: impl Fn(&Segment) -> Millijoules,
+    ) {
+        let begun = &mut self.begun[place.0 as usize];
         let last = &mut begun.last;
         (last.end, last.end_layer) = (next.end, next.end_layer);
         // Computed from the first layer, so that the result does not depend on possible cuts.
         last.energy = begun.transfer + energy_of(last);
     }
 
-    /// Adds a segment, whose energy includes that of its data `transfer`.
-    pub(super) fn add(&mut self, segment: Segment, transfer: Millijoules) {
-        let index = segment.request.index();
-        if self.begun.len() <= index {
-            self.begun.resize(index + 1, None);
-        }
-        let last = segment;
-        self.begun[index] = Some(match self.begun[index] {
+    /// Adds a segment, whose energy includes that of its data `transfer`, to a request, and returns the place of its
+    /// progress.
+    pub(super) fn add(
+        &mut self,
+        place: Option<Place>,
+        segment: Segment,
+        transfer: Millijoules,
+    ) -> Place {
+        let Some(place) = place else { return self.begin(segment, transfer) };
+        let begun = &mut self.begun[place.0 as usize];
+        begun.done.push(begun.last);
+        begun.earlier = begun.earlier + begun.last.energy;
+        begun.is_traced = true;
+        (begun.last, begun.transfer) = (segment, transfer);
+        place
+    }
+
+    /// Adds the first segment of a request.
+    fn begin(&mut self, segment: Segment, transfer: Millijoules) -> Place {
+        let begun = |done| Begun {
+            start: segment.start,
+            earlier: Millijoules::ZERO,
+            is_traced: segment.moving > SimSpan::ZERO,
+            last: segment,
+            transfer,
+            done,
+        };
+        match self.free.pop() {
+            Some(place) => {
+                let old = &mut self.begun[place.0 as usize];
+                old.done.clear();
+                *old = begun(std::mem::take(&mut old.done));
+                place
+            }
             None => {
-                let (earlier, is_traced) = (Millijoules::ZERO, segment.moving > SimSpan::ZERO);
-                Begun { start: segment.start, earlier, is_traced, last, transfer }
+                self.begun.push(begun(Vec::new()));
+                Place(self.begun.len() as u32 - 1)
             }
-            Some(begun) => {
-                self.done.push(begun.last);
-                let earlier = begun.energy();
-                Begun { start: begun.start, earlier, is_traced: true, last, transfer }
-            }
-        });
+        }
     }
 
-    fn begun(&mut self, request: RequestId) -> Option<&mut Begun> {
-        self.begun.get_mut(request.index())?.as_mut()
-    }
-
-    /// Completes the last segment of a request that ends at `now`, and returns its progress. `None` if
-    /// the request never ran, or only in a segment that was not added.
-    pub(super) fn close(&mut self, request: RequestId, now: SimTime) -> Option<Begun> {
-        let begun = *self.begun(request)?;
+    /// Completes the last segment of a request that ends at `now`, and returns its execution.
+    pub(super) fn close(&mut self, place: Place, now: SimTime) -> Execution {
+        let begun = &mut self.begun[place.0 as usize];
         let was_suspended = begun.last.end != now;
         if begun.is_traced || was_suspended {
-            self.done.push(begun.last);
+            begun.done.push(begun.last);
         }
-        Some(begun)
+        Execution {
+            accelerator: begun.last.accelerator,
+            start: begun.start,
+            energy: begun.earlier + begun.last.energy,
+        }
     }
 
-    /// Segments that tell more than the outcome of their request.
-    pub(super) fn into_segments(self) -> Vec<Segment> {
-        self.done
+    /// Complete segments of a request that tell more than its outcome. The request leaves.
+    pub(super) fn take(&mut self, place: Option<Place>) -> &[Segment] {
+        let Some(place) = place else { return &[] };
+        self.free.push(place);
+        &self.begun[place.0 as usize].done
     }
 }

@@ -5,6 +5,7 @@ use crate::plan::Plan;
 use crate::schedule::PolicyFailure;
 use xrsim_model::cost::CostTable;
 use xrsim_model::ids::RequestId;
+use xrsim_model::trace::Trace;
 use xrsim_model::units::SimTime;
 
 use super::Run;
@@ -22,7 +23,12 @@ pub enum Traced {
 
 /// A run in progress. The requests of its load play as in [`run`](super::run). Submitted requests are
 /// ready at once, and wait without limit.
-pub struct Session<'a>(Engine<'a>);
+pub struct Session<'a> {
+    engine: Engine<'a>,
+    traced: Traced,
+    /// Requests of the load that have left.
+    trace: Trace,
+}
 
 impl<'a> Session<'a> {
     /// Starts a run of `requests`, which may be empty. Its trace contains the requests in `traced`.
@@ -41,7 +47,8 @@ impl<'a> Session<'a> {
         traced: Traced,
     ) -> Result<Self, PolicyFailure> {
         plan.check(costs).expect("the costs are those of the plan");
-        Engine::new(plan, costs, requests, traced == Traced::Load).map(Self)
+        let engine = Engine::new(plan, costs, requests.into())?;
+        Ok(Self { engine, traced, trace: Trace::default() })
     }
 
     /// Submits a request at `now`. The arrival of the request may be earlier.
@@ -54,7 +61,7 @@ impl<'a> Session<'a> {
     ///
     /// If the costs have no batch of that size.
     pub fn submit(&mut self, request: Request, now: SimTime) -> RequestId {
-        self.0.submit(request, now)
+        self.engine.submit(request, now)
     }
 
     /// Changes the batch of a submitted request that has not started to `batch` samples.
@@ -63,12 +70,12 @@ impl<'a> Session<'a> {
     ///
     /// If the costs have no batch of that size.
     pub fn set_batch(&mut self, request: RequestId, batch: u32) {
-        self.0.set_batch(request, batch);
+        self.engine.set_batch(request, batch);
     }
 
     /// Time of the next event; `None` if everything has ended.
     pub fn next_event(&mut self) -> Option<SimTime> {
-        self.0.next_instant()
+        self.engine.next_instant()
     }
 
     /// Plays all events at `now`, which is [`Session::next_event`]. The events of submitted requests
@@ -83,13 +90,17 @@ impl<'a> Session<'a> {
         events: &mut Vec<RequestEvent>,
     ) -> Result<(), PolicyFailure> {
         events.clear();
-        let result = self.0.step(now);
-        self.0.swap_request_events(events);
+        let result = self.engine.step(now);
+        self.engine.swap_request_events(events);
+        self.engine.leave(&mut |entry| self.trace.push(entry));
+        if self.traced == Traced::Load {
+            self.engine.recycle();
+        }
         result
     }
 
     /// Trace of the run so far, and the number of its events.
     pub fn finish(self) -> Run {
-        self.0.into_run()
+        self.engine.finish(self.trace, self.traced == Traced::All)
     }
 }

@@ -18,7 +18,7 @@
 //! (`notify_dependants`): they become ready, or end too. When a request becomes ready (`make_ready`), it can
 //! replace an older frame of its model, and cut what runs.
 
-use crate::load::{Request, RequestStream};
+use crate::load::{Feed, Request, RequestStream};
 use crate::plan::{DeadlineMiss, EngineSettings, Plan};
 use crate::schedule::{
     Decision, Dispatch, Job, Policy, PolicyFailure, Preemption, Scheduler, Setup, View,
@@ -26,27 +26,17 @@ use crate::schedule::{
 use xrsim_model::cancel::Steps;
 use xrsim_model::cost::CostTable;
 use xrsim_model::ids::{AccelId, RequestId, WorkId};
-use xrsim_model::trace::{Attempt, DropReason, Outcome, Record, Segment, Trace};
+use xrsim_model::trace::{Attempt, DropReason, Entry, Outcome, Record, Segment, Trace};
 use xrsim_model::units::{Millijoules, SimTime};
 
 use super::Run;
-use super::agenda::{Arrivals, Completions, Expiries};
+use super::agenda::{Completions, Expiries};
 use super::effects::DeviceEffects;
 use super::event::RequestEvent;
-use super::requests::{Requests, Stage};
+use super::requests::{Live, Requests, Stage, Upstream};
 use super::running::RunningSegment;
 use super::segments::Segments;
 use super::state::State;
-
-/// State of the requests that a request depends on, taken together.
-enum Upstream {
-    /// All results are there.
-    Done,
-    /// Some results are still to come.
-    Pending,
-    /// Some result will never come.
-    Cancelled,
-}
 
 /// A run in progress.
 pub(super) struct Engine<'a> {
@@ -57,13 +47,12 @@ pub(super) struct Engine<'a> {
     policy: &'a Policy,
     /// Whether a request that becomes ready preempts what runs.
     preempts: bool,
-    arrivals: Arrivals<'a>,
     expiries: Expiries,
     completions: Completions,
     state: State,
     segments: Segments,
     effects: DeviceEffects<'a>,
-    /// Requests that have ended and whose dependants have not been notified.
+    /// Requests that have ended and whose dependants, which wait, have not been notified.
     ended: Vec<RequestId>,
     /// Submitted requests that are not admitted yet, with the time of submission, in that order.
     submissions: Vec<(RequestId, SimTime)>,
@@ -73,32 +62,37 @@ pub(super) struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// A run of `requests`, to which others can be submitted. If `recycles`, submitted requests are
-    /// recycled after completion.
+    /// A run of the requests of `feed`, to which others can be submitted.
+    ///
+    /// # Panics
+    ///
+    /// If the scheduler is clairvoyant and the requests are not known.
     pub(super) fn new(
         plan: &'a Plan,
         costs: &'a CostTable,
-        requests: &'a RequestStream,
-        recycles: bool,
+        feed: Feed<'a>,
     ) -> Result<Self, PolicyFailure> {
         let n_accelerators = plan.system.accelerators().len();
         let unknown = RequestStream::default();
+        let known_requests = match plan.scheduler.is_clairvoyant() {
+            true => feed.known().expect("a clairvoyant scheduler knows the requests"),
+            false => &unknown,
+        };
         let setup = Setup {
             scenario: &plan.scenario,
             costs,
             score: &plan.score,
             options: plan.scheduler.options(),
-            known_requests: if plan.scheduler.is_clairvoyant() { requests } else { &unknown },
+            known_requests,
         };
         Ok(Self {
-            requests: Requests::new(requests, recycles),
+            scheduler: plan.scheduler.build(&setup)?,
+            requests: Requests::new(feed),
             costs,
             settings: plan.engine,
-            scheduler: plan.scheduler.build(&setup)?,
             policy: &plan.scheduler,
             preempts: setup.options.preemption == Preemption::LayerBoundary,
-            arrivals: Arrivals::new(requests),
-            expiries: Expiries::new(&plan.scenario, requests, plan.engine.grace),
+            expiries: Expiries::new(&plan.scenario, plan.engine.grace),
             completions: Completions::new(n_accelerators),
             state: State::new(&plan.scenario, n_accelerators),
             segments: Segments::default(),
@@ -110,35 +104,51 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Plays until no event is left.
-    pub(super) fn play_all(mut self) -> Result<Run, PolicyFailure> {
+    /// Plays until no event is left, and hands every request to `each`, in order, after its end. Returns the number of
+    /// events.
+    pub(super) fn play_all(
+        mut self,
+        each: &mut dyn FnMut(&Entry<'_>),
+    ) -> Result<u64, PolicyFailure> {
         let mut steps = Steps::default();
         while let Some(now) = self.next_instant() {
             steps.step();
             self.step(now)?;
+            self.leave(each);
         }
-        Ok(self.into_run())
+        Ok(self.events)
     }
 
-    /// Trace of the run so far, and the number of its events.
-    pub(super) fn into_run(self) -> Run {
-        let (records, batches) = self.requests.into_records();
-        let mut segments = self.segments.into_segments();
-        segments.retain(|segment| segment.request.index() < records.len());
-        let trace = Trace::with_segments(records, segments).with_batches(batches);
+    /// Hands the next requests of the load that have ended to `each`. They leave.
+    #[inline]
+    pub(super) fn leave(&mut self, each: &mut dyn FnMut(&Entry<'_>)) {
+        let segments = &mut self.segments;
+        self.requests.leave(|id, live| each(&entry(id, live, segments)));
+    }
+
+    /// The run so far. Adds to `trace`, which has the requests that have left, all others of the load, whether they have
+    /// ended or not, and then the submitted ones if `has_submitted`.
+    pub(super) fn finish(mut self, mut trace: Trace, has_submitted: bool) -> Run {
+        while let Some((id, live)) = self.requests.next() {
+            if has_submitted || !self.requests.is_submitted(id) {
+                trace.push(&entry(id, &live, &mut self.segments));
+            }
+        }
         Run { trace, events: self.events }
+    }
+
+    /// Forgets the first submitted requests that have ended.
+    pub(super) fn recycle(&mut self) {
+        let segments = &mut self.segments;
+        self.requests.leave_submitted(|live| _ = segments.take(live.begun));
     }
 
     /// Time of the next event.
     pub(super) fn next_instant(&mut self) -> Option<SimTime> {
         let aborts = self.settings.deadline_miss == DeadlineMiss::Abort;
         let requests = &self.requests;
-        let expiry = self.expiries.peek(|id| match requests.stage(id) {
-            Stage::Expected | Stage::Blocked | Stage::Ready => true,
-            Stage::Running | Stage::Suspended => aborts,
-            Stage::Executed | Stage::Cancelled => false,
-        });
-        let known = earlier(self.arrivals.peek(), expiry);
+        let expiry = self.expiries.peek(|id| can_expire(requests, id, aborts));
+        let known = earlier(requests.next_arrival(), expiry);
         self.effects.advance(known, &mut *self.scheduler, &mut self.completions);
         let submitted =
             self.submissions.first().filter(|_| self.acts_on_ready()).map(|&(_, at)| at);
@@ -195,15 +205,17 @@ impl<'a> Engine<'a> {
         self.notify_dependants(now);
     }
 
-    /// Records of the requests of the load.
-    pub(super) fn records(&self) -> &[Record] {
+    /// Records of the requests of the load that have not left, as far as they are expected by now.
+    pub(super) fn records(&self) -> impl Iterator<Item = &Record> {
         self.requests.records()
     }
 
-    /// Outcome of a request of the load; `None` before its end.
-    pub(super) fn outcome(&self, request: RequestId) -> Option<&Record> {
-        matches!(self.requests.stage(request), Stage::Executed | Stage::Cancelled)
-            .then(|| self.requests.record(request))
+    /// Record of a request of the load that has ended and not left; `None` before its end.
+    pub(super) fn ended(&self, request: RequestId) -> Option<&Record> {
+        match self.requests.stage(request)? {
+            Stage::Executed | Stage::Cancelled => Some(&self.requests.get(request).record),
+            _ => None,
+        }
     }
 
     /// Makes accelerators idle whose segment has ended. After the last segment of a request its
@@ -231,9 +243,9 @@ impl<'a> Engine<'a> {
     fn close_segments(&mut self, accelerator: AccelId, now: SimTime) -> (SimTime, Millijoules) {
         let running = *self.state.last_segment(accelerator);
         self.add_segment(&running, now);
-        let begun = self.segments.close(running.job.request, now);
-        let begun = begun.expect("its segments were added");
-        (begun.start, begun.energy())
+        let begun = self.requests.get(running.job.request).begun;
+        let execution = self.segments.close(begun.expect("its segments were added"), now);
+        (execution.start, execution.energy)
     }
 
     /// Returns the request that was just cut on `accelerator` to the ready ones.
@@ -266,19 +278,22 @@ impl<'a> Engine<'a> {
         segment: Segment,
         energy_of: impl Fn(&Segment) -> Millijoules,
     ) {
-        if running.continues {
-            return self.segments.extend(&segment, energy_of);
+        let begun = &mut self.requests.get_mut(segment.request).begun;
+        if let Some(place) = *begun
+            && running.continues
+        {
+            return self.segments.extend(place, &segment, energy_of);
         }
         let transfer = self.effects.transfer_energy(segment.accelerator);
         let energy = transfer + energy_of(&segment);
-        self.segments.add(Segment { energy, ..segment }, transfer);
+        *begun = Some(self.segments.add(*begun, Segment { energy, ..segment }, transfer));
     }
 
     /// Admits requests whose input data has arrived, and submitted requests.
     fn admit_arrivals(&mut self, now: SimTime) {
-        while let Some(request) = self.arrivals.pop(now) {
+        while let Some(request) = self.requests.arrive(now) {
             self.events += 1;
-            self.enter(request, Stage::Blocked);
+            self.expect_expiry(request);
             self.reconsider(request, now);
             self.notify_dependants(now);
         }
@@ -290,17 +305,27 @@ impl<'a> Engine<'a> {
         self.submissions.clear();
     }
 
+    /// Sets the timer of a request that arrives.
+    fn expect_expiry(&mut self, request: RequestId) {
+        let requests = &self.requests;
+        let aborts = self.settings.deadline_miss == DeadlineMiss::Abort;
+        let is_pending = |id| can_expire(requests, id, aborts);
+        let record = &requests.get(request).record;
+        self.expiries.add(request, record, requests.n_live(), is_pending);
+    }
+
     /// Submits a request that is ready at `now`. No event before `now` may be played afterwards.
     pub(super) fn submit(&mut self, request: Request, now: SimTime) -> RequestId {
-        let id = self.requests.submit(request);
+        let id = self.requests.submit(&request);
         self.submissions.push((id, now));
         id
     }
 
     /// Changes the number of samples of a submitted request that has not started.
     pub(super) fn set_batch(&mut self, id: RequestId, batch: u32) {
-        self.requests.set_batch(id, batch);
-        let work = work_of(self.requests.request(id), self.costs);
+        let request = self.requests.get_mut(id);
+        request.batch = batch;
+        let work = work_of(request, self.costs);
         self.state.set_work(id, work);
     }
 
@@ -312,7 +337,8 @@ impl<'a> Engine<'a> {
     /// Gives up requests that have expired, upstream ones first.
     fn drop_expired(&mut self, now: SimTime) {
         while let Some(request) = self.expiries.pop(now) {
-            match self.requests.stage(request) {
+            let Some(stage) = self.requests.stage(request) else { continue };
+            match stage {
                 Stage::Ready => {
                     self.state.take(request);
                     self.give_up(request, DropReason::Deadline, now);
@@ -423,92 +449,80 @@ impl<'a> Engine<'a> {
     /// was not triggered counts as such and not as dropped: whether its upstream result ever came makes
     /// no difference.
     fn give_up(&mut self, request: RequestId, reason: DropReason, now: SimTime) {
-        if !self.requests.request(request).triggered {
+        let &Live { triggered, begun, .. } = self.requests.get(request);
+        if !triggered {
             return self.end(request, Outcome::NotTriggered);
         }
-        let begun = self.segments.close(request, now);
+        let execution = begun.map(|place| self.segments.close(place, now));
         self.effects.discard(request);
-        let energy = begun.map_or(Millijoules::ZERO, |it| it.energy());
-        let attempt = begun.map(|it| Attempt { accelerator: it.accelerator(), start: it.start });
+        let energy = execution.map_or(Millijoules::ZERO, |it| it.energy);
+        let attempt = execution.map(|it| Attempt { accelerator: it.accelerator, start: it.start });
         self.end(request, Outcome::Dropped { at: now, reason, energy, attempt });
     }
 
     fn end(&mut self, id: RequestId, outcome: Outcome) {
-        let request = *self.requests.request(id);
-        self.state.add_outcome(request.model, request.deadline, &outcome);
-        self.enter(
-            id,
-            match outcome {
-                Outcome::Executed { .. } => Stage::Executed,
-                _ => Stage::Cancelled,
-            },
-        );
-        self.requests.end(id, outcome);
+        let stage = match outcome {
+            Outcome::Executed { .. } => Stage::Executed,
+            _ => Stage::Cancelled,
+        };
+        self.enter(id, stage);
+        let request = self.requests.get_mut(id);
+        request.record.outcome = outcome;
+        let Record { model, deadline, .. } = request.record;
+        let is_awaited = request.is_awaited();
+        self.state.add_outcome(model, deadline, &outcome);
         if self.requests.is_submitted(id) {
             self.request_events.push(match outcome {
                 Outcome::Executed { energy, .. } => RequestEvent::Executed(id, energy),
                 _ => RequestEvent::Dropped(id),
             });
-        } else {
+        } else if is_awaited {
             self.ended.push(id);
         }
     }
 
     /// Moves a request to its next stage, and counts blocked requests.
-    fn enter(&mut self, request: RequestId, stage: Stage) {
-        let Some(old) = self.requests.enter(request, stage) else { return };
+    fn enter(&mut self, id: RequestId, stage: Stage) {
+        let request = self.requests.get_mut(id);
+        let old = std::mem::replace(&mut request.stage, stage);
         if (old == Stage::Blocked) != (stage == Stage::Blocked) {
-            let model = self.requests.request(request).model;
-            self.state.count_blocked(model, stage == Stage::Blocked);
+            self.state.count_blocked(request.record.model, stage == Stage::Blocked);
         }
     }
 
     /// Notifies dependants of requests that have ended, and their dependants in turn.
     fn notify_dependants(&mut self, now: SimTime) {
         while let Some(ended) = self.ended.pop() {
-            for &dependant in self.requests.downstream(ended) {
-                if self.requests.stage(dependant) == Stage::Blocked {
+            let is_executed = self.requests.get(ended).stage == Stage::Executed;
+            let mut waiting = self.requests.waiting_for(ended);
+            while let Some(dependant) = self.requests.tell_next(&mut waiting, is_executed) {
+                if self.requests.get(dependant).stage == Stage::Blocked {
                     self.reconsider(dependant, now);
                 }
             }
         }
     }
 
-    /// Decides whether a blocked request becomes ready, ends, or stays blocked.
-    fn reconsider(&mut self, request: RequestId, now: SimTime) {
-        match self.upstream_of(request) {
-            Upstream::Done if self.requests.request(request).triggered => {
-                self.make_ready(request, now, now)
-            }
-            Upstream::Done | Upstream::Cancelled => {
-                self.give_up(request, DropReason::Upstream, now)
-            }
-            Upstream::Pending => {}
+    /// Decides whether a request that has arrived becomes ready, ends, or is blocked.
+    fn reconsider(&mut self, id: RequestId, now: SimTime) {
+        let request = self.requests.get(id);
+        match request.upstream() {
+            Upstream::Done if request.triggered => self.make_ready(id, now, now),
+            Upstream::Done | Upstream::Cancelled => self.give_up(id, DropReason::Upstream, now),
+            Upstream::Pending => self.enter(id, Stage::Blocked),
         }
-    }
-
-    fn upstream_of(&self, request: RequestId) -> Upstream {
-        let mut upstream = Upstream::Done;
-        for &needed in self.requests.upstream(request) {
-            match self.requests.stage(needed) {
-                Stage::Executed => {}
-                Stage::Cancelled => return Upstream::Cancelled,
-                _ => upstream = Upstream::Pending,
-            }
-        }
-        upstream
     }
 
     /// Makes a request ready that has waited for an accelerator since `since`.
     fn make_ready(&mut self, id: RequestId, since: SimTime, now: SimTime) {
-        let request = *self.requests.request(id);
-        let work = work_of(&request, self.costs);
+        let request = self.requests.get(id);
+        let work = work_of(request, self.costs);
+        let Record { model, frame, arrival, deadline, .. } = request.record;
         self.enter(id, Stage::Ready);
-        let Request { model, frame, arrival, deadline, .. } = request;
         let job = Job::new(id, model, frame, arrival, deadline);
         self.state.add(Job { work, ready_since: since, ..job });
         if self.settings.replace_by_newer
-            && let Some(older) = self.state.outdated(request.model)
+            && let Some(older) = self.state.outdated(model)
         {
             self.state.take(older);
             self.give_up(older, DropReason::Replaced, now);
@@ -519,9 +533,25 @@ impl<'a> Engine<'a> {
     }
 }
 
+/// Whether the timer of a request has an effect. Timers of requests that run or were cut have none unless late requests
+/// are aborted.
+fn can_expire(requests: &Requests<'_>, id: RequestId, aborts: bool) -> bool {
+    match requests.stage(id) {
+        Some(Stage::Expected | Stage::Blocked | Stage::Ready) => true,
+        Some(Stage::Running | Stage::Suspended) => aborts,
+        Some(Stage::Executed | Stage::Cancelled) | None => false,
+    }
+}
+
+/// The entry of a request that leaves.
+fn entry<'a>(request: RequestId, live: &'a Live, segments: &'a mut Segments) -> Entry<'a> {
+    let segments = segments.take(live.begun);
+    Entry { request, record: &live.record, batch: live.batch, segments }
+}
+
 /// Row of `costs` that a request runs.
-fn work_of(request: &Request, costs: &CostTable) -> WorkId {
-    let work = costs.work(request.model, request.batch);
+fn work_of(request: &Live, costs: &CostTable) -> WorkId {
+    let work = costs.work(request.record.model, request.batch);
     work.expect("the costs have a batch of that size")
 }
 

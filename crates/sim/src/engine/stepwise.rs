@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::load::RequestStream;
+use crate::load::{Request, RequestStream};
 use crate::plan::Plan;
 use crate::schedule::{Decision, PolicyFailure, View};
 use xrsim_model::cost::CostTable;
@@ -53,6 +53,8 @@ pub enum Refused {
 pub struct Stepwise<'a> {
     engine: Engine<'a>,
     requests: &'a RequestStream,
+    /// Requests that have left.
+    trace: Trace,
     /// The instant that is played; `None` between two instants.
     now: Option<SimTime>,
     /// Whether the caller waits until the next event.
@@ -82,8 +84,9 @@ impl<'a> Stepwise<'a> {
     ) -> Result<Self, PolicyFailure> {
         plan.check(costs).expect("the costs are those of the plan");
         Ok(Self {
-            engine: Engine::new(plan, costs, requests, true)?,
+            engine: Engine::new(plan, costs, requests.into())?,
             requests,
+            trace: Trace::default(),
             now: None,
             waits: false,
             open: Vec::new(),
@@ -100,6 +103,7 @@ impl<'a> Stepwise<'a> {
                     return self.engine.view(now);
                 }
                 self.engine.settle(now);
+                self.engine.leave(&mut |entry| self.trace.push(entry));
                 self.now = None;
             }
             let now = self.engine.next_instant()?;
@@ -151,8 +155,8 @@ impl<'a> Stepwise<'a> {
             self.open.push(RequestId::new(self.n_arrived));
             self.n_arrived += 1;
         }
-        let engine = &self.engine;
-        self.open.retain(|&id| match engine.outcome(id) {
+        let (engine, left) = (&self.engine, self.trace.records());
+        self.open.retain(|&id| match left.get(id.index()).or_else(|| engine.ended(id)) {
             Some(record) => {
                 each(id, record);
                 false
@@ -163,11 +167,15 @@ impl<'a> Stepwise<'a> {
 
     /// Trace of the run so far, without the segments of requests.
     pub fn trace(&self) -> Trace {
-        Trace::new(self.engine.records().to_vec())
+        let mut records = self.trace.records().to_vec();
+        records.extend(self.engine.records());
+        let later = &self.requests.requests()[records.len()..];
+        records.extend(later.iter().map(Request::record));
+        Trace::new(records)
     }
 
     /// Trace of the run so far, and the number of its events.
     pub fn finish(self) -> Run {
-        self.engine.into_run()
+        self.engine.finish(self.trace, false)
     }
 }

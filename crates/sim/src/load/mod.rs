@@ -1,19 +1,24 @@
-//! Load: every request of a run, generated before the run. All random draws of a run are made here, from
+//! Load: the requests of a run, generated before it or as it takes them. All random draws of a run are made here, from
 //! streams addressed by (seed, replication, purpose, source, frame), so that no result depends
 //! on hardware, scheduler, thread count or the number of draws made elsewhere.
 
 mod arrival;
+mod chacha;
 mod drawn;
+mod feed;
+mod generator;
 mod random;
 
-pub use arrival::generate;
 pub use arrival::upstream_frame;
 pub use drawn::Drawn;
+pub use feed::Feed;
+pub use generator::{Generator, generate};
 
 use thiserror::Error;
 
 use xrsim_model::ids::{FrameId, ModelId, RequestId};
 use xrsim_model::scenario::ActiveModel;
+use xrsim_model::trace::{Outcome, Record};
 use xrsim_model::units::{SimSpan, SimTime};
 
 /// Which sensor frame serves frame `j` of a model at `F` FPS on a sensor at `S` FPS.
@@ -141,6 +146,13 @@ impl Request {
     /// A triggered request with a batch of one sample.
     pub fn new(model: ModelId, frame: FrameId, arrival: SimTime, deadline: SimTime) -> Self {
         Self { model, frame, batch: 1, arrival, deadline, triggered: true }
+    }
+
+    /// Its record while it has not ended.
+    pub(crate) fn record(&self) -> Record {
+        let &Self { model, frame, arrival, deadline, .. } = self;
+        let outcome = Outcome::Lost { attempt: None };
+        Record { model, frame, arrival, deadline, outcome }
     }
 
     /// The same request with `batch` samples.

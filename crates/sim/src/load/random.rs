@@ -4,8 +4,7 @@
 //! ChaCha8 is keyed with (seed, replication, purpose, source) and its stream number is the frame.
 //! Equal seeds thus give common random numbers to every system and policy that is compared.
 
-use rand::{RngExt as _, SeedableRng as _};
-use rand_chacha::ChaCha8Rng;
+use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 use sha2::{Digest as _, Sha256};
 
@@ -13,6 +12,7 @@ use xrsim_model::scenario::JitterDistribution;
 use xrsim_model::units::SimSpan;
 
 use super::LoadSettings;
+use super::chacha::{Key, Stream};
 
 /// Purpose of a draw. Draws for different purposes are independent.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +38,7 @@ impl Purpose {
 /// The draws of one source for one purpose: an independent stream for every frame.
 #[derive(Debug, Clone)]
 pub(super) struct Draws {
-    start: ChaCha8Rng,
+    key: Key,
 }
 
 impl Draws {
@@ -50,19 +50,19 @@ impl Draws {
             .chain_update([purpose.tag()])
             .chain_update(source)
             .finalize();
-        Self { start: ChaCha8Rng::from_seed(key.into()) }
+        Self { key: Key::new(key.into()) }
     }
 
     /// Uniform number in [0, 1) of `frame`.
     pub(super) fn unit(&self, frame: u64) -> f64 {
-        self.stream(frame).random()
+        self.key.stream(frame).random()
     }
 
     /// Uniform span in [0, `end`) of `frame`; zero if `end` is.
     pub(super) fn below(&self, frame: u64, end: SimSpan) -> SimSpan {
         match end.ns() {
             0 => SimSpan::ZERO,
-            end => SimSpan::from_ns(self.stream(frame).random_range(0..end)),
+            end => SimSpan::from_ns(self.key.stream(frame).random_range(0..end)),
         }
     }
 
@@ -76,7 +76,7 @@ impl Draws {
         bound: SimSpan,
         distribution: JitterDistribution,
     ) -> i64 {
-        let mut stream = self.stream(frame);
+        let mut stream = self.key.stream(frame);
         let bound_ns = i64::try_from(bound.ns()).unwrap_or(i64::MAX);
         match distribution {
             JitterDistribution::Uniform => stream.random_range(-bound_ns..=bound_ns),
@@ -85,15 +85,9 @@ impl Draws {
             }
         }
     }
-
-    fn stream(&self, frame: u64) -> ChaCha8Rng {
-        let mut stream = self.start.clone();
-        stream.set_stream(frame);
-        stream
-    }
 }
 
-fn within_three_sigma(stream: &mut ChaCha8Rng) -> f64 {
+fn within_three_sigma(stream: &mut Stream) -> f64 {
     loop {
         let z: f64 = StandardNormal.sample(stream);
         if z.abs() <= 3.0 {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::load::{self, Drawn, LoadError, LoadSettings, RequestStream};
+use crate::load::{self, Drawn, Feed, Generator, LoadError, LoadSettings, RequestStream};
 use crate::schedule::{Granularity, Options, Placement, Policy, Preemption};
 use crate::score::{self, ScoreSettings, Scorecard};
 use xrsim_model::cost::CostTable;
@@ -122,6 +122,15 @@ impl Plan {
     /// [`LoadError`] if there are too many.
     pub fn requests(&self) -> Result<RequestStream, LoadError> {
         load::generate(&self.scenario, &self.load)
+    }
+
+    /// The requests of the run, made as they are taken.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] if there are too many.
+    pub fn feed(&self) -> Result<Feed<'_>, LoadError> {
+        Generator::new(&self.scenario, &self.load).map(Feed::from)
     }
 
     /// Bandwidth that the accelerators share: the limits of the settings, and the DRAM of a system that shares it.

@@ -367,7 +367,7 @@ fn runs_have_area_leakage_and_power_beside_their_scores() {
     let experiment = || usual.clone().set("flexibility", "none");
     let runs = experiment().run().unwrap();
     let (plan, result) = (&runs[0].plan, runs[0].result().unwrap());
-    let device = result.device(plan);
+    let device = result.device;
     let nvdla = technology("nvdla_28nm");
     assert_eq!(plan.system.technology(), Some(&nvdla));
     assert_eq!(device.area_mm2, Some(nvdla.system_area(&plan.system).total()));

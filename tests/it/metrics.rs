@@ -9,7 +9,7 @@ use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::hardware::{Accelerator, Memory, Noc, NocLevel};
 use xrsim::ids::ModelId;
 use xrsim::metrics::{
-    ChainMetrics, Drops, MAX_CHAINS, Metrics, ModelMetrics, RunMetrics, chains, idle_energy,
+    ChainMetrics, Drops, MAX_CHAINS, Metrics, ModelMetrics, RunMetrics, Usage, chains,
 };
 use xrsim::plan::DeadlineMiss;
 use xrsim::scenario::{ActiveModel, Scenario};
@@ -55,10 +55,10 @@ fn idle_accelerators_use_their_energy_until_the_last_deadline() {
         (Noc::uniform(NocLevel::new(8)), Memory::new(Bytes::new(64), Bytes::new(64), 8));
     let dataflow = xrsim::Catalog::new().dataflow("WS").expect("it is shipped");
     let mut accelerator = Accelerator::new("one", dataflow, 1024, noc, memory);
-    let trace = trace(&pair());
-    assert_eq!(idle_energy(&trace, std::slice::from_ref(&accelerator)), Millijoules::ZERO);
+    let usage = Usage::from_trace(2, 1, &trace(&pair()));
+    assert_eq!(usage.idle_energy(std::slice::from_ref(&accelerator)), Millijoules::ZERO);
     accelerator.byte_energy.idle = 2000.0;
-    close(idle_energy(&trace, &[accelerator]).get(), 279.0 * 2.0);
+    close(usage.idle_energy(&[accelerator]).get(), 279.0 * 2.0);
 }
 
 /// 3 · 7 ms of 300 ms. A takes as long as alone and B, which waits for A, 7/3 of that. Nothing is missed,

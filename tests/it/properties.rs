@@ -7,11 +7,13 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use runs::*;
+use xrsim::engine;
 use xrsim::ids::RequestId;
 use xrsim::load::{FrameMapping, LoadSettings, RequestStream};
 use xrsim::plan::{DeadlineMiss, EngineSettings, Plan};
 use xrsim::scenario::{ActiveModel, InputStream, JitterDistribution, Scenario};
 use xrsim::schedule::{self, Policy};
+use xrsim::score::{self, Scoring};
 use xrsim::trace::{DropReason, Outcome, Record, Trace};
 use xrsim::units::SimTime;
 
@@ -218,6 +220,23 @@ proptest! {
         let requests = requests(&plan);
         let outcomes: Vec<_> = trace(&plan).records().iter().map(|r| r.outcome).collect();
         prop_assert_eq!(outcomes, slow_engine::play(&plan, &requests));
+    }
+
+    /// Requests that are made as the engine takes them, and results that leave one by one.
+    #[test]
+    fn a_run_without_a_stream_is_that_of_its_stream(plan in any_plan()) {
+        let clairvoyant = plan.scheduler.is_clairvoyant();
+        let plan = if clairvoyant { by("edf:granularity=layer", plan) } else { plan };
+        let mut left = Trace::default();
+        let feed = plan.feed().expect("the load is small");
+        let events = engine::play(&plan, &plan.costs, feed, &mut |entry| left.push(entry));
+        let run = run(&plan);
+        prop_assert_eq!(&left, &run.trace);
+        prop_assert_eq!(events, Ok(run.events));
+        let card = score::score(&plan.scenario, &left, &plan.score);
+        let mut scoring = Scoring::new(&plan.scenario, &plan.score);
+        run.trace.entries().for_each(|entry| scoring.add(entry.record));
+        prop_assert_eq!(scoring.scorecard(), card);
     }
 
     /// Appendix B.2, dependency condition: T_end of what a request depends on is not after its

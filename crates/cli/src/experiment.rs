@@ -129,7 +129,7 @@ fn split(assignment: &str) -> Result<(&str, &str), Failure> {
     }
 }
 
-/// Reads and checks an experiment. Prints hints, warnings and a note on much memory.
+/// Reads and checks an experiment. Prints hints and warnings.
 ///
 /// # Errors
 ///
@@ -138,6 +138,11 @@ pub(super) fn prepare(experiment: &Experiment) -> Result<Prepared, Failure> {
     let prepared = with_hints(|notes| experiment.prepare_noting(notes))?;
     prepared.warnings.iter().for_each(|warning| warn(format_args!("{warning}")));
     record::warn_of_changed(prepared.opened());
+    Ok(prepared)
+}
+
+/// Prints a note if runs whose requests are kept take much memory.
+pub(super) fn note_memory(prepared: &Prepared) {
     let memory = prepared.memory();
     if memory > MUCH_MEMORY {
         say(format_args!(
@@ -146,7 +151,6 @@ pub(super) fn prepare(experiment: &Experiment) -> Result<Prepared, Failure> {
             memory as f64 / 1e9
         ));
     }
-    Ok(prepared)
 }
 
 /// Every key with an option.

@@ -15,7 +15,7 @@ use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::RunResult;
 use xrsim_sim::sweep::what_if::Target;
 
-use super::experiment::{RunOptions, SchedulerOption, prepare};
+use super::experiment::{RunOptions, SchedulerOption, note_memory, prepare};
 use super::message::Failure;
 use super::output::print_text;
 use super::progress::Progress;
@@ -61,6 +61,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let experiment = args.options.experiment(args.scheduler.text())?;
     let one =
         prepare(&experiment.clone().only_replications(args.replication..args.replication + 1))?;
+    note_memory(&one);
     refuse_several(&one)?;
     let experiment = experiment.replications(args.replications);
     match (&args.frame, &args.against) {

@@ -25,7 +25,7 @@ use xrsim_results::limit::Limit;
 use xrsim_results::score_rows::{ScoreRow, ScoreRows};
 use xrsim_results::{RunLabel, json};
 use xrsim_sim::plan::Plan;
-use xrsim_sim::sweep::{RunError, RunResult};
+use xrsim_sim::sweep::{RunError, RunResult, Scored};
 
 use super::again::Again;
 use super::assumed::assumed;
@@ -197,6 +197,22 @@ impl<'p> Results<'p> {
         plan: &Plan,
         result: Result<RunResult, RunError>,
     ) -> Result<(), Failure> {
+        if let (Some(folder), Ok(result)) = (&mut self.folder, &result) {
+            folder.take(plan, &RunLabel::from_plan(plan, &self.cost_model), result)?;
+        }
+        self.take_scored(plan, result.map(|result| result.scored))
+    }
+
+    /// Takes the result of one run for all outputs but the files of a folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if an output cannot be written.
+    pub(super) fn take_scored(
+        &mut self,
+        plan: &Plan,
+        result: Result<Scored, RunError>,
+    ) -> Result<(), Failure> {
         self.n_runs += 1;
         let cost_model = std::mem::take(&mut self.cost_model);
         let label = RunLabel::from_plan(plan, &cost_model);
@@ -217,17 +233,14 @@ impl<'p> Results<'p> {
         &mut self,
         plan: &Plan,
         label: &RunLabel<'_>,
-        result: &RunResult,
+        result: &Scored,
     ) -> Result<(), Failure> {
         self.warn_of_gaps(result);
         if self.has_record() {
             self.chosen.note_run(&plan.scenario, &plan.system, &result.costs);
         }
-        if let Some(folder) = &mut self.folder {
-            folder.take(plan, label, result)?;
-        }
         if let Some(csv) = &mut self.stdout_csv {
-            match csv.add(label, plan, result).map_err(stdout_failure) {
+            match csv.add_scored(label, plan, result).map_err(stdout_failure) {
                 // The files are written even if nobody reads standard output.
                 Err(Failure::BrokenPipe) if self.has_files => self.stdout_csv = None,
                 printed => printed?,
@@ -235,7 +248,7 @@ impl<'p> Results<'p> {
         }
         match self.format {
             Format::Json => {
-                let mut run = json::run(plan, label, &result.scorecard, &result.device(plan));
+                let mut run = json::run(plan, label, &result.scorecard, &result.device);
                 if let Some(energy) = idle_energy_of(plan, result) {
                     run["idle_energy_mj"] = json!(energy.get());
                 }
@@ -265,7 +278,7 @@ impl<'p> Results<'p> {
     }
 
     /// Warns of accelerators that cannot run a network of the scenario, each pair once.
-    fn warn_of_gaps(&mut self, result: &RunResult) {
+    fn warn_of_gaps(&mut self, result: &Scored) {
         for reason in result.costs.not_offered() {
             let line = format!("{reason}; schedulers leave this accelerator out for it");
             if !self.not_offered.contains(&line) {

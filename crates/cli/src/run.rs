@@ -9,7 +9,7 @@ use xrsim_experiment::{Experiment, Prepared, programs};
 use xrsim_sim::plan::{Plan, Semantics};
 
 use super::again::Again;
-use super::experiment::{RunOptions, SchedulerOption, prepare};
+use super::experiment::{RunOptions, SchedulerOption, note_memory, prepare};
 use super::message::Failure;
 use super::options::Format;
 use super::places::Places;
@@ -58,8 +58,12 @@ impl RunArgs {
     /// Whether the results are a table for a person, without files. Programs get a row for each run, and files
     /// grow with the number of runs.
     fn is_for_people(&self) -> bool {
-        let has_files = self.output.out.is_some() || self.trace.is_some();
-        self.output.format == Format::Table && !has_files
+        self.output.format == Format::Table && !self.keeps_requests()
+    }
+
+    /// Whether an output has rows of single requests.
+    fn keeps_requests(&self) -> bool {
+        self.output.out.is_some() || self.trace.is_some()
     }
 
     /// The experiment that the options describe, and the largest number of replications of a run.
@@ -88,6 +92,9 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     let scheduler = args.scheduler.text();
     let (experiment, n_replications) = args.experiment()?;
     let prepared = prepare(&experiment)?;
+    if args.keeps_requests() {
+        note_memory(&prepared);
+    }
     let schedulers = || scheduler.map(String::as_str);
     Places::default()
         .reading(prepared.opened())
@@ -106,13 +113,19 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
         Results::new(&args.output, args.trace.is_some(), &prepared, again)?
     };
     let progress = Progress::new(prepared.n_runs() as u64);
-    prepared.run_each(|index, plan, cost_model, result| {
-        progress.set(index as u64 + 1);
-        if let (Some(trace), Ok(result)) = (&mut trace, &result) {
-            trace.write(plan, cost_model, result)?;
-        }
-        results.take(plan, result)
-    })?;
+    match args.keeps_requests() {
+        true => prepared.run_each(|index, plan, cost_model, result| {
+            progress.set(index as u64 + 1);
+            if let (Some(trace), Ok(result)) = (&mut trace, &result) {
+                trace.write(plan, cost_model, result)?;
+            }
+            results.take(plan, result)
+        })?,
+        false => prepared.score_each(|index, plan, result| {
+            progress.set(index as u64 + 1);
+            results.take_scored(plan, result)
+        })?,
+    }
     progress.finish();
     let trace = trace.map(TraceFile::complete).transpose()?.flatten();
     results.finish(trace, || provenance(args, n_replications, &prepared, &programs))

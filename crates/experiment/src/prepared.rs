@@ -13,7 +13,7 @@ use xrsim_model::sequence::{distinct, distinct_by};
 use xrsim_sim::plan::{Plan, Semantics};
 use xrsim_sim::schedule::Policy;
 use xrsim_sim::sweep::comparison::{Comparison, Triggers};
-use xrsim_sim::sweep::{self, RunError, RunResult};
+use xrsim_sim::sweep::{self, RunError, RunResult, Scored};
 
 use super::given::GivenNames;
 use super::systems::name_with_pes;
@@ -218,6 +218,26 @@ impl Prepared {
         for Group { cost_model, plans, .. } in &self.groups {
             sweep::run_all(plans, &*cost_model.model, |index, plan, result| {
                 consume(before + index, plan, &cost_model.name, result)
+            })?;
+            before += plans.len();
+        }
+        Ok(())
+    }
+
+    /// Makes all runs as [`Prepared::run_each`] does, without what became of single requests: memory does not grow with
+    /// their number.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `consume`.
+    pub fn score_each<E>(
+        &self,
+        mut consume: impl FnMut(usize, &Plan, Result<Scored, RunError>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut before = 0;
+        for Group { cost_model, plans, .. } in &self.groups {
+            sweep::score_all(plans, &*cost_model.model, |index, plan, result| {
+                consume(before + index, plan, result)
             })?;
             before += plans.len();
         }

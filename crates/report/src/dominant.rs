@@ -8,7 +8,7 @@ use xrsim_model::hardware::Accelerator;
 use xrsim_model::ids::{AccelId, ModelId};
 use xrsim_model::model::Network;
 use xrsim_sim::plan::Plan;
-use xrsim_sim::sweep::RunResult;
+use xrsim_sim::sweep::Scored;
 
 use xrsim_results::model_names;
 use xrsim_results::span::Span;
@@ -55,7 +55,7 @@ pub struct LayerCosted {
 
 impl DominantLayers {
     /// Adds a run, with every model on its fastest accelerator.
-    pub fn take(&mut self, plan: &Plan, result: &RunResult) {
+    pub fn take(&mut self, plan: &Plan, result: &Scored) {
         for (model, name, fastest) in on_fastest(plan, result) {
             self.take_model(plan, result, (model, name, fastest));
         }
@@ -64,7 +64,7 @@ impl DominantLayers {
     fn take_model(
         &mut self,
         plan: &Plan,
-        result: &RunResult,
+        result: &Scored,
         (model, name, fastest): (ModelId, &str, AccelId),
     ) {
         let active = plan.scenario.model(model);
@@ -141,7 +141,7 @@ impl Found {
 /// Models of a run that can run, with their names and fastest accelerators.
 pub(super) fn on_fastest<'r>(
     plan: &'r Plan,
-    result: &'r RunResult,
+    result: &'r Scored,
 ) -> impl Iterator<Item = (ModelId, &'r str, AccelId)> {
     let models = plan.scenario.model_ids().zip(model_names(&plan.scenario));
     models.filter_map(|(model, name)| {

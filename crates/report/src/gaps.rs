@@ -5,7 +5,7 @@ use xrsim_model::cost::Certainty;
 use xrsim_model::hardware::{Flexibility, MappingObjective};
 use xrsim_model::mapper::Effort;
 use xrsim_sim::plan::Plan;
-use xrsim_sim::sweep::RunResult;
+use xrsim_sim::sweep::Scored;
 
 /// Least part of the time of an accelerator that a named layer takes at the rate of its model.
 const LEAST_LOAD: f64 = 0.1;
@@ -38,7 +38,7 @@ struct Found {
 impl LayerGaps {
     /// Adds a run under a cost model that chooses mappings, with every model on its fastest accelerator. `command`
     /// makes the run; without one nobody could search further, so that nothing is noted.
-    pub fn take(&mut self, plan: &Plan, result: &RunResult, command: &dyn Fn() -> Option<String>) {
+    pub fn take(&mut self, plan: &Plan, result: &Scored, command: &dyn Fn() -> Option<String>) {
         for (model, name, fastest) in on_fastest(plan, result) {
             let accelerator = &plan.system.accelerators()[fastest.index()];
             let active = plan.scenario.model(model);

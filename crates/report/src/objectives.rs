@@ -9,7 +9,7 @@ use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::hardware::{Accelerator, MappingObjective, System};
 use xrsim_sim::plan::Plan;
 use xrsim_sim::score::{Counts, Score};
-use xrsim_sim::sweep::{self, RunResult};
+use xrsim_sim::sweep::{self, Scored};
 
 /// Most runs for which others are made.
 const MOST_RUNS: usize = 16;
@@ -67,7 +67,7 @@ impl Outcome {
 
 impl OtherObjectives {
     /// Adds a run, and makes it with each other objective if its mappings are chosen by the period.
-    pub fn take(&mut self, plan: &Plan, result: &RunResult, cost_model: &dyn CostModel) {
+    pub fn take(&mut self, plan: &Plan, result: &Scored, cost_model: &dyn CostModel) {
         if !plan.system.accelerators().iter().any(Accelerator::chooses_by_period) {
             return;
         }

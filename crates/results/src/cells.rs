@@ -10,7 +10,7 @@ use xrsim_model::units::SimTime;
 use xrsim_sim::metrics::DeviceMetrics;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::score::{Counted, InferenceScore, Score};
-use xrsim_sim::sweep::RunResult;
+use xrsim_sim::sweep::{RunResult, Scored};
 
 use super::digits::push_ms;
 use super::why::Why;
@@ -210,15 +210,32 @@ impl RunTable {
         result: &RunResult,
     ) -> io::Result<()> {
         match self {
-            Self::Scores => {
-                rows.start_row();
-                add_run(rows, &result.scorecard.total, &result.device(plan));
-                rows.end_row()
-            }
-            Self::Models => add_models(rows, plan, result),
+            Self::Scores | Self::Models => self.add_scored(rows, plan, result),
             Self::Inferences | Self::InferenceFacts | Self::InferenceTexts => {
                 self.add_requests(rows, plan, result)
             }
+        }
+    }
+
+    /// Adds the rows of a run whose requests were not kept: those of [`RunTable::Scores`] and [`RunTable::Models`].
+    ///
+    /// # Errors
+    ///
+    /// The error of a writer.
+    pub(super) fn add_scored(
+        self,
+        rows: &mut impl Rows,
+        plan: &Plan,
+        scored: &Scored,
+    ) -> io::Result<()> {
+        match self {
+            Self::Scores => {
+                rows.start_row();
+                add_run(rows, &scored.scorecard.total, &scored.device);
+                rows.end_row()
+            }
+            Self::Models => add_models(rows, plan, scored),
+            Self::Inferences | Self::InferenceFacts | Self::InferenceTexts => Ok(()),
         }
     }
 
@@ -269,7 +286,7 @@ fn add_score(cells: &mut impl Cells, score: &Score) {
     Score::columns().for_each(|column| cells.number(column.of(score)));
 }
 
-fn add_models(rows: &mut impl Rows, plan: &Plan, result: &RunResult) -> io::Result<()> {
+fn add_models(rows: &mut impl Rows, plan: &Plan, result: &Scored) -> io::Result<()> {
     let names = model_names(&plan.scenario).into_iter().zip(plan.scenario.models());
     for ((name, active), score) in names.zip(&result.scorecard.models) {
         let row = ModelRow { name, network: active.unit.network.name() };

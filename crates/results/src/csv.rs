@@ -111,7 +111,25 @@ impl<W: Write> Table<W> {
     ///
     /// The error of the writer.
     pub fn add(&mut self, label: &RunLabel<'_>, plan: &Plan, result: &RunResult) -> io::Result<()> {
-        self.lines.write_run(&mut self.out, label, plan, result)
+        let kind = self.lines.kind;
+        self.lines.start_run(label);
+        kind.add(&mut Written { lines: &mut self.lines, out: &mut self.out }, plan, result)
+    }
+
+    /// Writes the rows of one run whose requests were not kept, which a table of requests has none of.
+    ///
+    /// # Errors
+    ///
+    /// The error of the writer.
+    pub fn add_scored(
+        &mut self,
+        label: &RunLabel<'_>,
+        plan: &Plan,
+        scored: &Scored,
+    ) -> io::Result<()> {
+        let kind = self.lines.kind;
+        self.lines.start_run(label);
+        kind.add_scored(&mut Written { lines: &mut self.lines, out: &mut self.out }, plan, scored)
     }
 }
 
@@ -135,18 +153,6 @@ impl Lines {
         Self { kind, row, label, settings, check }
     }
 
-    fn write_run(
-        &mut self,
-        out: &mut dyn Write,
-        label: &RunLabel<'_>,
-        plan: &Plan,
-        result: &RunResult,
-    ) -> io::Result<()> {
-        self.start_run(label);
-        let kind = self.kind;
-        kind.add(&mut Written { lines: self, out }, plan, result)
-    }
-
     fn make_sweep_row(
         &mut self,
         (index, id): (u64, &str),
@@ -161,7 +167,7 @@ impl Lines {
         self.row.push_str(&self.label);
         settings.for_each(|value| self.text(value));
         match result {
-            Ok(Scored { scorecard, device }) => {
+            Ok(Scored { scorecard, device, .. }) => {
                 add_run(self, &scorecard.total, device);
                 self.row.push(',');
             }

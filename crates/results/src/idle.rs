@@ -1,15 +1,14 @@
 //! Energy of accelerators while they idle, in words.
 
 use xrsim_model::units::Millijoules;
-use xrsim_sim::metrics::idle_energy;
 use xrsim_sim::plan::Plan;
-use xrsim_sim::sweep::RunResult;
+use xrsim_sim::sweep::Scored;
 
 use super::span::Span;
 
 /// Energy that the accelerators of a run use while they idle; `None` if their files give none.
-pub fn idle_energy_of(plan: &Plan, result: &RunResult) -> Option<Millijoules> {
-    let energy = idle_energy(&result.trace, plan.system.accelerators());
+pub fn idle_energy_of(plan: &Plan, result: &Scored) -> Option<Millijoules> {
+    let energy = result.usage.idle_energy(plan.system.accelerators());
     (energy > Millijoules::ZERO).then_some(energy)
 }
 
@@ -19,7 +18,7 @@ pub struct IdleEnergies(Span<f64>);
 
 impl IdleEnergies {
     /// Adds a run.
-    pub fn take(&mut self, plan: &Plan, result: &RunResult) {
+    pub fn take(&mut self, plan: &Plan, result: &Scored) {
         idle_energy_of(plan, result).into_iter().for_each(|energy| self.0.hold(energy.get()));
     }
 

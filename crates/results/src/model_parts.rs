@@ -8,10 +8,9 @@ use xrsim_model::hardware::{Accelerator, System};
 use xrsim_model::ids::AccelId;
 use xrsim_model::model::Network;
 use xrsim_model::scenario::ActiveModel;
-use xrsim_model::units::SimTime;
 use xrsim_sim::plan::{Plan, Semantics};
 use xrsim_sim::score::{NeverTriggered, Score};
-use xrsim_sim::sweep::RunResult;
+use xrsim_sim::sweep::Scored;
 
 use crate::model_names;
 
@@ -59,7 +58,7 @@ impl Cause {
 
 /// Losses of every model of a run, as shares of the score of its scenario, by [`Cause::ALL`]. With the score
 /// they add up to 1. A model that does not count loses nothing.
-pub fn losses(plan: &Plan, result: &RunResult) -> Vec<[f64; 4]> {
+pub fn losses(plan: &Plan, result: &Scored) -> Vec<[f64; 4]> {
     let counts_all = plan.semantics == Semantics::Mlsys2023
         || plan.score.never_triggered != NeverTriggered::Excluded;
     let counts = |score: &Score| counts_all || score.counts.requests > 0;
@@ -134,7 +133,7 @@ impl ModelParts {
     }
 
     /// Adds a replication.
-    pub fn add(&mut self, plan: &Plan, result: &RunResult) {
+    pub fn add(&mut self, plan: &Plan, result: &Scored) {
         self.n_runs += 1;
         for (part, losses) in self.models.iter_mut().zip(losses(plan, result)) {
             part.losses.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += loss);
@@ -142,14 +141,8 @@ impl ModelParts {
         for (model, part) in plan.scenario.model_ids().zip(&mut self.models) {
             let ids = (0..part.limits.len()).map(AccelId::new);
             part.limits = ids.map(|at| result.costs.limit_cycles(model, at)).collect();
-        }
-        let trace = &result.trace;
-        let last = || trace.busy_intervals().map(|it| it.end.unwrap_or(it.start)).max();
-        for interval in trace.busy_intervals() {
-            let model = trace.record(interval.request).model;
-            let end = interval.end.unwrap_or_else(|| last().unwrap_or(SimTime::ZERO));
-            let busy = &mut self.models[model.index()].busy_ms[interval.accelerator.index()];
-            *busy += end.saturating_since(interval.start).as_ms();
+            let busy = result.usage.busy_of_ms(model);
+            part.busy_ms.iter_mut().zip(busy).for_each(|(sum, busy)| *sum += busy);
         }
     }
 

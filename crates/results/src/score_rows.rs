@@ -2,10 +2,9 @@
 
 use xrsim_model::hardware::technology::{AreaTerm, SystemArea};
 use xrsim_sim::load::Drawn;
-use xrsim_sim::metrics::power_without_leakage_mw;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::score::Score;
-use xrsim_sim::sweep::RunResult;
+use xrsim_sim::sweep::Scored;
 
 use super::model_parts::ModelParts;
 use crate::RunLabel;
@@ -101,14 +100,14 @@ pub struct ScoreRows(Vec<ScoreRow>);
 
 impl ScoreRows {
     /// Adds the scores of a run.
-    pub fn add(&mut self, plan: &Plan, label: &RunLabel<'_>, result: &RunResult) {
+    pub fn add(&mut self, plan: &Plan, label: &RunLabel<'_>, result: &Scored) {
         let row = self.of(plan, label);
         let total = &result.scorecard.total;
         row.draws.push(Score::primary().of(total));
         for (sum, column) in row.sums.iter_mut().zip(Score::columns()) {
             *sum += column.of(total).unwrap_or(0.0);
         }
-        row.power_mw += power_without_leakage_mw(&result.trace);
+        row.power_mw += result.usage.power_without_leakage_mw();
         row.models.add(plan, result);
     }
 

@@ -23,7 +23,7 @@ use xrsim_sim::sweep::grid::Shard;
 
 use super::assumed::assumed_by_all_schedulers;
 use super::cluster::ClusterOptions;
-use super::experiment::{RunOptions, prepare};
+use super::experiment::{RunOptions, note_memory, prepare};
 use super::figure::PictureOptions;
 use super::mappings::Mappings;
 use super::message::{Failure, hint, say};
@@ -145,6 +145,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     refuse_undivided(args)?;
     let measure = args.by.as_deref().map_or_else(|| Ok(Measure::primary()), measure)?;
     let prepared = prepare(&options(args).experiment([])?)?;
+    note_memory(&prepared);
     let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
     // Refuses runs that have no schedulers to compare, before anything is written.
     prepared.compare_some(Vec::new(), triggers, |_| false)?;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use xrsim_mlperf::rules::Test;
 use xrsim_mlperf::sut::Tenant;
 use xrsim_sim::engine::Traced;
-use xrsim_sim::score::{inferences, score};
 use xrsim_sim::sweep::RunResult;
 
 use super::super::message::Failure;
@@ -59,13 +58,7 @@ pub(super) fn write(
     let bed = accelerators.bed(vec![tenant])?;
     let run = bed.run(&made.result.settings, Traced::All).map_err(super::super::argument)?;
     let plan = bed.plan();
-    let trace = run.run.trace;
-    let result = RunResult {
-        scorecard: score(&plan.scenario, &trace, &plan.score),
-        inferences: inferences(&plan.scenario, &trace, &plan.score),
-        costs: Arc::clone(bed.costs()),
-        trace,
-    };
+    let result = RunResult::from_trace(plan, Arc::clone(bed.costs()), run.run.trace);
     let mut file = TraceFile::create(path, 1)?;
     file.write(plan, &accelerators.costs.name, &result)?;
     file.complete()

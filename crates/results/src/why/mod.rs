@@ -196,7 +196,7 @@ pub struct Why<'a> {
 impl<'a> Why<'a> {
     /// Prepares the explanations of the run of `plan` that gave `result`.
     pub fn new(plan: &'a Plan, result: &'a RunResult) -> Self {
-        let RunResult { costs, trace, .. } = result;
+        let (costs, trace) = (&result.costs, &result.trace);
         let awaits = match plan.semantics {
             Semantics::Principled => Awaits::Newest,
             Semantics::Mlsys2023 if plan.without.completion_count => Awaits::Same,

@@ -2,10 +2,9 @@
 
 use xrsim_model::column::Column;
 use xrsim_model::hardware::{System, Technology};
-use xrsim_model::trace::Trace;
 use xrsim_model::units::Millijoules;
 
-use super::run::{busy_ms, last_instant, power_without_leakage_mw};
+use super::Usage;
 
 /// Metrics of the hardware of a run. No score counts any of them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -46,8 +45,8 @@ impl DeviceMetrics {
         Self::COLUMNS.iter().find(|column| column.name == name)
     }
 
-    /// The metrics of a run of `system` with this trace.
-    pub fn compute(system: &System, trace: &Trace) -> Self {
+    /// The metrics of a run that used `system` so.
+    pub fn compute(system: &System, usage: &Usage) -> Self {
         let technology = system.technology();
         let idle_pes = system.accelerators().iter().map(|it| u64::from(it.idle_pes())).sum();
         Self {
@@ -55,21 +54,18 @@ impl DeviceMetrics {
             idle_pes,
             leakage_mw: technology.and_then(|it| it.system_leakage_mw(system)),
             idle_leakage_mj: technology
-                .and_then(|it| idle_leakage(it, system, trace))
+                .and_then(|it| idle_leakage(it, system, usage))
                 .map(Millijoules::get),
-            power_without_leakage_mw: power_without_leakage_mw(trace),
+            power_without_leakage_mw: usage.power_without_leakage_mw(),
         }
     }
 }
 
 /// Leakage of every accelerator over the part of the span in which it is not busy (docs/explanation/area.md, (6)).
-fn idle_leakage(technology: &Technology, system: &System, trace: &Trace) -> Option<Millijoules> {
-    let accelerators = system.accelerators();
-    let span = last_instant(trace);
-    let busy_ms = busy_ms(trace, accelerators.len(), span);
-    let energies = accelerators.iter().zip(busy_ms).map(|(accelerator, busy)| {
+fn idle_leakage(technology: &Technology, system: &System, usage: &Usage) -> Option<Millijoules> {
+    let energies = system.accelerators().iter().zip(usage.busy_ms()).map(|(accelerator, busy)| {
         let milliwatts = technology.leakage_mw(accelerator)?;
-        Some(milliwatts * (span.as_ms() - busy).max(0.0) * 1e-3)
+        Some(milliwatts * (usage.span().as_ms() - busy).max(0.0) * 1e-3)
     });
     energies.sum::<Option<f64>>().map(Millijoules::new)
 }

@@ -10,6 +10,7 @@ mod chain;
 mod device;
 mod run;
 mod service;
+mod usage;
 
 use crate::score::ScoreSettings;
 use xrsim_model::column::Column;
@@ -21,8 +22,9 @@ use xrsim_model::units::Millijoules;
 
 pub use chain::{ChainMetrics, MAX_CHAINS, chains};
 pub use device::DeviceMetrics;
-pub use run::{RunMetrics, idle_energy, power_without_leakage_mw};
+pub use run::RunMetrics;
 pub use service::{Firm, Latencies, Service};
+pub use usage::Usage;
 
 use service::Served;
 
@@ -61,7 +63,8 @@ impl Metrics {
             ChainMetrics::compute(scenario, &frames, chain, firm)
         };
         let chains = chains(scenario).into_iter().map(of_chain).collect();
-        let run = RunMetrics::compute(scenario, trace, costs, &models);
+        let usage = Usage::from_trace(models.len(), costs.n_accelerators(), trace);
+        let run = RunMetrics::compute(scenario, &usage, costs, &models);
         Self { models, chains, run }
     }
 }

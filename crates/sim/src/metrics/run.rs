@@ -3,13 +3,10 @@
 use crate::score::qoe::qoe;
 use xrsim_model::column::Column;
 use xrsim_model::cost::CostTable;
-use xrsim_model::hardware::Accelerator;
 use xrsim_model::ids::ModelId;
 use xrsim_model::scenario::Scenario;
-use xrsim_model::trace::{Outcome, Trace};
-use xrsim_model::units::{Millijoules, SimTime};
 
-use super::{ModelMetrics, energy, per};
+use super::{ModelMetrics, Usage, per};
 
 /// Metrics of a run as a whole. Models without requested frames have no part in them.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,7 +75,7 @@ impl RunMetrics {
 
     pub(super) fn compute(
         scenario: &Scenario,
-        trace: &Trace,
+        usage: &Usage,
         costs: &CostTable,
         models: &[ModelMetrics],
     ) -> Self {
@@ -86,11 +83,12 @@ impl RunMetrics {
         let models: Vec<_> = scenario.model_ids().zip(models).filter(requests).collect();
         let sum = |of: fn(&ModelMetrics) -> f64| models.iter().map(|(_, it)| of(it)).sum::<f64>();
         let slowdowns: Vec<_> = models.iter().filter_map(|it| slowdown(costs, *it)).collect();
-        let span = last_instant(trace);
+        let span_ms = usage.span().as_ms();
+        let utilisation = usage.busy_ms().iter().map(|busy| per(*busy, span_ms).unwrap_or(0.0));
         let shares = models.iter().map(|(_, it)| qoe(it.service.executed, it.service.requests));
         Self {
-            span_ms: span.as_ms(),
-            utilisation: utilisation(trace, costs.n_accelerators(), span),
+            span_ms,
+            utilisation: utilisation.collect(),
             miss_ratio: per(
                 sum(|it| it.service.missed() as f64),
                 sum(|it| it.service.requests as f64),
@@ -103,7 +101,7 @@ impl RunMetrics {
                 sum(|it| it.energy.get()),
                 sum(|it| it.service.executed as f64),
             ),
-            power_without_leakage_mw: power_without_leakage_mw(trace),
+            power_without_leakage_mw: usage.power_without_leakage_mw(),
             uxcost: uxcost(costs, &models),
         }
     }
@@ -136,51 +134,4 @@ fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
     per(sum * sum, shares.len() as f64 * squares)
-}
-
-/// Energy of all executions of a run over its span \[mW\]; 0 if that is empty.
-pub fn power_without_leakage_mw(trace: &Trace) -> f64 {
-    let spent: f64 = trace.records().iter().map(|record| energy(record).get()).sum();
-    per(spent * 1e3, last_instant(trace).as_ms()).unwrap_or(0.0)
-}
-
-/// The last deadline, or the last end.
-pub(super) fn last_instant(trace: &Trace) -> SimTime {
-    let instants = trace.records().iter().map(|record| match record.outcome {
-        Outcome::Executed { end, .. } => end.max(record.deadline),
-        _ => record.deadline,
-    });
-    instants.max().unwrap_or(SimTime::ZERO)
-}
-
-fn utilisation(trace: &Trace, n_accelerators: usize, span: SimTime) -> Vec<f64> {
-    let busy_ms = busy_ms(trace, n_accelerators, span);
-    busy_ms.into_iter().map(|busy| per(busy, span.as_ms()).unwrap_or(0.0)).collect()
-}
-
-/// Time in which each accelerator was busy, indexed by [`AccelId`](xrsim_model::ids::AccelId) \[ms\].
-pub(super) fn busy_ms(trace: &Trace, n_accelerators: usize, span: SimTime) -> Vec<f64> {
-    let mut busy_ms = vec![0.0; n_accelerators];
-    for interval in trace.busy_intervals() {
-        let end = interval.end.unwrap_or(span);
-        busy_ms[interval.accelerator.index()] += end.saturating_since(interval.start).as_ms();
-    }
-    busy_ms
-}
-
-/// Energy that accelerators use while they idle, from time 0 to the last deadline, or to the last end if
-/// that is later. It is no part of the energy of any frame, and no score counts it. `accelerators` are
-/// those of the run, indexed by [`AccelId`](xrsim_model::ids::AccelId).
-pub fn idle_energy(trace: &Trace, accelerators: &[Accelerator]) -> Millijoules {
-    if accelerators.iter().all(|accelerator| accelerator.byte_energy.idle == 0.0) {
-        return Millijoules::ZERO;
-    }
-    let span = last_instant(trace);
-    let busy_ms = busy_ms(trace, accelerators.len(), span);
-    let idle = |(accelerator, busy): (&Accelerator, f64)| {
-        let thousand_cycles = (span.as_ms() - busy).max(0.0) * accelerator.clock.as_mhz();
-        Millijoules::from_nj(thousand_cycles * accelerator.byte_energy.idle)
-    };
-    let energies = accelerators.iter().zip(busy_ms).map(idle);
-    energies.fold(Millijoules::ZERO, |sum, energy| sum + energy)
 }

@@ -51,17 +51,43 @@ pub fn inferences(
 /// *processed* frames before the product with QoE, where the print divides by NumFrm and so counts a
 /// drop twice; [`Scorecard`] has both.
 pub fn score(scenario: &Scenario, trace: &Trace, settings: &ScoreSettings) -> Scorecard {
-    let models = scenario.models();
-    let mut tallies = vec![Tally::default(); models.len()];
-    let counted = Counted::new(scenario, settings.warm_up);
-    for record in trace.records() {
-        if counted.counts(record) {
-            let index = record.model.index();
-            tallies[index].add(&models[index], record, settings);
+    let mut scoring = Scoring::new(scenario, settings);
+    trace.records().iter().for_each(|record| scoring.add(record));
+    scoring.scorecard()
+}
+
+/// Scores of a run ([`score`]), added up request by request, in order.
+#[derive(Debug, Clone)]
+pub struct Scoring<'a> {
+    scenario: &'a Scenario,
+    settings: &'a ScoreSettings,
+    counted: Counted,
+    /// Indexed by [`ModelId`](xrsim_model::ids::ModelId).
+    tallies: Vec<Tally>,
+}
+
+impl<'a> Scoring<'a> {
+    /// No request was added.
+    pub fn new(scenario: &'a Scenario, settings: &'a ScoreSettings) -> Self {
+        let counted = Counted::new(scenario, settings.warm_up);
+        let tallies = vec![Tally::default(); scenario.models().len()];
+        Self { scenario, settings, counted, tallies }
+    }
+
+    /// Adds the next request.
+    pub fn add(&mut self, record: &Record) {
+        if self.counted.counts(record) {
+            let model = self.scenario.model(record.model);
+            self.tallies[record.model.index()].add(model, record, self.settings);
         }
     }
-    let scores = tallies.iter().map(|tally| tally.score(settings.never_triggered));
-    Scorecard::of_models(scores.collect(), settings.never_triggered)
+
+    /// Scores of the requests that were added.
+    pub fn scorecard(&self) -> Scorecard {
+        let never_triggered = self.settings.never_triggered;
+        let scores = self.tallies.iter().map(|tally| tally.score(never_triggered));
+        Scorecard::of_models(scores.collect(), never_triggered)
+    }
 }
 
 /// The requests that count: those of frames whose nominal start is not before the end of the warm-up.

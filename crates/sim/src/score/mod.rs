@@ -12,7 +12,7 @@ pub(crate) mod qoe;
 pub mod realtime;
 mod table;
 
-pub use aggregate::{Counted, benchmark_score, inference, inferences, score};
+pub use aggregate::{Counted, Scoring, benchmark_score, inference, inferences, score};
 pub(crate) use table::REQUESTS;
 pub use table::{ENERGY, InferenceScore, Score};
 

@@ -16,7 +16,7 @@ const MAX_TABLES: usize = 1 << 14;
 /// Streams and tables of runs, made by the first run that needs them, on any thread.
 pub(super) struct Common<'l> {
     library: Library<'l>,
-    /// Places of the stream and the table of every run.
+    /// Places of the stream and the table of every run. A stream of one run has none.
     places: Vec<(Option<usize>, Option<usize>)>,
     streams: Vec<OnceLock<Result<Arc<RequestStream>, LoadError>>>,
     tables: Vec<OnceLock<Result<Arc<CostTable>, CostError>>>,
@@ -56,7 +56,12 @@ impl<'l> Common<'l> {
             let fits = || n_tables < MAX_TABLES;
             (stream, tables.place(plan, (scenario, system, exposed), same_costs, fits))
         };
-        let places = plans.into_iter().map(place).collect();
+        let mut places: Vec<_> = plans.into_iter().map(place).collect();
+        let mut n_users = vec![0; streams.n];
+        places.iter().filter_map(|(stream, _)| *stream).for_each(|stream| n_users[stream] += 1);
+        for (stream, _) in &mut places {
+            *stream = stream.filter(|stream| n_users[*stream] > 1);
+        }
         Self {
             library: Box::new(library),
             places,
@@ -71,11 +76,26 @@ impl<'l> Common<'l> {
         index: usize,
         plan: &Plan,
     ) -> Result<Arc<RequestStream>, LoadError> {
-        let make = || plan.requests().map(Arc::new);
-        match self.places[index].0 {
-            Some(place) => self.streams[place].get_or_init(make).clone(),
-            None => make(),
-        }
+        self.shared_requests(index, plan).unwrap_or_else(|| plan.requests().map(Arc::new))
+    }
+
+    /// Requests of run number `index`, which is `plan`, if other runs share them or its scheduler knows them in advance.
+    pub(super) fn known_requests(
+        &self,
+        index: usize,
+        plan: &Plan,
+    ) -> Option<Result<Arc<RequestStream>, LoadError>> {
+        let own = || plan.scheduler.is_clairvoyant().then(|| plan.requests().map(Arc::new));
+        self.shared_requests(index, plan).or_else(own)
+    }
+
+    fn shared_requests(
+        &self,
+        index: usize,
+        plan: &Plan,
+    ) -> Option<Result<Arc<RequestStream>, LoadError>> {
+        let place = self.places[index].0?;
+        Some(self.streams[place].get_or_init(|| plan.requests().map(Arc::new)).clone())
     }
 
     /// Costs of run number `index`, which is `plan`.

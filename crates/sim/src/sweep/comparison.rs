@@ -10,7 +10,7 @@ use crate::bounds::window::{WindowError, Windows};
 use crate::bounds::{Class, ClassBounds, Routes};
 use crate::engine;
 use crate::load::RequestStream;
-use crate::metrics::{DeviceMetrics, Metrics};
+use crate::metrics::{DeviceMetrics, Metrics, Usage};
 use crate::plan::Plan;
 use crate::schedule::Policy;
 use crate::score::{self, Score};
@@ -372,8 +372,11 @@ fn samples(
         plan.scheduler = policy.clone();
         let trace = engine::run(&plan, costs, requests)?.trace;
         let found = Metrics::compute(&plan.scenario, &trace, costs, &plan.score, None);
-        metrics.add(&found, &DeviceMetrics::compute(&plan.system, &trace), weight);
-        Ok(Sample::new(&super::score(&plan, &trace)?.total))
+        let usage = Usage::from_trace(costs.n_models(), costs.n_accelerators(), &trace);
+        metrics.add(&found, &DeviceMetrics::compute(&plan.system, &usage), weight);
+        let scorecard = plan.score(&trace);
+        super::counted(&plan, &scorecard)?;
+        Ok(Sample::new(&scorecard.total))
     };
     policies.iter().zip(metrics).map(sample).collect()
 }

@@ -10,18 +10,18 @@ pub(crate) mod means;
 pub mod pareto;
 pub mod what_if;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Deref};
 use std::sync::Arc;
 
 use thiserror::Error;
 
 use crate::compat;
 use crate::engine;
-use crate::load::{LoadError, RequestStream};
-use crate::metrics::DeviceMetrics;
+use crate::load::{Feed, LoadError, RequestStream};
+use crate::metrics::{DeviceMetrics, Usage};
 use crate::plan::{Plan, Semantics};
 use crate::schedule::PolicyFailure;
-use crate::score::{self, InferenceScore, Scorecard};
+use crate::score::{self, InferenceScore, Scorecard, Scoring};
 use common::Common;
 use xrsim_model::cancel;
 use xrsim_model::cost::library::CostLibrary;
@@ -32,33 +32,59 @@ use xrsim_model::parallel;
 use xrsim_model::scenario::Scenario;
 use xrsim_model::trace::Trace;
 
-/// Result of a run.
+/// Result of a run: its scores, and what became of each request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunResult {
-    /// Scores of the run and of each model.
-    pub scorecard: Scorecard,
+    /// Scores of the run.
+    pub scored: Scored,
     /// Outcome of every request.
     pub trace: Trace,
     /// Unit scores of every request of the trace; `None` where it was not executed.
     pub inferences: Vec<Option<InferenceScore>>,
-    /// Costs of every model on every accelerator.
-    pub costs: Arc<CostTable>,
 }
 
 impl RunResult {
-    /// Area, idle PEs, leakage and power of this run, which is that of `plan`.
-    pub fn device(&self, plan: &Plan) -> DeviceMetrics {
-        DeviceMetrics::compute(&plan.system, &self.trace)
+    /// The result of a run of `plan` at `costs` with this trace, whether any frame counts or not.
+    pub fn from_trace(plan: &Plan, costs: Arc<CostTable>, trace: Trace) -> Self {
+        let scored = Scored::from_trace(plan, costs, plan.score(&trace), &trace);
+        let inferences = score::inferences(&plan.scenario, &trace, &plan.score);
+        Self { scored, trace, inferences }
     }
 }
 
-/// Scores of a run, and metrics of its hardware.
+impl Deref for RunResult {
+    type Target = Scored;
+
+    fn deref(&self) -> &Scored {
+        &self.scored
+    }
+}
+
+/// Scores of a run, and the use of its hardware. Its size does not depend on the number of requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scored {
     /// Scores of the run and of each model.
     pub scorecard: Scorecard,
+    /// Use of the accelerators.
+    pub usage: Usage,
     /// Area, idle PEs, leakage and power.
     pub device: DeviceMetrics,
+    /// Costs of every model on every accelerator.
+    pub costs: Arc<CostTable>,
+}
+
+impl Scored {
+    /// Scores of a run of `plan` at `costs`.
+    fn new(plan: &Plan, costs: Arc<CostTable>, scorecard: Scorecard, usage: Usage) -> Self {
+        let device = DeviceMetrics::compute(&plan.system, &usage);
+        Self { scorecard, usage, device, costs }
+    }
+
+    /// Scores of a run of `plan` at `costs` with this trace.
+    fn from_trace(plan: &Plan, costs: Arc<CostTable>, scorecard: Scorecard, trace: &Trace) -> Self {
+        let usage = Usage::from_trace(costs.n_models(), costs.n_accelerators(), trace);
+        Self::new(plan, costs, scorecard, usage)
+    }
 }
 
 /// Reason for which a run could not be made. It is a value: the other runs are made.
@@ -130,6 +156,20 @@ pub fn run_all<E>(
     run_all_at(&mut CostLibrary::layers(cost_model), plans, cost_model, consume)
 }
 
+/// Makes all runs as [`run_all`] does, without what became of single requests: memory does not grow with their number.
+///
+/// # Errors
+///
+/// The first error of `consume`.
+pub fn score_all<E>(
+    plans: &[Plan],
+    cost_model: &dyn CostModel,
+    consume: impl FnMut(usize, &Plan, Result<Scored, RunError>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut library = CostLibrary::layers(cost_model);
+    in_blocks(&mut library, plans, cost_model, scored, consume)
+}
+
 /// Makes all runs as [`run_all`] does, with the costs of `library`, which gets those that it lacks.
 ///
 /// # Errors
@@ -139,7 +179,21 @@ pub fn run_all_at<E>(
     library: &mut CostLibrary,
     plans: &[Plan],
     cost_model: &dyn CostModel,
-    mut consume: impl FnMut(usize, &Plan, Result<RunResult, RunError>) -> Result<(), E>,
+    consume: impl FnMut(usize, &Plan, Result<RunResult, RunError>) -> Result<(), E>,
+) -> Result<(), E> {
+    let make = |plan: &Plan, index: usize, common: &Common<'_>| {
+        run_with(plan, common.costs(index, plan)?, || common.requests(index, plan))
+    };
+    in_blocks(library, plans, cost_model, make, consume)
+}
+
+/// Makes all runs block by block with `make`, which gets a run, its place in its block, and what the block has in common.
+fn in_blocks<T: Send + Sync, E>(
+    library: &mut CostLibrary,
+    plans: &[Plan],
+    cost_model: &dyn CostModel,
+    make: impl Fn(&Plan, usize, &Common<'_>) -> Result<T, RunError> + Sync,
+    mut consume: impl FnMut(usize, &Plan, Result<T, RunError>) -> Result<(), E>,
 ) -> Result<(), E> {
     library.extend(cost_model, pairs(plans));
     let library = &*library;
@@ -148,10 +202,7 @@ pub fn run_all_at<E>(
         let block = &plans[done..done + block_len(&plans[done..])];
         let common = Common::new(block, |_| library);
         let indices: Vec<usize> = (0..block.len()).collect();
-        let results = parallel::map(&indices, |&index| {
-            let plan = &block[index];
-            run_with(plan, common.costs(index, plan)?, || common.requests(index, plan))
-        });
+        let results = parallel::map(&indices, |&index| make(&block[index], index, &common));
         for (index, (plan, result)) in block.iter().zip(results).enumerate() {
             consume(done + index, plan, result)?;
         }
@@ -288,15 +339,17 @@ fn run_with(
 ) -> Result<RunResult, RunError> {
     cancel::check();
     match plan.semantics {
-        Semantics::Principled => principled(plan, costs, &*requests()?),
+        Semantics::Principled => {
+            let trace = engine::run(plan, &costs, &*requests()?)?.trace;
+            let result = RunResult::from_trace(plan, costs, trace);
+            counted(plan, &result.scorecard)?;
+            Ok(result)
+        }
         Semantics::Mlsys2023 => {
             let replay = mlsys2023(plan, &costs)?;
-            Ok(RunResult {
-                scorecard: replay.scorecard(),
-                trace: replay.trace(),
-                inferences: replay.inferences(),
-                costs,
-            })
+            let (trace, inferences) = (replay.trace(), replay.inferences());
+            let scored = Scored::from_trace(plan, costs, replay.scorecard(), &trace);
+            Ok(RunResult { scored, trace, inferences })
         }
     }
 }
@@ -305,17 +358,30 @@ fn run_with(
 fn scored(plan: &Plan, index: usize, common: &Common<'_>) -> Result<Scored, RunError> {
     cancel::check();
     let costs = common.costs(index, plan)?;
-    let (scorecard, trace) = match plan.semantics {
+    match plan.semantics {
         Semantics::Principled => {
-            let trace = engine::run(plan, &costs, &*common.requests(index, plan)?)?.trace;
-            (score(plan, &trace)?, trace)
+            let known = common.known_requests(index, plan).transpose()?;
+            let feed = known.as_deref().map_or_else(|| plan.feed(), |known| Ok(known.into()))?;
+            played(plan, costs, feed)
         }
         Semantics::Mlsys2023 => {
             let replay = mlsys2023(plan, &costs)?;
-            (replay.scorecard(), replay.trace())
+            Ok(Scored::from_trace(plan, costs, replay.scorecard(), &replay.trace()))
         }
-    };
-    Ok(Scored { scorecard, device: DeviceMetrics::compute(&plan.system, &trace) })
+    }
+}
+
+/// Scores of a run of the requests of `feed`.
+fn played(plan: &Plan, costs: Arc<CostTable>, feed: Feed<'_>) -> Result<Scored, RunError> {
+    let mut scoring = Scoring::new(&plan.scenario, &plan.score);
+    let mut usage = Usage::new(costs.n_models(), costs.n_accelerators());
+    engine::play(plan, &costs, feed, &mut |entry| {
+        scoring.add(entry.record);
+        usage.add(entry);
+    })?;
+    let scorecard = scoring.scorecard();
+    counted(plan, &scorecard)?;
+    Ok(Scored::new(plan, costs, scorecard, usage))
 }
 
 /// Scores of a run of `requests` with `costs`. The artifact draws its own requests.
@@ -325,7 +391,13 @@ pub fn scorecard_at_costs(
     requests: &RequestStream,
 ) -> Result<Scorecard, RunError> {
     match plan.semantics {
-        Semantics::Principled => score(plan, &engine::run(plan, costs, requests)?.trace),
+        Semantics::Principled => {
+            let mut scoring = Scoring::new(&plan.scenario, &plan.score);
+            engine::play(plan, costs, requests.into(), &mut |entry| scoring.add(entry.record))?;
+            let scorecard = scoring.scorecard();
+            counted(plan, &scorecard)?;
+            Ok(scorecard)
+        }
         Semantics::Mlsys2023 => Ok(mlsys2023(plan, costs)?.scorecard()),
     }
 }
@@ -345,22 +417,11 @@ pub fn costs(plan: &Plan, library: &CostLibrary) -> Result<Arc<CostTable>, CostE
     }))
 }
 
-fn principled(
-    plan: &Plan,
-    costs: Arc<CostTable>,
-    requests: &RequestStream,
-) -> Result<RunResult, RunError> {
-    let trace = engine::run(plan, &costs, requests)?.trace;
-    let inferences = score::inferences(&plan.scenario, &trace, &plan.score);
-    Ok(RunResult { scorecard: score(plan, &trace)?, trace, inferences, costs })
-}
-
-/// Scores of a run of which at least one frame counts.
-pub(crate) fn score(plan: &Plan, trace: &Trace) -> Result<Scorecard, RunError> {
-    let scorecard = plan.score(trace);
+/// Checks that at least one frame counts.
+fn counted(plan: &Plan, scorecard: &Scorecard) -> Result<(), RunError> {
     match scorecard.is_empty(&plan.score) {
         true => Err(RunError::NothingCounted),
-        false => Ok(scorecard),
+        false => Ok(()),
     }
 }
 

@@ -7,9 +7,9 @@
 //!
 //! First 1,000 s of six models (VR gaming with depth estimation and the speech pipeline, 201 requests
 //! a second) on four accelerators that are about nine tenths busy. An event is an arrival, a completion
-//! or an expiry. Then 20 s of AR_Assistant on M with 8192 PEs at the costs of loop-nest, and AR_gaming on
-//! J, where most requests wait for ever. The best of seven
-//! runs counts: what a busy machine adds is not the engine's. Offline references, which search before they run, are left out.
+//! or an expiry. Then 20 s of AR_Assistant on M with 8192 PEs at the costs of loop-nest. Last, a table of every policy
+//! for 10 to 80 s of AR_gaming on J, where most requests wait for ever. The best of seven runs counts, in the table of
+//! three: what a busy machine adds is not the engine's. Offline references, which search before they run, are left out.
 //!
 //! Without the `--bench` that cargo adds, everything runs once, for counting instructions: `valgrind
 //! --tool=callgrind --toggle-collect='engine::of_events' target/release/deps/engine-<hash>`; inclusive
@@ -87,22 +87,24 @@ fn of_layers() {
     }
 }
 
-/// Cost of a backlog: growth of the time if a run, and so the backlog, is twice as long.
+/// Cost of a backlog that grows with the duration: times for each policy, and the exponent of their growth. It is 1
+/// where a decision costs the same however many requests wait, and 2 where it looks at all of them.
 #[inline(never)]
 fn of_backlogs() {
-    println!("AR_gaming on J, 4096 PEs, nothing is ever dropped:");
+    const SECONDS: [u32; 4] = [10, 20, 40, 80];
+    println!("AR_gaming on J, 4096 PEs, nothing expires; ms for {SECONDS:?} s, and the exponent:");
     let mut plan = on_chip("AR_gaming", "J", 4096);
-    plan.engine.grace = SimSpan::from_ms(1e6).expect("a time");
-    for text in ["latency-greedy", "llf:granularity=layer", "herald", "dream"] {
-        let times = [10e3, 20e3].map(|ms| {
-            let plan = by(text, lasting_ms(ms, plan.clone()));
+    plan.engine.grace = SimSpan::from_ms(1e9).expect("a time");
+    for entry in schedule::ALL.iter().filter(|entry| !entry.is_clairvoyant) {
+        let times = SECONDS.map(|seconds| {
+            let plan = by(entry.name, lasting_ms(f64::from(seconds) * 1e3, plan.clone()));
             let stream = requests(&plan);
-            best(|| engine::run(&plan, &plan.costs, &stream).expect("it does not fail"))
-                .0
-                .as_secs_f64()
+            let run = || engine::run(&plan, &plan.costs, &stream).expect("it does not fail");
+            best_of(3, run).0.as_secs_f64() * 1e3
         });
-        let [once, twice] = times;
-        println!("{text:>26}: {:.1} ms, then {:.1} times as long", once * 1e3, twice / once);
+        let [first, .., last] = times;
+        let times = times.map(|ms| format!("{ms:9.2}")).concat();
+        println!("{:>16}: {times}  {:.2}", entry.name, (last / first).log2() / 3.0);
     }
 }
 
@@ -118,9 +120,14 @@ fn on_chip(scenario: &str, style: &str, pes: u32) -> Case {
     Case { plan: Plan::new(scenario, system), costs: Arc::new(costs) }
 }
 
-/// Shortest time of some calls, and the last result.
-fn best<T>(mut call: impl FnMut() -> T) -> (Duration, T) {
-    let n_calls = if std::env::args().any(|argument| argument == "--bench") { 7 } else { 1 };
+/// Shortest time of seven calls, and the last result.
+fn best<T>(call: impl FnMut() -> T) -> (Duration, T) {
+    best_of(7, call)
+}
+
+/// Shortest time of `n` calls, or of a single one without `--bench`, and the last result.
+fn best_of<T>(n: u32, mut call: impl FnMut() -> T) -> (Duration, T) {
+    let n_calls = if std::env::args().any(|argument| argument == "--bench") { n } else { 1 };
     let mut timed = || {
         let start = Instant::now();
         let result = call();

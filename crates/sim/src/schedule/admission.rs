@@ -50,7 +50,7 @@ impl Admitting {
     /// The first hopeless request.
     fn first_hopeless(&mut self, view: &View<'_>) -> Option<RequestId> {
         let now = i128::from(view.now.ns());
-        let Some(queue) = Queue::up_to_date(&mut self.queue, &self.hope, view) else {
+        let Some(queue) = Queue::up_to_date(&mut self.queue, false, &self.hope, view) else {
             self.hopeless.clear();
             let mut jobs = view.ready.iter();
             return jobs.find(|job| self.hope.key(job, view) < now).map(|job| job.request);

@@ -8,6 +8,7 @@ mod admission;
 mod alike;
 mod class;
 mod estimate;
+mod limits;
 mod lists;
 mod options;
 mod paired;
@@ -28,8 +29,9 @@ use std::fmt;
 use xrsim_model::ids::{AccelId, ModelId, RequestId};
 use xrsim_model::units::SimSpan;
 
-pub use alike::Alike;
+pub use alike::{Alike, Classes, Since};
 pub use class::Class;
+pub use limits::Line;
 pub use options::{Admission, Granularity, OPTIONS, Options, Placement, Preemption};
 pub(crate) use paired::{Paired, Utility};
 pub(crate) use parameter::RENAMED;
@@ -154,9 +156,8 @@ pub struct Entry {
     pub is_clairvoyant: bool,
     /// Returns an error for values that contradict each other.
     pub check: fn(&Arguments) -> Result<(), &'static str>,
-    /// Whether a decision looks at all waiting requests, because their order changes with time or with
-    /// the progress of requests. Otherwise the order is kept, and a decision costs the logarithm of the
-    /// number of requests.
+    /// Whether a decision looks at all waiting requests. Otherwise they are kept in order, and a decision costs the
+    /// logarithm of their number, for each class of requests with equal costs if their order changes with time.
     pub looks_at_all: bool,
     /// Whether it takes requests in order of arrival, each on the accelerator of its placement.
     pub first_come: bool,

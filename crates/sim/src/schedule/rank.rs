@@ -1,8 +1,10 @@
 //! Orders of requests.
 
 use xrsim_model::ids::AccelId;
+use xrsim_model::units::SimTime;
 
-use super::alike::Alike;
+use super::alike::{Alike, Classes, Since};
+use super::limits::Line;
 use super::tie::tie;
 use super::{Granularity, Job, View};
 
@@ -12,19 +14,37 @@ pub trait Rank: Send {
     type Key: PartialOrd + Copy + Send;
 
     /// Whether the order of two jobs never changes while both are ready. The order of many jobs is then
-    /// kept from one decision to the next.
+    /// kept from one decision to the next. Otherwise they are kept in classes of equal costs.
     const IS_FIXED: bool = false;
 
-    /// Whether [`Rank::first_of`] finds the first job of a class without a look at all of them.
-    const IS_BY_CLASS: bool = false;
+    /// Orders of the jobs of a class, besides that of their deadlines, of which [`Rank::first_of`] makes use.
+    const ORDERS: &'static [Since] = &[];
 
-    /// The first job of a class in this order.
+    /// Whether [`Rank::limit`] says which classes can have the first job.
+    const IS_LIMITED: bool = false;
+
+    /// The first job of a class in this order. Many jobs cost less if it does not look at all of them.
     fn first_of<'c>(&self, class: &'c Alike, view: &View<'_>) -> Option<&'c Job> {
         first(self, class.jobs(), view)
     }
 
+    /// Upper bound of the values of the jobs of a class.
+    fn limit(&self, _class: &Alike, _view: &View<'_>) -> Line {
+        Line::constant(f64::INFINITY, SimTime::MAX)
+    }
+
+    /// Value of a key, for limits: a smaller value comes later.
+    fn value(_key: Self::Key) -> f64 {
+        f64::NEG_INFINITY
+    }
+
     /// Looks at all ready jobs before the keys of a decision are computed.
     fn observe(&mut self, _view: &View<'_>) {}
+
+    /// Like [`Rank::observe`], with the jobs in classes.
+    fn observe_classes(&mut self, _classes: &Classes, view: &View<'_>) {
+        self.observe(view);
+    }
 
     /// Key of a ready job. Never NaN.
     fn key(&self, job: &Job, view: &View<'_>) -> Self::Key;
@@ -55,13 +75,19 @@ pub(super) fn first<'j, R: Rank + ?Sized>(
     jobs: impl Iterator<Item = &'j Job>,
     view: &View<'_>,
 ) -> Option<&'j Job> {
-    let mut first: Option<(R::Key, &Job)> = None;
+    let mut first = None;
     for job in jobs {
         let key = rank.key(job, view);
-        let is_before = |other: &Job| (tie(job), job.request) < (tie(other), other.request);
-        if first.is_none_or(|(least, other)| key < least || (key == least && is_before(other))) {
+        if is_before((key, job), first) {
             first = Some((key, job));
         }
     }
     first.map(|(_, job)| job)
+}
+
+/// Whether a job with its key comes before the first one so far.
+#[inline]
+pub(super) fn is_before<K: PartialOrd>((key, job): (K, &Job), first: Option<(K, &Job)>) -> bool {
+    let place = |job: &Job| (tie(job), job.request);
+    first.is_none_or(|(least, first)| key < least || (key == least && place(job) < place(first)))
 }

@@ -1,65 +1,93 @@
 //! Policies that are an order of requests, combined with any placement.
 
-use std::cmp::Ordering;
+use xrsim_model::ids::AccelId;
 
-use xrsim_model::ids::RequestId;
-
-use super::alike::Classes;
+use super::alike::{Classes, Needs};
 use super::queue::Queue;
-use super::rank::{Rank, first};
-use super::tie::{Tie, tie};
+use super::rank::{Rank, is_before};
 use super::{Decision, Dispatch, Job, Options, Placement, Scheduler, Setup, View, placement};
 
 /// Policy that takes jobs in order of a [`Rank`].
 pub struct Ranked<R: Rank> {
     rank: R,
     options: Options,
-    /// Buffer for sorting the ready jobs.
-    order: Vec<(R::Key, Tie, RequestId)>,
     /// Order of many ready jobs, if it is fixed.
     queue: Option<Queue<R::Key>>,
-    /// Many ready jobs in classes, if the order is by class.
+    /// Many ready jobs in classes, otherwise.
     classes: Option<Classes>,
 }
 
 impl<R: Rank> Ranked<R> {
+    const NEEDS: Needs = Needs { orders: R::ORDERS, n_limits: R::IS_LIMITED as usize };
+
     /// Policy of `rank` with the options of the run.
     pub fn new(rank: R, setup: &Setup<'_>) -> Self {
-        Self { rank, options: setup.options, order: Vec::new(), queue: None, classes: None }
+        Self { rank, options: setup.options, queue: None, classes: None }
     }
 
-    fn first<'v>(&mut self, view: &View<'v>) -> &'v Job {
-        if R::IS_FIXED
-            && let Some(queue) = Queue::up_to_date(&mut self.queue, &self.rank, view)
-        {
-            let place = queue.first(&self.rank, view);
-            return place.and_then(|it| view.ready.get(it.request)).expect("there are many");
+    /// The first job whose placement is an idle accelerator. That it is depends on work and next layer only.
+    fn first<'v>(&mut self, view: &View<'v>) -> Option<&'v Job> {
+        let placement = self.options.placement;
+        let may_wait = placement == Placement::EarliestFinish || !view.costs.is_complete();
+        let runs = |job: &Job| !may_wait || placement::place(placement, job, view).is_some();
+        if R::IS_FIXED {
+            if let Some(queue) = Queue::up_to_date(&mut self.queue, may_wait, &self.rank, view) {
+                let place = queue.first(&self.rank, runs, view)?;
+                return view.ready.get(place.request);
+            }
+        } else if let Some(classes) = Classes::up_to_date(&mut self.classes, Self::NEEDS, view) {
+            self.rank.observe_classes(classes, view);
+            if R::IS_LIMITED {
+                classes.limit(0, view.now, |class| self.rank.limit(class, view));
+            }
+            return self.first_of_classes(runs, view);
         }
-        if R::IS_BY_CLASS
-            && let Some(classes) = Classes::up_to_date(&mut self.classes, view)
-        {
-            let firsts = classes.all().filter_map(|class| self.rank.first_of(class, view));
-            let job = first(&self.rank, firsts, view).expect("there are many");
-            return view.ready.get(job.request).expect("it is ready");
+        self.rank.observe(view);
+        self.first_of_all(runs, view)
+    }
+
+    fn first_of_classes<'v>(
+        &self,
+        runs: impl Fn(&Job) -> bool,
+        view: &View<'v>,
+    ) -> Option<&'v Job> {
+        let mut first: Option<(R::Key, &Job)> = None;
+        for (limit, class) in self.classes.as_ref()?.promising(0, view.now) {
+            if first.is_some_and(|(least, _)| limit < R::value(least)) {
+                break;
+            }
+            if let Some(job) = self.rank.first_of(class, view).filter(|job| runs(job)) {
+                let key = self.rank.key(job, view);
+                if is_before((key, job), first) {
+                    first = Some((key, job));
+                }
+            }
         }
-        self.least(view).expect("a policy is asked only with something ready")
+        view.ready.get(first?.1.request)
     }
 
     /// The first job, found by a scan.
-    fn least<'v>(&self, view: &View<'v>) -> Option<&'v Job> {
-        let mut first: Option<(R::Key, &Job)> = None;
+    fn first_of_all<'v>(&self, runs: impl Fn(&Job) -> bool, view: &View<'v>) -> Option<&'v Job> {
+        let mut first = None;
         for chunk in view.ready.chunks() {
             for job in chunk {
                 let key = self.rank.key(job, view);
-                let is_first = first.is_none_or(|(least, other)| {
-                    key < least || (key == least && tie(job) < tie(other))
-                });
-                if is_first {
+                if is_before((key, job), first) && runs(job) {
                     first = Some((key, job));
                 }
             }
         }
         first.map(|(_, job)| job)
+    }
+
+    /// The first job that ran on `accelerator` until now.
+    pub(super) fn cut_at<'v>(&self, accelerator: AccelId, view: &View<'v>) -> Option<&'v Job> {
+        if let Some(classes) = &self.classes {
+            return view.ready.get(classes.cut_at(accelerator, view.now)?);
+        }
+        let was_here =
+            |job: &&Job| view.was_cut_now(job) && job.last_accelerator == Some(accelerator);
+        view.ready.iter().find(was_here)
     }
 
     fn dispatch(&mut self, job: &Job, view: &View<'_>) -> Option<Decision> {
@@ -69,31 +97,11 @@ impl<R: Rank> Ranked<R> {
         self.rank.dispatched(job, view);
         Some(Dispatch::new(job.request, accelerator).with_granularity(granularity).into())
     }
-
-    /// The first job, in order of rank, whose placement is an idle accelerator.
-    fn first_that_runs(&mut self, view: &View<'_>) -> Decision {
-        let mut order = std::mem::take(&mut self.order);
-        order.clear();
-        order
-            .extend(view.ready.iter().map(|job| (self.rank.key(job, view), tie(job), job.request)));
-        order.sort_unstable_by(|a, b| {
-            let keys = a.0.partial_cmp(&b.0).unwrap_or(Ordering::Equal);
-            keys.then_with(|| (a.1, a.2).cmp(&(b.1, b.2)))
-        });
-        let mut jobs = order.iter().filter_map(|(.., request)| view.ready.get(*request));
-        let decision = jobs.find_map(|job| self.dispatch(job, view));
-        self.order = order;
-        decision.unwrap_or(Decision::Wait)
-    }
 }
 
 impl<R: Rank> Scheduler for Ranked<R> {
     fn decide(&mut self, view: &View<'_>) -> Decision {
-        self.rank.observe(view);
-        if self.options.placement == Placement::EarliestFinish || !view.costs.is_complete() {
-            return self.first_that_runs(view);
-        }
-        let job = self.first(view);
-        self.dispatch(job, view).expect("every other placement takes an idle accelerator")
+        let decision = self.first(view).and_then(|job| self.dispatch(job, view));
+        decision.unwrap_or(Decision::Wait)
     }
 }

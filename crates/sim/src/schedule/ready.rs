@@ -11,7 +11,10 @@ use super::Job;
 const CHUNK: usize = 128;
 
 /// Number of jobs up to which a scan is faster than to keep an order. Changes are not logged then.
-pub(super) const FEW: usize = 64;
+const FEW: usize = 64;
+
+/// Number of jobs above which an order is kept, until there are at most [`FEW`].
+const MANY: usize = 2 * FEW;
 
 /// Ready jobs in order of request.
 ///
@@ -80,7 +83,7 @@ impl Default for Ready {
     }
 }
 
-/// Jobs without a log of changes.
+/// Jobs without a log of changes. Policies look through all of them.
 impl FromIterator<Job> for Ready {
     fn from_iter<I: IntoIterator<Item = Job>>(jobs: I) -> Self {
         let mut ready = Self { is_logged: false, ..Self::default() };
@@ -224,6 +227,12 @@ impl Ready {
             self.changes.drain(..n_old);
             self.first_change += n_old as u64;
         }
+    }
+
+    /// Whether a policy that `has` an order of the jobs keeps it, or one that has none begins one.
+    #[inline]
+    pub(super) fn is_worth_an_order(&self, has: bool) -> bool {
+        self.len > if has { FEW } else { MANY } && self.is_logged
     }
 
     /// Number that the next change will have.

@@ -64,6 +64,9 @@ pub struct Job {
     pub last_accelerator: Option<AccelId>,
 }
 
+/// What the time and energy of a job depend on: its work and the next layer.
+pub(super) type Kind = (WorkId, u32);
+
 impl Job {
     /// The job of a request with one sample that has been ready since its arrival.
     pub fn new(
@@ -85,6 +88,10 @@ impl Job {
             waited: SimSpan::ZERO,
             last_accelerator: None,
         }
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        (self.work, self.next_layer)
     }
 }
 

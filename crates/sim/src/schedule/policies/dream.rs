@@ -2,12 +2,14 @@
 
 use crate::schedule::alike::Classes;
 use crate::schedule::estimate::{NextSegment, Over, Remaining};
+use crate::schedule::limits::Line;
 use crate::schedule::paired::largest;
 use crate::schedule::tie::tie;
 use crate::schedule::{
-    Arguments, Decision, Entry, Job, Paired, Parameter, Scheduler, Setup, Utility, Value, View,
+    Alike, Arguments, Entry, Job, Paired, Parameter, Setup, Since, Utility, Value, View,
 };
-use xrsim_model::ids::{AccelId, ModelId, RequestId};
+use xrsim_model::ids::{AccelId, ModelId, RequestId, WorkId};
+use xrsim_model::units::SimTime;
 
 /// Supernets, whose lighter variants DREAM runs under load, are left out: models have one variant.
 pub(super) const ENTRY: Entry = Entry {
@@ -32,14 +34,7 @@ pub(super) const ENTRY: Entry = Entry {
     ],
     options: &[("granularity", Value::Name("layer"))],
     fixes: &["placement"],
-    looks_at_all: true,
-    ..Entry::new(|setup, arguments| {
-        let policy = Paired::new(MapScore::new(setup, arguments), setup);
-        match arguments.is_on("drop") {
-            true => Box::new(FrameDrop::new(policy, setup, arguments)),
-            false => Box::new(policy),
-        }
-    })
+    ..Entry::new(|setup, arguments| Box::new(Paired::new(MapScore::new(setup, arguments), setup)))
 };
 
 /// Urgency of a request whose deadline has passed.
@@ -55,6 +50,15 @@ struct MapScore {
     /// Energy that moves out what every accelerator was cut at \[nJ\]: the latest job of its resident
     /// model that waits to go on there; 0 without.
     cut_nj: Box<[f64]>,
+    drop: Option<FrameDrop>,
+}
+
+/// Sums over the accelerators that can run what runs next.
+struct Sums {
+    ns: f64,
+    nj: f64,
+    /// Number of accelerators.
+    n: f64,
 }
 
 impl MapScore {
@@ -72,6 +76,16 @@ impl MapScore {
             beta: arguments.number("beta"),
             state_nj: state_nj.collect(),
             cut_nj: vec![0.0; setup.costs.n_accelerators()].into(),
+            drop: arguments.is_on("drop").then(|| FrameDrop::new(setup, arguments)),
+        }
+    }
+
+    fn sums(&self, job: &Job, view: &View<'_>) -> Sums {
+        let all = || view.costs.offers(job.work);
+        Sums {
+            ns: all().map(|at| self.segment.ns(job, at, view)).sum(),
+            nj: all().map(|at| self.segment.nj(job, at, view)).sum(),
+            n: all().count() as f64,
         }
     }
 
@@ -101,9 +115,11 @@ impl MapScore {
 }
 
 impl Utility for MapScore {
-    const IS_BY_CLASS: bool = true;
+    const ORDERS: &'static [Since] = &[Since::Ready];
 
-    fn observe_classes(&mut self, view: &View<'_>, classes: &Classes) {
+    const IS_LIMITED: bool = true;
+
+    fn observe_classes(&mut self, classes: &Classes, view: &View<'_>) {
         for (accelerator, state) in view.accelerators.iter().enumerate() {
             let last =
                 state.resident.and_then(|model| classes.last_cut(AccelId::new(accelerator), model));
@@ -134,37 +150,64 @@ impl Utility for MapScore {
     /// L(b) / L(a); Starvation = time in the queue / mean L(b); EnPref = sum E(b) / E(a); Switch = the
     /// energy of a change of model / E(a).
     fn best(&self, job: &Job, view: &View<'_>) -> Option<(f64, AccelId)> {
-        let all = || view.costs.offers(job.work);
-        let all_ns: f64 = all().map(|at| self.segment.ns(job, at, view)).sum();
-        let all_nj: f64 = all().map(|at| self.segment.nj(job, at, view)).sum();
+        let Sums { ns, nj, n } = self.sums(job, view);
         let queued_ns = view.now.saturating_since(job.ready_since).ns() as f64;
-        let starvation = queued_ns / (all_ns / all().count() as f64);
+        let starvation = queued_ns / (ns / n);
         let urgency = self.urgency(job, view);
         largest(job, view, |at| {
-            let fit = all_ns / self.segment.ns(job, at, view);
-            let energy = (all_nj - self.switch_nj(job, at, view)) / self.segment.nj(job, at, view);
+            let fit = ns / self.segment.ns(job, at, view);
+            let energy = (nj - self.switch_nj(job, at, view)) / self.segment.nj(job, at, view);
             urgency * fit + self.alpha * starvation + self.beta * energy
         })
     }
+
+    fn candidates<'c>(&self, class: &'c Alike, view: &View<'_>) -> impl Iterator<Item = &'c Job> {
+        class.candidates(view.now, |job| self.most(job, view))
+    }
+
+    /// MapScore of a late job with the longest wait without a change of model. No other job has a larger one, until the
+    /// time to a deadline is so short that a job is more urgent than a late one.
+    fn limit(&self, class: &Alike, at: AccelId, view: &View<'_>) -> Line {
+        let Some(longest) = class.by(Since::Ready).next() else { return Line::LOWEST };
+        if !view.execution(longest, at).is_offered() {
+            return Line::LOWEST;
+        }
+        let deadline = class.on_time(view.now).next().map_or(SimTime::MAX, |job| job.deadline);
+        let short_ns = (self.remaining.of(longest, view).ns() as f64 / OVERDUE) as u64 + 2;
+        let until = SimTime::from_ns(deadline.ns().saturating_sub(short_ns));
+        if view.now >= until {
+            return Line::constant(f64::INFINITY, deadline);
+        }
+        let Sums { ns, nj, n } = self.sums(longest, view);
+        let fit = ns / self.segment.ns(longest, at, view);
+        let energy = nj / self.segment.nj(longest, at, view);
+        Line {
+            at: longest.ready_since,
+            value: OVERDUE * fit + self.beta * energy,
+            slope: self.alpha / (ns / n),
+            until,
+        }
+    }
+
+    fn victim(&self, classes: Option<&Classes>, view: &View<'_>) -> Option<RequestId> {
+        self.drop.as_ref()?.victim(classes, view)
+    }
 }
 
-/// A policy that gives up a frame where all of this holds: it would be late even on its fastest
+/// The rule by which a frame is given up where all of this holds: it would be late even on its fastest
 /// accelerator; so would another; few frames of its model were given up lately; and nothing waits for
 /// its result. The frame with the most time left per time to its deadline goes first.
-struct FrameDrop<P> {
-    policy: P,
+struct FrameDrop {
     shortest: Remaining,
     /// Models that need the result of every model.
     dependants: Box<[Box<[ModelId]>]>,
     drops: u32,
     /// The newest frames of a model, as bits of its history.
     window: u64,
-    /// Many ready jobs.
-    classes: Option<Classes>,
 }
 
-impl<P> FrameDrop<P> {
-    fn new(policy: P, setup: &Setup<'_>, arguments: &Arguments) -> Self {
+impl FrameDrop {
+    fn new(setup: &Setup<'_>, arguments: &Arguments) -> Self {
         let scenario = setup.scenario;
         let depends_on = |id: ModelId, upstream: ModelId| {
             let dependencies = &scenario.model(id).dependencies;
@@ -173,12 +216,10 @@ impl<P> FrameDrop<P> {
         let dependants =
             |upstream| scenario.model_ids().filter(|&id| depends_on(id, upstream)).collect();
         Self {
-            policy,
             shortest: Remaining::new(Over::Best, setup),
             dependants: scenario.model_ids().map(dependants).collect(),
             drops: arguments.whole("drops"),
             window: u64::MAX >> (64 - arguments.whole("window")),
-            classes: None,
         }
     }
 
@@ -197,23 +238,25 @@ impl<P> FrameDrop<P> {
         dropped < self.drops && dependants.all(|dependant| view.blocked[dependant.index()] == 0)
     }
 
-    fn victim(&mut self, view: &View<'_>) -> Option<RequestId> {
-        let mut known = self.classes.take();
-        let job = match Classes::up_to_date(&mut known, view) {
+    fn victim(&self, classes: Option<&Classes>, view: &View<'_>) -> Option<RequestId> {
+        let job = match classes {
             // Of a class, the job that is due first is the latest.
             Some(classes) => {
-                let two = || classes.all().flat_map(|class| class.jobs().take(2));
-                let firsts = || classes.all().flat_map(|class| class.firsts());
-                self.latest(two(), firsts(), view)
+                let works = (0..view.costs.n_works()).map(WorkId::new);
+                let may_go = |work: &WorkId| self.may_go(view.costs.model_of(*work), view);
+                let of_work = |work| classes.of(work).flat_map(Alike::firsts);
+                let two = classes.all().flat_map(|class| class.jobs().take(2));
+                self.latest(two, works.filter(may_go).flat_map(of_work), view)
             }
-            None => self.latest(view.ready.iter(), view.ready.iter(), view),
+            None => {
+                let may_go = |job: &&Job| self.may_go(job.model, view);
+                self.latest(view.ready.iter(), view.ready.iter().filter(may_go), view)
+            }
         };
-        let request = job.map(|job| job.request);
-        self.classes = known;
-        request
+        job.map(|job| job.request)
     }
 
-    /// The latest job of `candidates` that may be given up, if there are two late ones among `all`.
+    /// The latest job of `candidates`, if there are two late ones among `all`.
     fn latest<'j>(
         &self,
         all: impl Iterator<Item = &'j Job>,
@@ -221,19 +264,10 @@ impl<P> FrameDrop<P> {
         view: &View<'_>,
     ) -> Option<&'j Job> {
         let is_late = |job: &&Job| self.overrun(job, view) > 1.0;
-        all.filter(is_late).nth(1)?;
-        candidates.filter(is_late).filter(|job| self.may_go(job.model, view)).max_by(|a, b| {
+        let latest = candidates.filter(is_late).max_by(|a, b| {
             let overruns = self.overrun(a, view).total_cmp(&self.overrun(b, view));
             overruns.then_with(|| tie(b).cmp(&tie(a))).then_with(|| a.request.cmp(&b.request))
-        })
-    }
-}
-
-impl<P: Scheduler> Scheduler for FrameDrop<P> {
-    fn decide(&mut self, view: &View<'_>) -> Decision {
-        match self.victim(view) {
-            Some(request) => Decision::Drop(request),
-            None => self.policy.decide(view),
-        }
+        })?;
+        all.filter(is_late).nth(1).map(|_| latest)
     }
 }

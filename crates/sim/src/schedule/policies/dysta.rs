@@ -1,9 +1,9 @@
 //! The dynamic score of DySta.
 
-use crate::schedule::alike::Alike;
+use crate::schedule::alike::equals;
 use crate::schedule::estimate::{Over, Remaining};
 use crate::schedule::rank::first;
-use crate::schedule::{Entry, Job, Parameter, Rank, Ranked, Value, View};
+use crate::schedule::{Alike, Entry, Job, Parameter, Rank, Ranked, Since, Value, View};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "dysta",
@@ -13,7 +13,6 @@ pub(super) const ENTRY: Entry = Entry {
     parameters: &[Parameter::number("beta", 0.01, [0.0, 1e3])
         .meaning("weight of slack and waiting time against remaining time")],
     options: &[("granularity", Value::Name("layer"))],
-    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let remaining = Remaining::new(Over::Best, setup);
         Box::new(Ranked::new(Dysta { remaining, beta: arguments.number("beta") }, setup))
@@ -29,18 +28,14 @@ impl Rank for Dysta {
     /// Score, the smallest first.
     type Key = f64;
 
-    const IS_BY_CLASS: bool = true;
+    const ORDERS: &'static [Since] = &[Since::Ready];
 
     /// Jobs that cannot end by their deadline differ in their waits only: the one that has waited least is first. The
     /// others, which are due last, are looked at one by one.
     fn first_of<'c>(&self, class: &'c Alike, view: &View<'_>) -> Option<&'c Job> {
         let is_late = |job: &&Job| view.slack_ms(job) <= self.remaining.of(job, view).as_ms();
-        let mut least = None;
-        // The wait of late jobs grows from one to the next, or is equal after rounding.
-        let late = class.waits().rev().filter(is_late).take_while(|job| {
-            let key = self.key(job, view);
-            *least.get_or_insert(key) == key
-        });
+        let late = class.by(Since::Ready).rev().filter(is_late);
+        let late = equals(late, |job| self.key(job, view));
         let on_time = class.jobs().rev().take_while(|job| !is_late(job));
         first(self, late.chain(on_time), view)
     }

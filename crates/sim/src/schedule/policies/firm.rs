@@ -1,6 +1,6 @@
 //! Distance-based priority for (m,k)-firm deadlines.
 
-use crate::schedule::{Entry, History, Job, Parameter, Rank, Ranked, View};
+use crate::schedule::{Alike, Entry, History, Job, Parameter, Rank, Ranked, View};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "mk-firm",
@@ -21,7 +21,6 @@ pub(super) const ENTRY: Entry = Entry {
             false => Err("m and m_fast are at most k"),
         }
     },
-    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let (slow, fast) = (arguments.whole("m"), arguments.whole("m_fast"));
         let models = setup.scenario.models().iter();
@@ -50,6 +49,11 @@ impl Firm {
 
 impl Rank for Firm {
     type Key = u32;
+
+    /// All jobs of a model have the same key.
+    fn first_of<'c>(&self, class: &'c Alike, _: &View<'_>) -> Option<&'c Job> {
+        class.jobs().next()
+    }
 
     /// Equal distances are decided by the deadline, which comes first in the order of ties.
     fn key(&self, job: &Job, view: &View<'_>) -> u32 {

@@ -18,7 +18,6 @@ pub(super) const ENTRY: Entry = Entry {
         "by the longest chain of work ahead, or by the deadline less the chain after the request",
     )],
     options: &[("placement", Value::Name("earliest-finish"))],
-    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let chains = Chains::new(setup);
         match arguments.name("order") {

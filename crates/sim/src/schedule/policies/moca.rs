@@ -1,8 +1,11 @@
 //! MoCA: dispatch by priority and waiting time, bandwidth by need.
 
+use crate::schedule::alike::equals;
 use crate::schedule::estimate::{Over, Remaining};
+use crate::schedule::rank::first;
 use crate::schedule::{
-    BandwidthDemand, Decision, Entry, Job, Parameter, Rank, Ranked, Scheduler, Value, View,
+    Alike, BandwidthDemand, Decision, Entry, Job, Parameter, Rank, Ranked, Scheduler, Since, Value,
+    View,
 };
 
 use super::priority;
@@ -20,7 +23,6 @@ pub(super) const ENTRY: Entry = Entry {
             .meaning("least share of the bandwidth that a layer gets of what it wants"),
     ],
     options: &[("placement", Value::Name("earliest-finish"))],
-    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let priorities = priority::of_models(setup, arguments);
         let remaining = Remaining::new(Over::Best, setup);
@@ -39,6 +41,13 @@ struct Dispatch {
 impl Rank for Dispatch {
     /// Priority + time since arrival / expected time; the largest is first.
     type Key = f64;
+
+    const ORDERS: &'static [Since] = &[Since::Arrival];
+
+    /// Of jobs with equal costs, the one that arrived first.
+    fn first_of<'c>(&self, class: &'c Alike, view: &View<'_>) -> Option<&'c Job> {
+        first(self, equals(class.by(Since::Arrival), |job| self.key(job, view)), view)
+    }
 
     fn key(&self, job: &Job, view: &View<'_>) -> f64 {
         let expected_ns = self.remaining.whole(job.work).ns().max(1) as f64;

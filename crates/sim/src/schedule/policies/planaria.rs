@@ -1,6 +1,8 @@
 //! Planaria's scheduler on accelerators that cannot be divided.
 
-use crate::schedule::{Entry, Job, Rank, Ranked, Value, View};
+use crate::schedule::alike::equals;
+use crate::schedule::rank::first;
+use crate::schedule::{Alike, Entry, Job, Rank, Ranked, Since, Value, View};
 use xrsim_model::units::SimTime;
 
 use super::priority;
@@ -13,7 +15,6 @@ pub(super) const ENTRY: Entry = Entry {
     source: "Ghodrati et al., MICRO 2020, reduced to time as in the published code of DySta",
     parameters: &[priority::PARAMETER],
     options: &[("preemption", Value::Name("layer-boundary"))],
-    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let priorities = priority::of_models(setup, arguments);
         Box::new(Ranked::new(Planaria { priorities }, setup))
@@ -28,6 +29,15 @@ struct Planaria {
 impl Rank for Planaria {
     /// Slack per priority \[ms\], infinite after the deadline; then first come, first served.
     type Key = (f64, SimTime);
+
+    const ORDERS: &'static [Since] = &[Since::Arrival];
+
+    /// Of jobs of one model, the one that is due next; if all are late, the one that arrived first.
+    fn first_of<'c>(&self, class: &'c Alike, view: &View<'_>) -> Option<&'c Job> {
+        let on_time = equals(class.deadlines(view.now), |job| self.key(job, view).0);
+        let is_late = |job: &&Job| job.deadline <= view.now;
+        first(self, on_time, view).or_else(|| class.by(Since::Arrival).find(is_late))
+    }
 
     fn key(&self, job: &Job, view: &View<'_>) -> Self::Key {
         let slack_ms = view.slack_ms(job);

@@ -1,8 +1,10 @@
 //! PREMA: tokens decide who is a candidate, remaining time which of them runs.
 
+use crate::schedule::alike::Classes;
 use crate::schedule::estimate::{Over, Remaining};
 use crate::schedule::{
-    Decision, Dispatch, Entry, Job, Parameter, Rank, Ranked, Scheduler, Setup, Value, View,
+    Alike, Decision, Dispatch, Entry, Job, Parameter, Rank, Ranked, Scheduler, Setup, Since, Value,
+    View,
 };
 use xrsim_model::units::{SimSpan, SimTime};
 
@@ -25,7 +27,6 @@ pub(super) const ENTRY: Entry = Entry {
         .only_with("preemption", "layer-boundary"),
     ],
     options: &[("preemption", Value::Name("layer-boundary"))],
-    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let tokens = Tokens {
             remaining: Remaining::new(Over::Best, setup),
@@ -58,21 +59,42 @@ impl Tokens {
         let waited = view.waited(job).ns() as f64 / whole_ns;
         self.priorities[job.model.index()] * (1.0 + waited)
     }
+
+    /// Sets the threshold: the highest that some of these jobs reach.
+    fn reach<'j>(&mut self, jobs: impl Iterator<Item = &'j Job>, view: &View<'_>) {
+        let most = jobs.map(|job| self.of(job, view)).fold(0.0, f64::max);
+        let reached = CLASSES.into_iter().find(|class| *class <= most);
+        self.threshold = reached.unwrap_or(0.0);
+    }
+
+    fn is_candidate(&self, job: &Job, view: &View<'_>) -> bool {
+        self.of(job, view) >= self.threshold
+    }
 }
 
 impl Rank for Tokens {
     /// Candidates before others, then shortest remaining time, then first come, first served.
     type Key = (bool, SimSpan, SimTime);
 
+    const ORDERS: &'static [Since] = &[Since::AllWaits, Since::Arrival];
+
+    /// Of jobs with equal costs, the first candidate to arrive. The one that has waited longest has the most tokens.
+    fn first_of<'c>(&self, class: &'c Alike, view: &View<'_>) -> Option<&'c Job> {
+        let longest = class.by(Since::AllWaits).next()?;
+        let are_some = self.is_candidate(longest, view);
+        class.by(Since::Arrival).find(|job| !are_some || self.is_candidate(job, view))
+    }
+
     fn observe(&mut self, view: &View<'_>) {
-        let most = view.ready.iter().map(|job| self.of(job, view)).fold(0.0, f64::max);
-        let reached = CLASSES.into_iter().find(|class| *class <= most);
-        self.threshold = reached.unwrap_or(0.0);
+        self.reach(view.ready.iter(), view);
+    }
+
+    fn observe_classes(&mut self, classes: &Classes, view: &View<'_>) {
+        self.reach(classes.all().filter_map(|class| class.by(Since::AllWaits).next()), view);
     }
 
     fn key(&self, job: &Job, view: &View<'_>) -> Self::Key {
-        let is_candidate = self.of(job, view) >= self.threshold;
-        (!is_candidate, self.remaining.of(job, view), job.arrival)
+        (!self.is_candidate(job, view), self.remaining.of(job, view), job.arrival)
     }
 }
 
@@ -100,11 +122,8 @@ impl Scheduler for Dynamic {
         let Decision::Dispatch(dispatch) = decision else {
             return decision;
         };
-        let was_here = |job: &&Job| {
-            view.was_cut_now(job) && job.last_accelerator == Some(dispatch.accelerator)
-        };
-        let chosen = view.ready.get(dispatch.request);
-        let (Some(cut), Some(chosen)) = (view.ready.iter().find(was_here), chosen) else {
+        let cut = self.queue.cut_at(dispatch.accelerator, view);
+        let (Some(cut), Some(chosen)) = (cut, view.ready.get(dispatch.request)) else {
             return decision;
         };
         let drains = self.delay(cut, chosen, view) > self.delay(chosen, cut, view);

@@ -1,6 +1,6 @@
 //! The models take turns.
 
-use crate::schedule::{Entry, Job, Rank, Ranked, Value, View};
+use crate::schedule::{Alike, Entry, Job, Rank, Ranked, Value, View};
 use xrsim_model::ids::ModelId;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -8,7 +8,6 @@ pub(super) const ENTRY: Entry = Entry {
     help: "models in turn, each its oldest request, onto the first idle accelerator",
     source: "named in XRBench section 3.5; pointer past the dispatched model, lowest idle id",
     options: &[("placement", Value::Name("first-idle"))],
-    looks_at_all: true,
     ..Entry::new(|setup, _| {
         let n_models = setup.scenario.models().len();
         Box::new(Ranked::new(RoundRobin { turn: 0, n_models }, setup))
@@ -30,6 +29,11 @@ impl RoundRobin {
 
 impl Rank for RoundRobin {
     type Key = usize;
+
+    /// All jobs of a model have the same key.
+    fn first_of<'c>(&self, class: &'c Alike, _: &View<'_>) -> Option<&'c Job> {
+        class.jobs().next()
+    }
 
     fn key(&self, job: &Job, _: &View<'_>) -> usize {
         self.wait(job.model)

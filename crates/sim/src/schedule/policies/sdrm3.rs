@@ -1,9 +1,9 @@
 //! The MapScore of SDRM3, the first version of DREAM.
 
-use crate::schedule::alike::Alike;
 use crate::schedule::estimate::{NextSegment, Over, Remaining};
+use crate::schedule::limits::Line;
 use crate::schedule::rank::first;
-use crate::schedule::{Entry, Job, Parameter, Rank, Ranked, Value, View};
+use crate::schedule::{Alike, Entry, Job, Parameter, Rank, Ranked, Since, Value, View};
 use xrsim_model::units::SimTime;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -12,7 +12,6 @@ pub(super) const ENTRY: Entry = Entry {
     source: "Kim et al., arXiv:2212.03414v1, as in the published code of DySta",
     parameters: &[Parameter::number("alpha", 1.0, [0.0, 1e3]).meaning("weight of starvation")],
     options: &[("granularity", Value::Name("layer"))],
-    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let score = MapScore {
             remaining: Remaining::new(Over::Mean, setup),
@@ -52,10 +51,27 @@ impl Rank for MapScore {
     /// Score, the largest first; then first come, first served.
     type Key = (f64, SimTime);
 
-    const IS_BY_CLASS: bool = true;
+    const ORDERS: &'static [Since] = &[Since::Ready];
+
+    const IS_LIMITED: bool = true;
 
     fn first_of<'c>(&self, class: &'c Alike, view: &View<'_>) -> Option<&'c Job> {
         first(self, class.candidates(view.now, |job| self.of(job, view)), view)
+    }
+
+    /// The largest urgency and the longest wait.
+    fn limit(&self, class: &Alike, view: &View<'_>) -> Line {
+        let longest = class.by(Since::Ready).next();
+        longest.map_or(Line::LOWEST, |job| Line {
+            at: job.ready_since,
+            value: 1.0,
+            slope: self.alpha / self.segment.mean_ns(job, view),
+            until: SimTime::MAX,
+        })
+    }
+
+    fn value((score, _): Self::Key) -> f64 {
+        -score
     }
 
     fn key(&self, job: &Job, view: &View<'_>) -> Self::Key {

@@ -1,7 +1,7 @@
 //! The largest expected score per time first.
 
 use crate::schedule::paired::largest;
-use crate::schedule::{Entry, Job, Paired, Utility, View};
+use crate::schedule::{Alike, Entry, Job, Paired, Utility, View};
 use crate::score::{ScoreSettings, energy, realtime};
 use xrsim_model::ids::AccelId;
 
@@ -11,7 +11,6 @@ pub(super) const ENTRY: Entry = Entry {
     source: "value density (Jensen, Locke & Tokuda, RTSS 1985) with the scores of XRBench \
              Definitions 10 and 11",
     fixes: &["placement"],
-    looks_at_all: true,
     ..Entry::new(|setup, _| {
         let rates = setup.scenario.models().iter().map(|model| model.rate.as_fps()).collect();
         Box::new(Paired::new(ValueDensity { score: *setup.score, rates }, setup))
@@ -38,6 +37,11 @@ impl ValueDensity {
 }
 
 impl Utility for ValueDensity {
+    /// The later a job with equal costs is due, the less late it ends.
+    fn candidates<'c>(&self, class: &'c Alike, view: &View<'_>) -> impl Iterator<Item = &'c Job> {
+        class.first_of_largest(|job| self.most(job, view)).into_iter()
+    }
+
     fn best(&self, job: &Job, view: &View<'_>) -> Option<(f64, AccelId)> {
         largest(job, view, |at| self.density(job, at, view))
     }

@@ -34,17 +34,20 @@ use super::table;
 
 /// The key of the line of a layer.
 pub(super) fn key(key: &LayerKey) -> String {
+    let mut text = layer(&key.nest);
+    text.push(' ');
     let PerTensor { input, weight, output } = key.resident;
-    let letters = [(input, 'i'), (weight, 'w'), (output, 'o')];
-    let resident: String =
-        letters.iter().filter(|(is, _)| *is).map(|(_, letter)| *letter).collect();
-    let resident = if resident.is_empty() { "-" } else { &resident };
-    let riders = key.riders.map_or(String::new(), |it| {
-        let Riders { read, written, operands, operations, cycles } = it;
-        format!("+{read},{written},{operands},{operations},{cycles}")
-    });
-    let shared = key.shared_bytes.map_or("-".into(), |bytes| bytes.to_string());
-    format!("{} {resident}{riders} {shared}", layer(&key.nest))
+    let letters = [(input, 'i'), (weight, 'w'), (output, 'o'), (!(input | weight | output), '-')];
+    text.extend(letters.iter().filter(|(is, _)| *is).map(|(_, letter)| letter));
+    if let Some(Riders { read, written, operands, operations, cycles }) = key.riders {
+        // Writing to a string does not fail.
+        let _ = write!(text, "+{read},{written},{operands},{operations},{cycles}");
+    }
+    let _ = match key.shared_bytes {
+        Some(bytes) => write!(text, " {bytes}"),
+        None => write!(text, " -"),
+    };
+    text
 }
 
 /// The key of a line and the rest; `None` if it is no line of a layer.
@@ -189,12 +192,23 @@ fn read_value<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Value> {
 }
 
 fn layer(nest: &Nest) -> String {
-    let list = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    let window = |it: &Window| list(&[it.stride, it.dilation, it.stored, it.padding]);
-    let [rows, columns] = nest.windows();
-    let groups = if nest.is_depthwise() { "/d" } else { "" };
-    format!("{}/{}/{}{groups}", list(nest.extents()), window(rows), window(columns))
+    let mut text = String::with_capacity(USUAL_LAYER);
+    let mut list = |numbers: &[u32], end: &str| {
+        for (at, number) in numbers.iter().enumerate() {
+            // Writing to a string does not fail.
+            let _ = write!(text, "{}{number}", if at > 0 { "," } else { "" });
+        }
+        text.push_str(end);
+    };
+    let [rows, columns] = nest.windows().map(|it| [it.stride, it.dilation, it.stored, it.padding]);
+    list(nest.extents(), "/");
+    list(&rows, "/");
+    list(&columns, if nest.is_depthwise() { "/d" } else { "" });
+    text
 }
+
+/// Bytes that the text of a layer usually takes, with what follows it in a key.
+const USUAL_LAYER: usize = 96;
 
 fn read_layer(text: &str) -> Option<Nest> {
     let mut parts = text.split('/');

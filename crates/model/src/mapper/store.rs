@@ -173,9 +173,9 @@ pub struct Section {
     name: OnceLock<String>,
     /// Digest of the key.
     question: OnceLock<FastDigest>,
-    /// Contents of the file of the table.
-    shipped: Option<Shipped>,
-    /// Path and contents of the file of the folder.
+    /// Name and lines with choices of the file of the table.
+    shipped: Option<(&'static str, &'static str)>,
+    /// Path and lines with choices of the file of the folder.
     file: Option<(PathBuf, String)>,
     state: Mutex<State>,
     refused: Arc<Refused>,
@@ -227,11 +227,11 @@ impl Section {
         // The version of the searches that make the version itself is not known yet.
         if !table.is_empty() {
             let at = table.binary_search_by_key(&self.name(), |file| file.section);
-            self.shipped = at.ok().map(|at| table[at]);
+            self.shipped = at.ok().map(|at| (table[at].name, table::choices_of(table[at].text)));
         }
         if let Some(folder) = folder {
             let path = self.path(folder);
-            self.file = self.read(&path).map(|text| (path, text));
+            self.file = self.read(&path).map(|text| (path, table::choices_of(&text).into()));
         }
         self
     }
@@ -279,15 +279,15 @@ impl Section {
             return None;
         }
         let layer = row::key(key);
-        let answer = |text: &str, file: &dyn Fn() -> String| {
-            let line = table::find(table::choices_of(text), &layer)?;
+        let answer = |lines: &str, file: &dyn Fn() -> String| {
+            let line = table::find(lines, &layer)?;
             let refuse = |reason| self.refused.add(&file(), &layer, reason);
             question.answer(key, line).map_err(refuse).ok()
         };
-        let shipped = self.shipped.and_then(|it| answer(it.text, &|| it.name.into()));
+        let shipped = self.shipped.and_then(|(name, lines)| answer(lines, &|| name.into()));
         shipped.or_else(|| {
-            let (path, text) = self.file.as_ref()?;
-            answer(text, &|| path.display().to_string())
+            let (path, lines) = self.file.as_ref()?;
+            answer(lines, &|| path.display().to_string())
         })
     }
 

@@ -3,6 +3,8 @@
 
 use std::cmp::Ordering;
 
+use memchr::{memchr, memrchr};
+
 /// A file of the table that comes with the program.
 #[derive(Debug, Clone, Copy)]
 pub struct Shipped {
@@ -39,14 +41,14 @@ pub(super) fn choices_of(text: &str) -> &str {
 /// The line of sorted `lines` that begins with `key` and a space; `None` if there is none. In lines that are not
 /// sorted it may miss some.
 pub(super) fn find<'a>(lines: &'a str, key: &str) -> Option<&'a str> {
+    let bytes = lines.as_bytes();
     let (mut begin, mut end) = (0, lines.len());
     while begin < end {
         // Lines are whole between `begin` and `end`. A newline is one byte, so that no character is cut.
-        let bytes = lines.as_bytes();
         let middle = begin + (end - begin) / 2;
-        let start = bytes[begin..middle].iter().rposition(|&it| it == b'\n');
+        let start = memrchr(b'\n', &bytes[begin..middle]);
         let start = start.map_or(begin, |at| begin + at + 1);
-        let stop = bytes[start..end].iter().position(|&it| it == b'\n');
+        let stop = memchr(b'\n', &bytes[start..end]);
         let stop = stop.map_or(end, |at| start + at);
         let line = &lines[start..stop];
         match order(line, key) {
@@ -60,8 +62,9 @@ pub(super) fn find<'a>(lines: &'a str, key: &str) -> Option<&'a str> {
 
 /// Order of the begin of a line to a key that a space follows.
 fn order(line: &str, key: &str) -> Ordering {
-    let with_space = key.bytes().chain([b' ']);
-    line.bytes().take(key.len() + 1).cmp(with_space)
+    let (begin, rest) = line.as_bytes().split_at(key.len().min(line.len()));
+    // What follows the key is compared to the space.
+    begin.cmp(key.as_bytes()).then_with(|| rest.first().cmp(&Some(&b' ')))
 }
 
 #[cfg(test)]

@@ -5,7 +5,11 @@ use super::{Bits, Network};
 impl Network {
     /// Layers that read the output of every layer, indexed by layer, in execution order. A layer that reads it twice
     /// stands there twice.
-    pub fn readers(&self) -> Vec<Vec<u32>> {
+    pub fn readers(&self) -> &[Vec<u32>] {
+        self.layers.readers.0.get_or_init(|| self.find_readers())
+    }
+
+    fn find_readers(&self) -> Vec<Vec<u32>> {
         let mut readers = vec![Vec::new(); self.layers().len()];
         for (reader, layer) in self.layers().iter().enumerate() {
             for writer in layer.sources.iter().filter_map(|source| source.writer(reader)) {

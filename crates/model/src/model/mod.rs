@@ -171,21 +171,29 @@ struct Layers {
     bits: Vec<Bits>,
     /// Index into `operators` for every layer.
     operator_of: Vec<u32>,
-    digest: Digest,
+    digest: Computed<FastDigest>,
+    /// Layers that read the output of every layer.
+    readers: Computed<Vec<Vec<u32>>>,
 }
 
-/// Digest of layers, which is computed when it is first asked for.
-#[derive(Debug, Default)]
-struct Digest(OnceLock<FastDigest>);
+/// A value of layers that is computed when it is first asked for.
+#[derive(Debug)]
+struct Computed<T>(OnceLock<T>);
 
-impl PartialEq for Digest {
-    /// Equal layers have equal digests, computed or not.
+impl<T> Default for Computed<T> {
+    fn default() -> Self {
+        Self(OnceLock::new())
+    }
+}
+
+impl<T> PartialEq for Computed<T> {
+    /// Equal layers have equal values, computed or not.
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Digest {}
+impl<T> Eq for Computed<T> {}
 
 /// Whether the layers of a network and their sources are all that lies between its tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -239,8 +247,8 @@ impl Network {
             });
             operator_of.push(at);
         }
-        let digest = Digest::default();
-        let layers = Arc::new(Layers { layers, operators, bits, operator_of, digest });
+        let (digest, readers) = Default::default();
+        let layers = Arc::new(Layers { layers, operators, bits, operator_of, digest, readers });
         let (connections, parameters) = (Connections::default(), Arc::default());
         Ok(Self { name, layers, connections, parameters })
     }

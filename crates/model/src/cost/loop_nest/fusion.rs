@@ -26,11 +26,15 @@ pub(super) struct Group {
     pub written: Vec<u32>,
 }
 
+/// A group without operators that ride along.
+static ALONE: Group = Group { riders: Vec::new(), written: Vec::new() };
+
 /// Groups of a network. Vectors are indexed by layer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Groups {
     roles: Vec<Role>,
-    groups: Vec<Group>,
+    /// Groups by their layer; none without operators that ride along.
+    groups: BTreeMap<usize, Group>,
     /// Concatenation in which the output of a layer has its place.
     place: Vec<Option<u32>>,
     /// Sources of concatenations in place that have their place there.
@@ -43,7 +47,7 @@ impl Groups {
         let n_layers = network.layers().len();
         let mut groups = Self {
             roles: vec![Role::Step; n_layers],
-            groups: vec![Group::default(); n_layers],
+            groups: BTreeMap::new(),
             place: vec![None; n_layers],
             placed: HashMap::new(),
         };
@@ -58,13 +62,13 @@ impl Groups {
 
     /// Whether some operator rides along.
     pub(super) fn rides_any(&self) -> bool {
-        self.groups.iter().any(|group| !group.riders.is_empty())
+        !self.groups.is_empty()
     }
 
     /// The same without operators that ride along.
     pub(super) fn without_riders(&self) -> Self {
         let mut groups = self.clone();
-        (0..self.groups.len()).for_each(|layer| groups.dissolve(layer));
+        self.groups.keys().for_each(|&layer| groups.dissolve(layer));
         groups
     }
 
@@ -80,7 +84,7 @@ impl Groups {
 
     /// What rides along with a layer.
     pub(super) fn of(&self, layer: usize) -> &Group {
-        &self.groups[layer]
+        self.groups.get(&layer).unwrap_or(&ALONE)
     }
 
     /// Concatenation in which the output of a layer has its place.
@@ -96,7 +100,7 @@ impl Groups {
 
     /// Lets the operators that ride along with a layer run as steps of their own.
     pub(super) fn dissolve(&mut self, layer: usize) {
-        for rider in std::mem::take(&mut self.groups[layer]).riders {
+        for rider in self.groups.remove(&layer).unwrap_or_default().riders {
             let is_in_place = self.placed.contains_key(&rider);
             self.roles[rider as usize] = if is_in_place { Role::InPlace } else { Role::Step };
         }
@@ -144,7 +148,7 @@ impl Groups {
             if matches!(network.layers()[layer].operator, Operator::Vector(_)) {
                 continue;
             }
-            let riders = self.chain(network, &readers, layer, fused_reads);
+            let riders = self.chain(network, readers, layer, fused_reads);
             let Some((&last, inner)) = riders.split_last() else { continue };
             for &rider in &riders {
                 self.roles[rider as usize] = Role::Rides(layer as u32);
@@ -152,7 +156,7 @@ impl Groups {
             let is_written = |it: &u32| readers[*it as usize].len() > 1;
             let inner = [layer as u32].into_iter().chain(inner.iter().copied());
             let written = inner.filter(is_written).chain([last]).collect();
-            self.groups[layer] = Group { riders, written };
+            self.groups.insert(layer, Group { riders, written });
         }
     }
 
@@ -230,7 +234,7 @@ impl Groups {
     /// Whether every other operand of the group of a layer is written before the layer runs.
     pub(super) fn is_in_order(&self, network: &Network, layer: usize) -> bool {
         let mut before = layer;
-        self.groups[layer].riders.iter().all(|&rider| {
+        self.of(layer).riders.iter().all(|&rider| {
             let rider = rider as usize;
             let others = network.layers()[rider].sources.iter().filter_map(|of| of.writer(rider));
             let is_in_order =

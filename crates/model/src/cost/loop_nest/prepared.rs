@@ -5,7 +5,7 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 
-use crate::hardware::{Accelerator, Memory, WriteBack};
+use crate::hardware::{Accelerator, Memory};
 use crate::model::{
     Bits, Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, VectorShape,
 };
@@ -427,8 +427,7 @@ impl<'a> PreparedNetwork<'a> {
             .map(|(prepared, operator)| prepared.need(operator))
             .collect();
         let needs: Vec<_> = network.operator_of().iter().map(|&at| needs[at as usize]).collect();
-        let groups = Groups::new(network, WriteBack::default());
-        let plan = residency::Plan::default();
+        let (groups, plan) = Default::default();
         let mut prepared = Self { network, operators, needs, groups, plan };
         prepared.settle(accelerator);
         Ok(prepared)
@@ -451,11 +450,12 @@ impl<'a> PreparedNetwork<'a> {
     /// bytes with the mappings as they are.
     fn settle(&mut self, accelerator: &Accelerator) {
         let mut best: Option<(u64, Groups, residency::Plan)> = None;
+        let mut known = FxHashMap::default();
         let plans = residency::plans(self.network, accelerator, &self.needs);
         let is_only = plans.len() == 1;
         for (groups, plan) in plans {
             (self.groups, self.plan) = (groups, plan);
-            let bytes = if is_only { 0 } else { self.dram_bytes() };
+            let bytes = if is_only { 0 } else { self.dram_bytes(&mut known) };
             if best.as_ref().is_none_or(|best| bytes < best.0) {
                 let (groups, plan) = (mem::take(&mut self.groups), mem::take(&mut self.plan));
                 best = Some((bytes, groups, plan));
@@ -464,9 +464,10 @@ impl<'a> PreparedNetwork<'a> {
         (_, self.groups, self.plan) = best.unwrap_or_default();
     }
 
-    /// Bytes of DRAM of all layers with the mappings as they are.
-    fn dram_bytes(&mut self) -> u64 {
-        let (mut known, mut sum) = (FxHashMap::default(), 0u64);
+    /// Bytes of DRAM of all layers with the mappings as they are. Those of an operator in a context are `known` from
+    /// then on.
+    fn dram_bytes(&mut self, known: &mut FxHashMap<(u32, MemoryContext), u64>) -> u64 {
+        let mut sum = 0u64;
         for index in 0..self.n_layers() {
             if matches!(self.groups.role(index), Role::Rides(_)) {
                 continue;

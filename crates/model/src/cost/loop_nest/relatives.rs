@@ -165,7 +165,8 @@ fn has_form(offer: &Offer, nest: &Nest, mapping: &Mapping) -> bool {
 #[derive(Debug)]
 struct Known {
     cost: Result<NetworkCost, Infeasible>,
-    offers: Offers,
+    /// Those of directives are found when another member first asks for them.
+    offers: OnceLock<Offers>,
 }
 
 /// Networks and what is known of them, by index of the member and of the network.
@@ -229,17 +230,15 @@ impl Relatives {
     fn know(&self, member: usize, network: &Network) -> Known {
         let accelerator = &self.family.members[member];
         let Some(own) = self.rule.on(accelerator) else {
-            let offers = self.is_asked[member].then(|| offers_of_directives(network, accelerator));
-            let offers = offers.unwrap_or_default();
-            return Known { cost: cost_by(network, accelerator, Vec::new()), offers };
+            let cost = cost_by(network, accelerator, Vec::new());
+            return Known { cost, offers: OnceLock::new() };
         };
         let others = self.offers(&self.lesser[member], network, accelerator);
         let made = Rc::<RefCell<Offers>>::default();
         let kept = self.is_asked[member].then(|| Rc::clone(&made));
         let among = Among { own, others, made: kept };
         let cost = cost_by(network, accelerator, vec![Box::new(among)]);
-        let offers = made.take();
-        Known { cost, offers }
+        Known { cost, offers: made.take().into() }
     }
 
     /// The choices of members for a network, as an accelerator may take them.
@@ -247,10 +246,16 @@ impl Relatives {
         let here = Machine::from_accelerator(accelerator);
         let mut all = Offers::default();
         for &member in members {
-            let there = Machine::from_accelerator(&self.family.members[member]);
+            let other = &self.family.members[member];
+            let there = Machine::from_accelerator(other);
             let known = self.known(member, network);
             let known = known.get_or_init(|| self.know(member, network));
-            all.extend(&known.offers, |facts| facts_here(facts, &there, &here));
+            let of_directives = || match self.is_asked[member] {
+                true => offers_of_directives(network, other),
+                false => Offers::default(),
+            };
+            let offers = known.offers.get_or_init(of_directives);
+            all.extend(offers, |facts| facts_here(facts, &there, &here));
         }
         all
     }

@@ -86,12 +86,18 @@ fn plan(flow: &Flow, needs: &[SharedMemoryNeed], capacity: u64) -> Plan {
     let mut layers = vec![Residency::default(); n_layers];
     let mut free: Vec<u64> = needs.iter().map(|need| capacity.saturating_sub(need.least)).collect();
     let mut kept = Vec::new();
-    for (writer, last) in lifetimes(flow) {
-        let occupied = |layer: usize| occupied_bytes(flow, needs, writer, layer);
-        let fits = (writer..=last).all(|layer| occupied(layer) <= free[layer]);
+    let readers = Readers::new(flow);
+    for (writer, last) in readers.lifetimes() {
+        let (stored, lives) = (needs[writer].stored, writer..=last);
+        // Where it is not read it occupies what it is, and nowhere less.
+        let more = |layer: usize| occupied_bytes(flow, needs, writer, layer) - stored;
+        let touching = || [writer].into_iter().chain(readers.of(writer).iter().copied());
+        let fits = free[lives.clone()].iter().all(|&bytes| stored <= bytes)
+            && touching().all(|layer| more(layer) <= free[layer] - stored);
         if fits {
             layers[writer].output = true;
-            (writer..=last).for_each(|layer| free[layer] -= occupied(layer));
+            free[lives].iter_mut().for_each(|bytes| *bytes -= stored);
+            touching().for_each(|layer| free[layer] -= more(layer));
             kept.push((writer, last));
         }
     }
@@ -105,9 +111,11 @@ fn plan(flow: &Flow, needs: &[SharedMemoryNeed], capacity: u64) -> Plan {
         };
     }
     for (writer, last) in kept {
-        for (layer, it) in layers.iter_mut().enumerate().take(last + 1).skip(writer + 1) {
-            if !is_operand(flow, layer, writer, it.sources) {
-                it.reserved += needs[writer].stored;
+        let stored = needs[writer].stored;
+        layers[writer + 1..=last].iter_mut().for_each(|it| it.reserved += stored);
+        for &layer in readers.of(writer) {
+            if is_operand(flow, layer, writer, layers[layer].sources) {
+                layers[layer].reserved -= stored;
             }
         }
     }
@@ -181,20 +189,54 @@ impl Plan {
     }
 }
 
-/// Writer and last reader of every output that is read, the shortest lifetime first.
-fn lifetimes(flow: &Flow) -> Vec<(usize, usize)> {
-    let mut last = vec![0; flow.n_layers()];
-    for reader in 0..flow.n_layers() {
-        for writer in flow.reads(reader).iter().filter_map(|it| it.writer) {
-            last[writer] = reader;
+/// Layers that read the output of every layer, each once, in one list.
+struct Readers {
+    layers: Vec<usize>,
+    /// Place of the first reader of every output, and the end of the last one.
+    starts: Vec<usize>,
+}
+
+impl Readers {
+    fn new(flow: &Flow) -> Self {
+        let n_layers = flow.n_layers();
+        let each = |visit: &mut dyn FnMut(usize, usize)| {
+            let mut last = vec![0; n_layers];
+            for reader in 0..n_layers {
+                for writer in flow.reads(reader).iter().filter_map(|it| it.writer) {
+                    // Readers come after the layer that they read, so that none is 0.
+                    if last[writer] != reader {
+                        last[writer] = reader;
+                        visit(writer, reader);
+                    }
+                }
+            }
+        };
+        let mut starts = vec![0; n_layers + 1];
+        each(&mut |writer, _| starts[writer + 1] += 1);
+        for at in 0..n_layers {
+            starts[at + 1] += starts[at];
         }
+        let (mut layers, mut next) = (vec![0; starts[n_layers]], starts.clone());
+        each(&mut |writer, reader| {
+            layers[next[writer]] = reader;
+            next[writer] += 1;
+        });
+        Self { layers, starts }
     }
-    let all = last.into_iter().enumerate();
-    let mut lifetimes: Vec<_> = all
-        .filter(|(writer, last)| (1..=MAX_LIFETIME).contains(&last.saturating_sub(*writer)))
-        .collect();
-    lifetimes.sort_by_key(|&(writer, last)| (last - writer, writer));
-    lifetimes
+
+    /// Layers that read the output of a layer.
+    fn of(&self, writer: usize) -> &[usize] {
+        &self.layers[self.starts[writer]..self.starts[writer + 1]]
+    }
+
+    /// Writer and last reader of every output that is read, the shortest lifetime first.
+    fn lifetimes(&self) -> Vec<(usize, usize)> {
+        let all = (0..self.starts.len() - 1).filter_map(|at| Some((at, *self.of(at).last()?)));
+        let mut lifetimes: Vec<_> =
+            all.filter(|(writer, last)| last - writer <= MAX_LIFETIME).collect();
+        lifetimes.sort_unstable_by_key(|&(writer, last)| (last - writer, writer));
+        lifetimes
+    }
 }
 
 /// Shared memory that the output of `writer` occupies while `layer` runs \[byte\].
@@ -216,4 +258,85 @@ fn occupied_bytes(flow: &Flow, needs: &[SharedMemoryNeed], writer: usize, layer:
         (true, true) => operands.sum(),
     };
     as_input.max(needs[writer].stored)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Layer, Operator, Source, VectorOp, VectorShape};
+    use rand::{Rng, RngExt as _, SeedableRng as _};
+    use rand_chacha::ChaCha8Rng;
+
+    /// The rule of the module as it is written there, layer by layer.
+    fn plan_by_layer(flow: &Flow, needs: &[SharedMemoryNeed], capacity: u64) -> Plan {
+        let n_layers = needs.len();
+        let last_reader = |writer: usize| {
+            (0..n_layers)
+                .rev()
+                .find(|&it| flow.reads(it).iter().any(|it| it.writer == Some(writer)))
+        };
+        let all = (0..n_layers).filter_map(|writer| Some((writer, last_reader(writer)?)));
+        let mut all: Vec<_> = all.filter(|(writer, last)| last - writer <= MAX_LIFETIME).collect();
+        all.sort_by_key(|(writer, last)| last - writer);
+        let mut layers = vec![Residency::default(); n_layers];
+        let mut free: Vec<_> = needs.iter().map(|it| capacity.saturating_sub(it.least)).collect();
+        let occupied = |writer, layer| occupied_bytes(flow, needs, writer, layer);
+        all.retain(|&(writer, last)| {
+            let fits = (writer..=last).all(|layer| occupied(writer, layer) <= free[layer]);
+            for layer in (writer..=last).filter(|_| fits) {
+                layers[writer].output = true;
+                free[layer] -= occupied(writer, layer);
+            }
+            fits
+        });
+        for layer in 0..n_layers {
+            layers[layer].sources = resident_sources(flow, layer, &layers);
+        }
+        for (writer, last) in all {
+            for (layer, it) in layers.iter_mut().enumerate().take(last + 1).skip(writer + 1) {
+                if !is_operand(flow, layer, writer, it.sources) {
+                    it.reserved += needs[writer].stored;
+                }
+            }
+        }
+        Plan { layers, free }
+    }
+
+    /// A network in which layers read some of those before them, some twice.
+    fn network(random: &mut impl Rng) -> Network {
+        let layer = |at: u32, random: &mut dyn Rng| Layer {
+            sources: (0..random.random_range(1..4))
+                .map(|_| match at {
+                    0 => Source::Outside,
+                    _ => Source::Back(random.random_range(1..=at.min(9))),
+                })
+                .collect(),
+            ..Layer::new("layer", Operator::Vector(VectorShape::new(VectorOp::Add, 5, 5, 1)))
+        };
+        let layers = (0..random.random_range(1..40)).map(|at| layer(at, &mut *random)).collect();
+        Network::new("network", layers).expect("it is legal")
+    }
+
+    #[test]
+    fn a_plan_is_that_of_every_layer_looked_at_by_itself() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let mut n_resident = 0;
+        for _ in 0..500 {
+            let network = network(&mut random);
+            let flow = Flow::of_layers(&network);
+            let need = |random: &mut ChaCha8Rng| SharedMemoryNeed {
+                least: random.random_range(0..20),
+                operands: PerOperand { input: random.random_range(0..9), weight: 4 },
+                computed: random.random_range(0..12),
+                stored: random.random_range(0..9),
+            };
+            let needs: Vec<_> = network.layers().iter().map(|_| need(&mut random)).collect();
+            let capacity = random.random_range(0..60);
+            let (own, plain) =
+                (plan(&flow, &needs, capacity), plan_by_layer(&flow, &needs, capacity));
+            assert_eq!((&own.layers, &own.free), (&plain.layers, &plain.free), "{network:?}");
+            n_resident += own.layers.iter().filter(|it| it.output).count();
+        }
+        assert!(n_resident > 1000, "{n_resident}");
+    }
 }

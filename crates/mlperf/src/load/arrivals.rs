@@ -203,7 +203,7 @@ impl Arrivals {
                 return None;
             }
             steps.step();
-            all.extend(times.next());
+            all.push(times.next()?);
         }
         Some((all, times.next))
     }

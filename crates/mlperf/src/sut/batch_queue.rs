@@ -37,7 +37,7 @@ impl BatchQueue {
 
     /// Adds the samples of `query`, which arrives at `now`.
     pub(super) fn add(&mut self, query: &[Sample], now: SimTime) {
-        self.waiting.extend(query.iter().map(|&sample| (now, sample)));
+        query.iter().for_each(|&sample| self.waiting.push_back((now, sample)));
     }
 
     /// Instant at which the next batch starts on `servers` if no other sample arrives.
@@ -60,12 +60,12 @@ impl BatchQueue {
         while let Some(now) = self.next_batch(servers)
             && (now < end || (now == end && included))
         {
-            let has_arrived = |&&(arrival, _): &&(SimTime, Sample)| arrival <= now;
-            let n = self.waiting.iter().take(self.max).take_while(has_arrived).count();
+            // The oldest has arrived.
+            let has_arrived = |at| self.waiting.get(at).is_some_and(|&(arrival, _)| arrival <= now);
+            let n = (1..self.max).find(|&at| !has_arrived(at)).unwrap_or(self.max);
             let done = servers.start(self.waiting[0].1, n, now);
-            for (_, sample) in self.waiting.drain(..n) {
-                completions.record(sample.id, done);
-            }
+            let samples = (0..n).map_while(|_| self.waiting.pop_front());
+            samples.for_each(|(_, sample)| completions.record(sample.id, done));
         }
     }
 }

@@ -35,11 +35,11 @@ impl BatchServers for Accelerators<'_> {
 
     fn start(&mut self, _: Sample, n: usize, now: SimTime) -> SimTime {
         let work = self.costs.work(self.model, n as u32).expect("every batch has costs");
-        let accelerators = (0..self.free.len()).map(AccelId::new);
-        let idle = accelerators.filter(|at| self.free[at.index()] <= now);
-        let fastest = idle.min_by_key(|&at| self.costs.on(work, at).latency());
-        let at = fastest.expect("a batch starts when an accelerator is free");
-        let done = now + self.costs.on(work, at).latency();
+        let idle = self.free.iter().enumerate().filter(|(_, free)| **free <= now);
+        let idle = idle.map(|(at, _)| AccelId::new(at));
+        let fastest = idle.map(|at| (self.costs.on(work, at).latency(), at)).min();
+        let (latency, at) = fastest.expect("a batch starts when an accelerator is free");
+        let done = now + latency;
         self.free[at.index()] = done;
         self.next_free = self.free.iter().copied().min().unwrap_or(done);
         self.energy += self.costs.on(work, at).energy();

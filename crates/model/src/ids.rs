@@ -14,11 +14,13 @@ macro_rules! index {
             /// # Panics
             ///
             /// If `index` does not fit into 32 bits; tables are bounded far below that on input.
+            #[inline]
             pub fn new(index: usize) -> Self {
                 Self(u32::try_from(index).expect("tables hold fewer than 2^32 rows"))
             }
 
             /// The table row.
+            #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }

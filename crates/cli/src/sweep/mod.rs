@@ -232,11 +232,11 @@ impl<'g> Rows<'g> {
     fn write_row(
         &mut self,
         candidate: &Candidate<'_>,
-        result: &Result<Scored, String>,
+        result: &Result<Box<Scored>, String>,
     ) -> io::Result<()> {
         let point = &candidate.point;
         let values = self.settings.iter().map(|key| point.get(key).unwrap_or_default());
-        let result = result.as_ref().map_err(String::as_str);
+        let result = result.as_deref().map_err(String::as_str);
         self.n_infeasible += u64::from(result.is_err());
         self.file.note(point.index());
         let identity = (point.index(), &*candidate.id);

@@ -40,7 +40,7 @@ pub struct Candidate<'g> {
 /// Result of a point.
 pub enum PointResult {
     /// Scores, or the reason that there can be none: a row.
-    Row(Result<Scored, String>),
+    Row(Result<Box<Scored>, String>),
     /// A failure of the machine: no row, and another start may succeed.
     Missing(String),
 }
@@ -173,7 +173,7 @@ pub fn score_each(
             let reason = |error: RunError| in_one_line(error);
             let result = match result {
                 Err(error) if error.is_transient() => PointResult::Missing(reason(error)),
-                result => PointResult::Row(result.map_err(reason)),
+                result => PointResult::Row(result.map(Box::new).map_err(reason)),
             };
             each(places[at], result)
         });

@@ -87,45 +87,64 @@ pub(super) struct Completions {
     width: usize,
 }
 
-type Entrant = (SimTime, AccelId);
+/// A completion as one number: its time, then its accelerator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entrant(u128);
+
+impl Entrant {
+    /// An entrant after every completion, even one at the largest time.
+    const NONE: Self = Self(u128::MAX);
+
+    fn new(time: SimTime, accelerator: AccelId) -> Self {
+        Self(u128::from(time.ns()) << 32 | accelerator.index() as u128)
+    }
+
+    fn time(self) -> SimTime {
+        SimTime::from_ns((self.0 >> 32) as u64)
+    }
+
+    fn accelerator(self) -> AccelId {
+        AccelId::new(self.0 as u32 as usize)
+    }
+}
 
 impl Completions {
     pub(super) fn new(n_accelerators: usize) -> Self {
         let width = n_accelerators.next_power_of_two();
-        Self { nodes: vec![Self::none(); 2 * width], width }
-    }
-
-    /// An entrant after every completion, even one at the largest time.
-    fn none() -> Entrant {
-        (SimTime::MAX, AccelId::new(u32::MAX as usize))
+        Self { nodes: vec![Entrant::NONE; 2 * width], width }
     }
 
     /// Time of the next completion.
+    #[inline]
     pub(super) fn peek(&self) -> Option<SimTime> {
         let root = self.nodes[1];
-        (root != Self::none()).then_some(root.0)
+        (root != Entrant::NONE).then(|| root.time())
     }
 
     /// Takes the next completion that is due at `now`.
+    #[inline]
     pub(super) fn pop(&mut self, now: SimTime) -> Option<AccelId> {
         let due = self.peek()? <= now;
         due.then(|| {
-            let accelerator = self.nodes[1].1;
+            let accelerator = self.nodes[1].accelerator();
             self.clear(accelerator);
             accelerator
         })
     }
 
     /// Sets the completion of `accelerator`, in place of an earlier one.
+    #[inline]
     pub(super) fn set(&mut self, accelerator: AccelId, time: SimTime) {
-        self.enter(accelerator, (time, accelerator));
+        self.enter(accelerator, Entrant::new(time, accelerator));
     }
 
     /// Removes the completion of `accelerator`.
+    #[inline]
     pub(super) fn clear(&mut self, accelerator: AccelId) {
-        self.enter(accelerator, Self::none());
+        self.enter(accelerator, Entrant::NONE);
     }
 
+    #[inline]
     fn enter(&mut self, accelerator: AccelId, entrant: Entrant) {
         let mut node = self.width + accelerator.index();
         self.nodes[node] = entrant;

@@ -46,17 +46,18 @@ pub(super) struct Execution {
 }
 
 impl Segments {
-    /// Extends the last segment of a request by `next`, which continues it at once on the same
+    /// Extends the last segment of a request to `end` and `end_layer`, because it was continued at once on the same
     /// accelerator. `energy_of` gives the energy of a segment without its data transfer.
+    #[inline]
     pub(super) fn extend(
         &mut self,
         place: Place,
-        next: &Segment,
+        (end, end_layer): (SimTime, u32),
         energy_of: impl Fn(&Segment) -> Millijoules,
     ) {
         let begun = &mut self.begun[place.0 as usize];
         let last = &mut begun.last;
-        (last.end, last.end_layer) = (next.end, next.end_layer);
+        (last.end, last.end_layer) = (end, end_layer);
         // Computed from the first layer, so that the result does not depend on possible cuts.
         last.energy = begun.transfer + energy_of(last);
     }
@@ -72,7 +73,7 @@ impl Segments {
         let Some(place) = place else { return self.begin(segment, transfer) };
         let begun = &mut self.begun[place.0 as usize];
         begun.done.push(begun.last);
-        begun.earlier = begun.earlier + begun.last.energy;
+        begun.earlier += begun.last.energy;
         begun.is_traced = true;
         (begun.last, begun.transfer) = (segment, transfer);
         place

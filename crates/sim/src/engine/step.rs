@@ -268,22 +268,26 @@ impl<'a> Engine<'a> {
     fn add_segment(&mut self, running: &RunningSegment, now: SimTime) {
         let execution = running.execution(self.costs);
         let energy_of = |it: &Segment| execution.energy_of(it.first_layer..it.end_layer);
-        self.keep(running, running.segment(now), energy_of);
+        self.keep(running, running.end_layer, now, energy_of);
     }
 
-    /// Keeps a segment of a request; adds the energy of the data transfer before it.
+    /// Keeps a segment of a request, which ends at `now` after the layers before `end_layer`; adds the energy of the data
+    /// transfer before it.
+    #[inline]
     fn keep(
         &mut self,
         running: &RunningSegment,
-        segment: Segment,
+        end_layer: u32,
+        now: SimTime,
         energy_of: impl Fn(&Segment) -> Millijoules,
     ) {
-        let begun = &mut self.requests.get_mut(segment.request).begun;
+        let begun = &mut self.requests.get_mut(running.job.request).begun;
         if let Some(place) = *begun
             && running.continues
         {
-            return self.segments.extend(place, &segment, energy_of);
+            return self.segments.extend(place, (now, end_layer), energy_of);
         }
+        let segment = Segment { end_layer, ..running.segment(now) };
         let transfer = self.effects.transfer_energy(segment.accelerator);
         let energy = transfer + energy_of(&segment);
         *begun = Some(self.segments.add(*begun, Segment { energy, ..segment }, transfer));
@@ -440,8 +444,7 @@ impl<'a> Engine<'a> {
             let under_way = if fraction > 0.0 { execution.layer_energy(layer).get() } else { 0.0 };
             execution.energy_of(segment.first_layer..layer) + Millijoules::new(fraction * under_way)
         };
-        let segment = Segment { end_layer: layer, ..running.segment(now) };
-        self.keep(&running, segment, energy_of);
+        self.keep(&running, layer, now, energy_of);
         self.give_up(request, DropReason::Aborted, now);
     }
 

@@ -3,13 +3,14 @@
 //! Jobs of one class, of the same work and the same next layer, differ in arrival, deadline and waiting time only. A
 //! policy orders them by one of these, so that one or two jobs of a class stand for all of it.
 
+use std::collections::btree_map::Values;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use xrsim_model::ids::{AccelId, FrameId, ModelId, RequestId, WorkId};
 use xrsim_model::units::SimTime;
 
-use super::limits::{Limits, Line};
+use super::limits::{Descending, Limits, Line};
 use super::ready::Change;
 use super::tie::{Tie, tie};
 use super::view::Kind;
@@ -196,7 +197,7 @@ pub(super) fn equals<'j, V: PartialEq>(
 pub struct Classes {
     needs: Needs,
     by_kind: BTreeMap<Kind, Alike>,
-    limits: Box<[Limits]>,
+    limits: Limits,
     /// Jobs by the accelerator that they ran on last, in the order in which they became ready.
     cut: BTreeMap<(AccelId, ModelId), BTreeSet<(SimTime, RequestId)>>,
     /// Number of the first change that is not applied yet.
@@ -224,7 +225,7 @@ impl Classes {
         let mut classes = Self {
             needs,
             by_kind: BTreeMap::new(),
-            limits: (0..needs.n_limits).map(|_| Limits::default()).collect(),
+            limits: Limits::new(needs.n_limits),
             cut: BTreeMap::new(),
             next_change: view.ready.next_change(),
         };
@@ -254,7 +255,7 @@ impl Classes {
     fn add(&mut self, job: &Job) {
         let class = self.by_kind.entry(job.kind());
         class.or_insert_with(|| Alike::new(self.needs.orders)).add(*job);
-        self.limits.iter_mut().for_each(|limits| limits.touch(job.kind()));
+        self.limits.touch(job.kind());
         if let Some(accelerator) = job.last_accelerator {
             let cut = self.cut.entry((accelerator, job.model)).or_default();
             cut.insert((job.ready_since, job.request));
@@ -268,7 +269,7 @@ impl Classes {
                 self.by_kind.remove(&job.kind());
             }
         }
-        self.limits.iter_mut().for_each(|limits| limits.touch(job.kind()));
+        self.limits.touch(job.kind());
         if let Some(cut) = job.last_accelerator.and_then(|it| self.cut.get_mut(&(it, job.model))) {
             cut.remove(&(job.ready_since, job.request));
         }
@@ -287,21 +288,16 @@ impl Classes {
     /// Brings an order of the classes by upper bounds up to date. `line` returns the bound of a class.
     pub(super) fn limit(&mut self, index: usize, now: SimTime, line: impl Fn(&Alike) -> Line) {
         let class = |kind| self.by_kind.get(&kind);
-        self.limits[index].settle(now, |kind| class(kind).map_or(Line::LOWEST, &line));
+        self.limits.settle(index, now, |kind| class(kind).map_or(Line::LOWEST, &line));
     }
 
-    /// Classes with upper bounds at `now`, the largest first; all without a bound if there is no such order.
-    pub(super) fn promising(
-        &self,
-        index: usize,
-        now: SimTime,
-    ) -> impl Iterator<Item = (f64, &Alike)> {
-        let limits = self.limits.get(index);
-        let unlimited = limits.is_none().then(|| self.all().map(|class| (f64::INFINITY, class)));
-        let limited = limits.map(|limits| limits.largest_first(now));
-        let limited = limited.into_iter().flatten();
-        let limited = limited.filter_map(|(limit, kind)| Some((limit, self.by_kind.get(&kind)?)));
-        unlimited.into_iter().flatten().chain(limited)
+    /// Classes in the order of their upper bounds at `now`, the largest first; all of them in any order if there are no
+    /// such bounds.
+    pub(super) fn promising(&self, index: usize, now: SimTime) -> Promising<'_> {
+        match self.limits.descending(index, now) {
+            Some(descending) => Promising::Limited(self, descending),
+            None => Promising::All(self.by_kind.values()),
+        }
     }
 
     /// The request of `model` that waits to go on at `accelerator` and became ready last.
@@ -318,5 +314,27 @@ impl Classes {
             cut.range((now, RequestId::new(0))..).next().map(|(_, request)| *request)
         };
         self.cut.range(models).filter_map(|(_, cut)| first(cut)).min()
+    }
+}
+
+/// Classes that can have the best job.
+pub(super) enum Promising<'c> {
+    /// All of them.
+    All(Values<'c, Kind, Alike>),
+    /// Those with the largest bounds first.
+    Limited(&'c Classes, Descending<'c>),
+}
+
+impl<'c> Promising<'c> {
+    /// The next class that can have a job of value `most` or larger. `most` never falls from call to call.
+    pub(super) fn next(&mut self, most: f64) -> Option<&'c Alike> {
+        match self {
+            Self::All(classes) => classes.next(),
+            Self::Limited(classes, descending) => loop {
+                if let Some(class) = classes.by_kind.get(&descending.next(most)?) {
+                    return Some(class);
+                }
+            },
+        }
     }
 }

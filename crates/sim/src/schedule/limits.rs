@@ -51,28 +51,69 @@ impl Node {
     const OUTDATED: Self = Self { largest: 0, until: SimTime::ZERO };
 }
 
-/// Upper bounds of classes.
-#[derive(Debug, Default)]
+/// Upper bounds of classes, in one order or several.
+#[derive(Debug)]
 pub(super) struct Limits {
     /// Slot of every class that ever had jobs.
     slots: BTreeMap<Kind, usize>,
-    /// Class and bound of every slot.
-    lines: Vec<(Kind, Line)>,
-    /// Complete binary tree: node `i` is above nodes `2i` and `2i + 1`, slot `s` is leaf `width + s`.
-    nodes: Vec<Node>,
-    /// Number of slots that the tree has leaves for; a power of two.
-    width: usize,
+    /// Class of every slot.
+    kinds: Vec<Kind>,
+    orders: Box<[Order]>,
 }
 
 impl Limits {
+    /// `n` orders of no classes.
+    pub(super) fn new(n: usize) -> Self {
+        let orders = (0..n).map(|_| Order::default()).collect();
+        Self { slots: BTreeMap::new(), kinds: Vec::new(), orders }
+    }
+
     /// Notes that the jobs of a class have changed.
     pub(super) fn touch(&mut self, kind: Kind) {
-        let slot = *self.slots.entry(kind).or_insert(self.lines.len());
-        if slot == self.lines.len() {
-            self.lines.push((kind, Line::LOWEST));
+        if self.orders.is_empty() {
+            return;
         }
+        let slot = *self.slots.entry(kind).or_insert(self.kinds.len());
+        if slot == self.kinds.len() {
+            self.kinds.push(kind);
+        }
+        self.orders.iter_mut().for_each(|order| order.touch(slot));
+    }
+
+    /// Brings an order up to date at `now`. `line` returns the bound of a class.
+    pub(super) fn settle(&mut self, index: usize, now: SimTime, line: impl Fn(Kind) -> Line) {
+        let kinds = &self.kinds;
+        self.orders[index]
+            .settle(now, &|slot| kinds.get(slot).map_or(Line::LOWEST, |it| line(*it)));
+    }
+
+    /// The classes in an order at `now`, which is settled; `None` if there is no such order.
+    pub(super) fn descending(&self, index: usize, now: SimTime) -> Option<Descending<'_>> {
+        let order = self.orders.get(index)?;
+        let mut descending = Descending { kinds: &self.kinds, order, now, open: Vec::new() };
+        if order.width > 0 {
+            descending.open(1, f64::NEG_INFINITY);
+        }
+        Some(descending)
+    }
+}
+
+/// Upper bounds of classes in an order.
+#[derive(Debug, Default)]
+struct Order {
+    /// Bound of every slot.
+    lines: Vec<Line>,
+    /// Complete binary tree: node `i` is above nodes `2i` and `2i + 1`, slot `s` is leaf `width + s`.
+    nodes: Vec<Node>,
+    /// Number of leaves, a power of two.
+    width: usize,
+}
+
+impl Order {
+    fn touch(&mut self, slot: usize) {
         if slot >= self.width {
-            self.width = self.lines.len().next_power_of_two();
+            self.width = (slot + 1).next_power_of_two();
+            self.lines.resize(self.width, Line::LOWEST);
             self.nodes = vec![Node::OUTDATED; 2 * self.width];
         }
         let mut node = self.width + slot;
@@ -82,37 +123,30 @@ impl Limits {
         }
     }
 
-    /// Brings the order up to date at `now`. `line` returns the bound of a class.
-    pub(super) fn settle(&mut self, now: SimTime, mut line: impl FnMut(Kind) -> Line) {
+    fn settle(&mut self, now: SimTime, line: &impl Fn(usize) -> Line) {
         if self.width > 0 {
-            self.settle_node(1, now, &mut line);
+            self.settle_node(1, now, line);
         }
     }
 
-    fn settle_node(&mut self, node: usize, now: SimTime, line: &mut impl FnMut(Kind) -> Line) {
+    fn settle_node(&mut self, node: usize, now: SimTime, line: &impl Fn(usize) -> Line) {
         if now < self.nodes[node].until {
             return;
         }
-        let Some(slot) = node.checked_sub(self.width) else {
+        if let Some(slot) = node.checked_sub(self.width) {
+            self.lines[slot] = line(slot);
+            self.nodes[node] = Node { largest: slot, until: self.lines[slot].until };
+        } else {
             self.settle_node(2 * node, now, line);
             self.settle_node(2 * node + 1, now, line);
             self.nodes[node] = self.larger(2 * node, now);
-            return;
-        };
-        let until = match self.lines.get_mut(slot) {
-            Some((kind, known)) => {
-                *known = line(*kind);
-                known.until
-            }
-            None => SimTime::MAX,
-        };
-        self.nodes[node] = Node { largest: slot, until };
+        }
     }
 
     /// The node above `node` and the next one.
     fn larger(&self, node: usize, now: SimTime) -> Node {
         let [one, other] = [node, node + 1].map(|node| self.nodes[node]);
-        let (first, second) = (self.line(one.largest), self.line(other.largest));
+        let [first, second] = [one, other].map(|node| &self.lines[node.largest]);
         let lead = first.value(now) - second.value(now);
         // A lead of two infinite bounds is no number, and then the first one counts.
         let (largest, lead, pursuit) = match lead < 0.0 {
@@ -127,34 +161,43 @@ impl Limits {
         }
         Node { largest, until }
     }
+}
 
-    fn line(&self, slot: usize) -> Line {
-        self.lines.get(slot).map_or(Line::LOWEST, |(_, line)| *line)
+/// Classes in the order of their bounds at an instant, the largest first.
+pub(super) struct Descending<'l> {
+    kinds: &'l [Kind],
+    order: &'l Order,
+    now: SimTime,
+    /// Nodes whose largest bound is not told yet, with that bound.
+    open: Vec<(f64, usize)>,
+}
+
+impl Descending<'_> {
+    /// The next class with a bound of at least `most`, which never falls from call to call.
+    pub(super) fn next(&mut self, most: f64) -> Option<Kind> {
+        let by_limit = |a: &usize, b: &usize| f64::total_cmp(&self.open[*a].0, &self.open[*b].0);
+        let largest = (0..self.open.len()).max_by(by_limit)?;
+        let (limit, mut node) = self.open.swap_remove(largest);
+        if limit < most {
+            return None;
+        }
+        let slot = self.order.nodes[node].largest;
+        while node < self.order.width {
+            let is_first = self.order.nodes[2 * node].largest == slot;
+            let (below, beside) =
+                (2 * node + usize::from(!is_first), 2 * node + usize::from(is_first));
+            self.open(beside, most);
+            node = below;
+        }
+        self.kinds.get(slot).copied()
     }
 
-    /// Classes with their bounds at `now`, the largest first, with what rounding can add. Settled before.
-    pub(super) fn largest_first(&self, now: SimTime) -> impl Iterator<Item = (f64, Kind)> {
-        let of = move |node: usize| {
-            let limit = self.line(self.nodes[node].largest).value(now);
-            (limit > f64::NEG_INFINITY).then_some((limit, node))
-        };
-        // Nodes whose largest bound is not told yet, with that bound.
-        let mut open = Vec::with_capacity(16);
-        open.extend((self.width > 0).then(|| of(1)).flatten());
-        std::iter::from_fn(move || {
-            let largest =
-                (0..open.len()).max_by(|&a, &b| f64::total_cmp(&open[a].0, &open[b].0))?;
-            let (limit, mut node) = open.swap_remove(largest);
-            let slot = self.nodes[node].largest;
-            while node < self.width {
-                let [one, other] = [2 * node, 2 * node + 1];
-                let is_one = self.nodes[one].largest == slot;
-                let (below, beside) = if is_one { (one, other) } else { (other, one) };
-                open.extend(of(beside));
-                node = below;
-            }
-            let (kind, _) = self.lines.get(slot)?;
-            Some((limit + ROUNDING * limit.abs(), *kind))
-        })
+    /// Notes a node, if its largest bound with what rounding can add is at least `most`.
+    fn open(&mut self, node: usize, most: f64) {
+        let limit = self.order.lines[self.order.nodes[node].largest].value(self.now);
+        let limit = limit + ROUNDING * limit.abs();
+        if limit >= most && limit > f64::NEG_INFINITY {
+            self.open.push((limit, node));
+        }
     }
 }

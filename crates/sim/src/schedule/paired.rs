@@ -93,10 +93,9 @@ impl<W: Utility> Paired<W> {
         let n_orders = if W::IS_LIMITED { view.idle.len() } else { 1 };
         let mut best: Option<Choice<'_>> = None;
         for at in &view.idle[..n_orders] {
-            for (limit, class) in classes.promising(at.index(), view.now) {
-                if best.is_some_and(|(most, ..)| limit < most) {
-                    break;
-                }
+            let mut classes = classes.promising(at.index(), view.now);
+            while let Some(class) = classes.next(best.map_or(f64::NEG_INFINITY, |(most, ..)| most))
+            {
                 let next = self.best(self.utility.candidates(class, view), view);
                 best = best.into_iter().chain(next).reduce(better);
             }

@@ -52,10 +52,11 @@ impl<R: Rank> Ranked<R> {
         view: &View<'v>,
     ) -> Option<&'v Job> {
         let mut first: Option<(R::Key, &Job)> = None;
-        for (limit, class) in self.classes.as_ref()?.promising(0, view.now) {
-            if first.is_some_and(|(least, _)| limit < R::value(least)) {
-                break;
-            }
+        let mut classes = self.classes.as_ref()?.promising(0, view.now);
+        let most = |first: Option<(R::Key, &Job)>| {
+            first.map_or(f64::NEG_INFINITY, |(least, _)| R::value(least))
+        };
+        while let Some(class) = classes.next(most(first)) {
             if let Some(job) = self.rank.first_of(class, view).filter(|job| runs(job)) {
                 let key = self.rank.key(job, view);
                 if is_before((key, job), first) {

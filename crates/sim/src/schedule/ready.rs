@@ -11,7 +11,7 @@ use super::Job;
 const CHUNK: usize = 128;
 
 /// Number of jobs up to which a scan is faster than to keep an order. Changes are not logged then.
-const FEW: usize = 64;
+const FEW: usize = 16;
 
 /// Number of jobs above which an order is kept, until there are at most [`FEW`].
 const MANY: usize = 2 * FEW;

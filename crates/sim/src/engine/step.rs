@@ -116,6 +116,8 @@ impl<'a> Engine<'a> {
             self.step(now)?;
             self.leave(each);
         }
+        // A scheduler may leave requests that never end.
+        self.leave_all(false, each);
         Ok(self.events)
     }
 
@@ -129,12 +131,18 @@ impl<'a> Engine<'a> {
     /// The run so far. Adds to `trace`, which has the requests that have left, all others of the load, whether they have
     /// ended or not, and then the submitted ones if `has_submitted`.
     pub(super) fn finish(mut self, mut trace: Trace, has_submitted: bool) -> Run {
+        self.leave_all(has_submitted, &mut |entry| trace.push(entry));
+        Run { trace, events: self.events }
+    }
+
+    /// Hands all requests of the load to `each`, whether they have ended or not, and then the submitted ones if
+    /// `has_submitted`.
+    fn leave_all(&mut self, has_submitted: bool, each: &mut dyn FnMut(&Entry<'_>)) {
         while let Some((id, live)) = self.requests.next() {
             if has_submitted || !self.requests.is_submitted(id) {
-                trace.push(&entry(id, &live, &mut self.segments));
+                each(&entry(id, &live, &mut self.segments));
             }
         }
-        Run { trace, events: self.events }
     }
 
     /// Forgets the first submitted requests that have ended.

@@ -22,7 +22,7 @@ use super::{LoadError, LoadSettings, Request, RequestStream};
 ///
 /// A random phase of a sensor, if there is one, is added to its L_init. A model without inputs arrives
 /// on its own grid, `T_req = j/F`. Both are whole nanoseconds; no arrival lies before 0.
-/// [`ActiveModel::relative_deadline`] takes the place of the period in `T_dl`, and
+/// [`xrsim_model::scenario::ActiveModel::relative_deadline`] takes the place of the period in `T_dl`, and
 /// [`LoadSettings::deadline_factor`] scales either.
 ///
 /// Deviation: Definition 7 prints one jitter stream seeded by the product of source and frame, which

@@ -87,8 +87,9 @@ impl Recorded {
     /// Returns a failure if the record was changed after it was written, or is not JSON.
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self, Failure> {
         let whole = is_whole(text);
-        let value: Value = serde_json::from_str(text)
-            .map_err(|error| Failure::Argument(format!("{}: {error}", path.display())))?;
+        let value: Value = serde_json::from_str(text).map_err(|error| {
+            Failure::Argument(format!("{}:{}: {error}", path.display(), error.line()))
+        })?;
         let files = value.get(FILES).and_then(Value::as_object).cloned();
         match (whole, files) {
             (None, None) => Ok(Self { path: path.into(), files: None }),

@@ -19,11 +19,6 @@ const STUDENT: [f64; SIZES.len()] =
 type Case = (&'static str, Experiment, [&'static str; 2]);
 
 fn cases() -> Vec<Case> {
-    let on = |scenario: &str, system: &str, pes: &str| {
-        let experiment = Experiment::new().scenario(scenario).system(system);
-        experiment.set("pes", pes).replications(REPLICATIONS)
-    };
-    let headset = |scenario, system, pes| on(scenario, system, pes).set("platform", "headset");
     let folder = "tests/reference/coverage";
     let three = on(&format!("{folder}/three.yaml"), "B", "1024")
         .set("cost_model", format!("{folder}/three.csv"))
@@ -57,65 +52,48 @@ fn cases() -> Vec<Case> {
 
 /// Cases that had no part in the choice of the rule.
 fn cases_apart() -> Vec<Case> {
-    let case = |scenario: &'static str, system, pes, schedulers: [&'static str; 2]| {
-        let experiment = Experiment::new().scenario(scenario).system(system).set("pes", pes);
-        (scenario, experiment.replications(REPLICATIONS), schedulers)
-    };
-    let with = |(_, experiment, schedulers): Case, text, key, value| -> Case {
-        (text, experiment.set(key, value), schedulers)
-    };
     let admitted = ["edf:admission=hopeless", "value:admission=hopeless"];
-    let phases = "load.random_phase";
+    let phases = |scenario, system, pes| on(scenario, system, pes).set("load.random_phase", "true");
     vec![
-        with(
-            case("AR_Assistant", "A", "4096", admitted),
+        (
             "AR_Assistant, A, no choices",
-            "flexibility",
-            "none",
+            on("AR_Assistant", "A", "4096").set("flexibility", "none"),
+            admitted,
         ),
-        with(
-            case("AR_Assistant", "D", "2048", ["llf", "srpt"]),
-            "AR_Assistant, D, 2048, paper",
-            "platform",
-            "paper",
-        ),
-        with(
-            case("AR_Assistant", "M", "8192", ["sjf", "prema"]),
+        ("AR_Assistant, D, 2048, paper", on("AR_Assistant", "D", "2048"), ["llf", "srpt"]),
+        (
             "AR_Assistant, M, 8192, triggers 70 %",
-            "load.trigger_probability",
-            "0.7",
+            on("AR_Assistant", "M", "8192").set("load.trigger_probability", "0.7"),
+            ["sjf", "prema"],
         ),
-        with(
-            case("outdoor_activity_A", "H", "1024", ["fcfs", "dysta"]),
+        (
             "outdoor_activity_A, H, 1024",
-            "platform",
-            "headset",
+            headset("outdoor_activity_A", "H", "1024"),
+            ["fcfs", "dysta"],
         ),
-        with(
-            case("outdoor_activity_B", "J", "1024", ["rm", "planaria"]),
+        (
             "outdoor_activity_B, J, 1024, random phases",
-            phases,
-            "true",
+            phases("outdoor_activity_B", "J", "1024"),
+            ["rm", "planaria"],
         ),
-        with(
-            case("VR_gaming", "B", "1024", ["edf", "mk-firm"]),
-            "VR_gaming, B, 1024, random phases",
-            phases,
-            "true",
-        ),
-        with(
-            case("social_interactionB", "M", "2048", ["llf", "value"]),
+        ("VR_gaming, B, 1024, random phases", phases("VR_gaming", "B", "1024"), ["edf", "mk-firm"]),
+        (
             "social_interactionB, M, 2048, random phases",
-            phases,
-            "true",
+            phases("social_interactionB", "M", "2048"),
+            ["llf", "value"],
         ),
-        with(
-            case("AR_gaming", "K", "2048", admitted),
-            "AR_gaming, K, 2048, random phases",
-            phases,
-            "true",
-        ),
+        ("AR_gaming, K, 2048, random phases", phases("AR_gaming", "K", "2048"), admitted),
     ]
+}
+
+/// Runs of a scenario on the platform `paper`.
+fn on(scenario: &str, system: &str, pes: &str) -> Experiment {
+    let experiment = Experiment::new().scenario(scenario).system(system);
+    experiment.set("pes", pes).replications(REPLICATIONS)
+}
+
+fn headset(scenario: &str, system: &str, pes: &str) -> Experiment {
+    on(scenario, system, pes).set("platform", "headset")
 }
 
 /// Mean score over the scenarios in every replication.

@@ -6,6 +6,9 @@ use crate::support::binary::output;
 
 use tempfile::tempdir;
 use xrsim::experiment::{KEYS, Prepared};
+use xrsim::ids::AccelId;
+use xrsim::schedule::Granularity;
+use xrsim::trace::Outcome;
 use xrsim::{
     Catalog, Decision, Dispatch, Edition, Experiment, ExperimentError, Scheduler, Triggers, View,
     experiment,
@@ -122,6 +125,43 @@ impl Scheduler for First {
         let job = &view.ready[0];
         Dispatch::new(job.request, view.fastest_idle(job).expect("every pair is offered")).into()
     }
+}
+
+/// Runs one layer of every request on the first accelerator, and leaves all of them there.
+struct Begin;
+
+impl Scheduler for Begin {
+    fn decide(&mut self, view: &View<'_>) -> Decision {
+        match view.ready.iter().find(|job| job.next_layer == 0 && view.is_idle(AccelId::new(0))) {
+            Some(job) => Dispatch::new(job.request, AccelId::new(0))
+                .with_granularity(Granularity::Layer)
+                .into(),
+            None => Decision::Wait,
+        }
+    }
+}
+
+#[test]
+fn scores_alone_are_those_of_the_requests_even_if_these_never_end() {
+    let experiment = ar_gaming().own_scheduler("begin", |_| Begin).scheduler("herald-list");
+    let prepared = experiment.prepare().expect("it is right");
+    let mut alone = Vec::new();
+    let made = prepared.score_each(|_, _, result| {
+        alone.push(result.expect("frames count"));
+        Ok::<_, std::convert::Infallible>(())
+    });
+    let Ok(()) = made;
+    let runs = prepared.run();
+    assert_eq!(runs.len(), alone.len());
+    for (run, alone) in runs.iter().zip(&alone) {
+        let whole = run.result.as_ref().expect("it ran");
+        assert_eq!(alone.scorecard, whole.scorecard);
+        assert_eq!((&alone.usage, alone.device), (&whole.usage, whole.device));
+    }
+    let trace = &runs[0].result.as_ref().expect("it ran").trace;
+    let lost =
+        trace.records().iter().filter(|it| matches!(it.outcome, Outcome::Lost { .. })).count();
+    assert!(lost > 20, "{lost} never end");
 }
 
 #[test]

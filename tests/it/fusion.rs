@@ -1,5 +1,6 @@
 //! Operators that ride along with layers (docs/explanation/cost-model-loop-nest.md, section 6.10).
 
+use xrsim::Experiment;
 use xrsim::config::{Catalog, Kind};
 use xrsim::cost::loop_nest::{LayerReport, LoopNest, Role};
 use xrsim::cost::{CostModel, LayerCost};
@@ -7,6 +8,7 @@ use xrsim::hardware::{Accelerator, Fusion, Memory, Noc, WriteBack};
 use xrsim::model::{
     ConvShape, Layer, Network, Operator, Source, Tensor, VectorForm, VectorOp, View,
 };
+use xrsim::trace::Outcome;
 use xrsim::units::Bytes;
 
 const FUSIONS: [Fusion; 3] = [Fusion::None, Fusion::InPlace, Fusion::Elementwise];
@@ -243,4 +245,14 @@ fn without_fusion_every_setting_of_the_path_is_without_effect() {
     let write_back = WriteBack { fused_reads: 9, post_ops_per_cycle: Some(1), ..chip.write_back };
     let other = Accelerator { write_back, ..chip.clone() };
     assert_eq!(costs(&network, &chip), costs(&network, &other));
+}
+
+/// Lists of layers that were made before a run have no entries for operators that ride along: an accelerator that
+/// waited for one of no length could wait for ever.
+#[test]
+fn lists_of_layers_do_not_wait_for_what_rides_along() {
+    let experiment = Experiment::new().scenario("VR_gaming").system("M").pes(1024);
+    let runs = experiment.scheduler("herald-list").run().expect("it is right");
+    let trace = &runs[0].result.as_ref().expect("it runs").trace;
+    assert!(!trace.records().iter().any(|it| matches!(it.outcome, Outcome::Lost { .. })));
 }

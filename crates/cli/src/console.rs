@@ -130,7 +130,7 @@ impl Stream {
 fn fitted(text: &str, width: usize) -> String {
     let mut fitted = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        let is_whole = line.chars().count() <= width + 1 || line.contains('\u{1b}');
+        let is_whole = line.trim_end().chars().count() <= width || line.contains('\u{1b}');
         if is_whole || line.starts_with("help:") {
             fitted += line;
             continue;
@@ -189,6 +189,7 @@ mod tests {
         let expected = "one two\n  three\n  four\n  a bb\n    ccc\n    dddd\nunbreakable\nhelp: run this again\nshort\n";
         assert_eq!(fitted(text, 8), expected);
         assert_eq!(fitted("", 8), "");
-        assert_eq!(fitted("a b c", 80), "a b c");
+        assert_eq!(fitted("a b c", 5), "a b c");
+        assert_eq!(fitted("a b c", 4), "a b\n  c");
     }
 }

@@ -376,7 +376,7 @@ mod tests {
         for (width, left_out) in [
             (50, "executed mean"),
             (35, "executed mean, requests"),
-            (30, "executed mean, requests, energy mJ"),
+            (30, "mm2, executed mean, requests"),
         ] {
             let text = at(width);
             let (table, note) = text.split_once("not shown in this width: ").expect("a note");

@@ -33,7 +33,7 @@ struct CutOff {
 }
 
 impl Usage {
-    /// Nothing was used by `n_models` models on `n_accelerators` accelerators. For runs in which every request ends.
+    /// Nothing was used by `n_models` models on `n_accelerators` accelerators. For runs in which no execution is cut off.
     pub fn new(n_models: usize, n_accelerators: usize) -> Self {
         Self {
             busy_ms: vec![0.0; n_accelerators],
@@ -45,7 +45,7 @@ impl Usage {
     /// Use in a run of `n_models` models on `n_accelerators` accelerators.
     pub fn from_trace(n_models: usize, n_accelerators: usize, trace: &Trace) -> Self {
         let mut usage = Self::new(n_models, n_accelerators);
-        if trace.records().iter().any(|it| matches!(it.outcome, Outcome::Lost { .. })) {
+        if trace.busy_intervals().any(|it| it.end.is_none()) {
             let ends = trace.busy_intervals().map(|it| it.end.unwrap_or(it.start));
             usage.cut_off = CutOff {
                 of_accelerators: trace.records().iter().map(last_instant).max().unwrap_or_default(),

@@ -2,8 +2,8 @@
 
 use crate::schedule::lists::{ListedSegment, Lists, Replay};
 use crate::schedule::{Arguments, Entry, Granularity, Parameter, Setup, Value};
-use xrsim_model::cost::CostTable;
-use xrsim_model::ids::{AccelId, RequestId, WorkId};
+use xrsim_model::cost::Execution;
+use xrsim_model::ids::RequestId;
 use xrsim_model::units::{SimSpan, SimTime};
 
 use super::herald::{Balancer, PARAMETERS as HERALD};
@@ -66,17 +66,25 @@ impl Plan {
         let mut balancer = Balancer::new(setup, arguments);
         let mut slots = vec![Vec::new(); setup.costs.n_accelerators()];
         let mut ends = vec![SimTime::ZERO; setup.known_requests.requests().len()];
+        // Layers that ride along with one before them are no entries of their own.
+        let mut next_layers = vec![0; ends.len()];
         for (.., request, layer) in places(setup, arguments) {
+            if layer < next_layers[request.index()] {
+                continue;
+            }
             let work = setup.work_of(request);
             let offers = setup.costs.offers(work);
             let accelerator =
-                balancer.assign(offers, |at| layer_cost(setup.costs, work, at, layer));
+                balancer.assign(offers, |at| step_cost(setup.costs.on(work, at), layer));
             let list: &mut Vec<Slot> = &mut slots[accelerator.index()];
             let needed = setup.known_requests.upstream(request).iter().map(|up| ends[up.index()]);
             let first = needed.fold(setup.known_requests.request(request).arrival, SimTime::max);
             let ready = if layer == 0 { first } else { ends[request.index()] };
             let start = list.last().map_or(ready, |last| ready.max(last.end()));
-            let time = setup.costs.on(work, accelerator).layer_time(layer);
+            let execution = setup.costs.on(work, accelerator);
+            let end_layer = execution.step_end(layer);
+            next_layers[request.index()] = end_layer;
+            let time = execution.time_of(layer..end_layer);
             list.push(Slot { segment: ListedSegment { request, layer }, time, ready, start });
             ends[request.index()] = start + time;
         }
@@ -152,10 +160,11 @@ fn by_depth(setup: &Setup<'_>) -> Vec<RequestId> {
     ids
 }
 
-/// Time \[ns\] and energy \[nJ\] of a layer.
-fn layer_cost(costs: &CostTable, work: WorkId, at: AccelId, layer: u32) -> (f64, f64) {
-    let execution = costs.on(work, at);
-    (execution.layer_time(layer).ns() as f64, execution.layer_energy(layer).get() * 1e6)
+/// Time \[ns\] and energy \[nJ\] of a layer and those that ride along with it.
+fn step_cost(execution: Execution<'_>, layer: u32) -> (f64, f64) {
+    let layers = layer..execution.step_end(layer);
+    let energy = execution.energy_of(layers.clone());
+    (execution.time_of(layers).ns() as f64, energy.get() * 1e6)
 }
 
 #[cfg(test)]

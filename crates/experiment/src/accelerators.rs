@@ -19,8 +19,11 @@ use super::{ExperimentError, NamedCostModel};
 /// PEs of an accelerator unless they are given.
 pub const DEFAULT_PES: u32 = 4096;
 
-/// Platform of an accelerator unless it is given.
-pub const DEFAULT_PLATFORM: &str = "paper";
+/// Platform of styles and single accelerators unless it is given.
+pub const DEFAULT_PLATFORM: &str = "headset";
+
+/// Platform of the benchmark: the chips that XRBench (section 4.1) describes.
+pub const BENCHMARK_PLATFORM: &str = "paper";
 
 /// The accelerator with `dataflow` and `pes` PEs that has all resources of `platform`, or those of the
 /// accelerator with as many PEs in its tables. Its name is the dataflow with the PEs, e.g. `WS@4096`.

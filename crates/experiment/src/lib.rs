@@ -58,7 +58,9 @@ mod systems;
 mod trials;
 mod tuning;
 
-pub use accelerators::{DEFAULT_PES, DEFAULT_PLATFORM, feasibility, whole_chip};
+pub use accelerators::{
+    BENCHMARK_PLATFORM, DEFAULT_PES, DEFAULT_PLATFORM, feasibility, whole_chip,
+};
 pub use artifact::ArtifactFiles;
 pub use builder::Experiment;
 pub(crate) use builder::MAX_RUNS;

@@ -17,6 +17,7 @@ use xrsim_sim::schedule::Policy;
 use xrsim_sim::score::ScoreSettings;
 
 use super::ExperimentError;
+use super::accelerators::DEFAULT_PLATFORM;
 use super::keys::{KEYS, Key, UNPARTITIONED, all_set};
 
 /// Values of all keys for one run. Keys that were not given are as the semantics have them.
@@ -141,7 +142,7 @@ impl Settings {
     /// Platform of styles.
     pub fn platform(&self) -> &str {
         self.platform.as_deref().unwrap_or(match self.semantics {
-            Semantics::Principled => "paper",
+            Semantics::Principled => DEFAULT_PLATFORM,
             Semantics::Mlsys2023 => "artifact",
         })
     }

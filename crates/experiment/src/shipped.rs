@@ -12,7 +12,7 @@ use xrsim_model::mapper::{Chooser, Effort, Store};
 use xrsim_model::model::Network;
 use xrsim_model::parallel;
 
-use super::accelerators::DEFAULT_PLATFORM;
+use super::accelerators::{BENCHMARK_PLATFORM, DEFAULT_PLATFORM};
 use super::systems::style_system;
 use super::{ExperimentError, Settings};
 
@@ -20,7 +20,7 @@ use super::{ExperimentError, Settings};
 const STYLE_PES: [u32; 2] = [4096, 8192];
 
 /// Platforms of the table.
-const PLATFORMS: [&str; 2] = [DEFAULT_PLATFORM, "headset"];
+const PLATFORMS: [&str; 2] = [BENCHMARK_PLATFORM, DEFAULT_PLATFORM];
 
 /// Effort of the searches of the table: that of runs.
 fn effort() -> Effort {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use xrsim_config::{Catalog, Edition, Hardware, ServiceTables, service_csv};
-use xrsim_experiment::{self as experiment, NamedCostModel};
+use xrsim_experiment::{self as experiment, DEFAULT_PLATFORM, NamedCostModel};
 use xrsim_mlperf::benchmark::{AcceleratorBed, ServerBed, TestBed};
 use xrsim_mlperf::rules::{Task, Test};
 use xrsim_mlperf::sut::{Background, Batching, ServiceTime, Tenant};
@@ -221,7 +221,7 @@ impl Accelerators {
     ///
     /// Unknown names and bad values.
     pub(super) fn new(args: &MlperfArgs, catalog: &mut Catalog) -> Result<Self, Failure> {
-        let name = args.platform.as_deref().unwrap_or("paper");
+        let name = args.platform.as_deref().unwrap_or(DEFAULT_PLATFORM);
         let platform = catalog.platform(name)?;
         let mut platform_of_style = None;
         let system = match catalog.hardware(&args.system)? {

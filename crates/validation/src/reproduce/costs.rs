@@ -2,7 +2,7 @@
 //! difference comes from.
 
 use xrsim_config::{Catalog, Edition, Kind};
-use xrsim_experiment::{DEFAULT_PES, DEFAULT_PLATFORM, whole_chip};
+use xrsim_experiment::{BENCHMARK_PLATFORM, DEFAULT_PES, whole_chip};
 use xrsim_model::cost::loop_nest::LoopNest;
 use xrsim_model::cost::maestro::Maestro;
 use xrsim_model::cost::{CostError, CostModel};
@@ -122,13 +122,13 @@ pub fn means(all: &[CostSteps]) -> Vec<MeanFactors> {
 pub fn compare() -> Result<Vec<CostSteps>, ReproduceError> {
     let mut published = Catalog::with_networks(Edition::Artifact);
     let mut reference = Catalog::with_networks(Edition::Reference);
-    let platform = published.platform(DEFAULT_PLATFORM)?;
+    let platform = published.platform(BENCHMARK_PLATFORM)?;
     let mut all = Vec::new();
     for task in published.names(Kind::Network) {
         let (before, after) = (published.network(&task)?, reference.network(&task)?);
         for dataflow in DATAFLOWS {
             let directives = published.dataflow(dataflow)?;
-            let actual = whole_chip(&mut published, DEFAULT_PLATFORM, &directives, DEFAULT_PES)?;
+            let actual = whole_chip(&mut published, BENCHMARK_PLATFORM, &directives, DEFAULT_PES)?;
             let ideal = idealised(&actual, &platform);
             let steps = [
                 cost(&Maestro, &before, &actual)?,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use xrsim_config::{Catalog, Kind};
-use xrsim_experiment::{DEFAULT_PLATFORM, whole_chip};
+use xrsim_experiment::{BENCHMARK_PLATFORM, whole_chip};
 use xrsim_figures::{Caption, Line, LinePanel, LinePoint, Lines, Quantity, Spacing};
 use xrsim_model::cost::loop_nest::lower::lower;
 use xrsim_model::cost::loop_nest::{Choose, LayerBound, LayerReport, Machine};
@@ -80,7 +80,7 @@ impl Scaling {
         for dataflow in &self.dataflows {
             let dataflow = catalog.dataflow(dataflow)?;
             for &pes in &self.pes {
-                accelerators.push(whole_chip(&mut catalog, DEFAULT_PLATFORM, &dataflow, pes)?);
+                accelerators.push(whole_chip(&mut catalog, BENCHMARK_PLATFORM, &dataflow, pes)?);
             }
         }
         let mut cases = Vec::new();
@@ -352,7 +352,7 @@ impl ScalingPoints {
                     "over the bound of the smallest size; bound: the larger of MACs / PEs and \
                            compulsory bytes / DRAM bandwidth"
                         .into(),
-                note: format!("platform {DEFAULT_PLATFORM}"),
+                note: format!("platform {BENCHMARK_PLATFORM}"),
                 ..Caption::titled(format!("Cycles of the networks on {dataflow}"))
             },
             x_axis: Quantity::new("PEs", ""),

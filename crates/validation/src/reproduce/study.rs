@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use xrsim_config::Edition;
-use xrsim_experiment::{Experiment, Prepared};
+use xrsim_experiment::{BENCHMARK_PLATFORM, Experiment, Prepared};
 use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::hardware::Flexibility;
 use xrsim_model::parallel;
@@ -279,7 +279,9 @@ impl Study {
             .without(self.without);
         let experiment = match self.semantics {
             Semantics::Mlsys2023 => experiment,
-            Semantics::Principled => experiment.set("flexibility", self.flexibility),
+            Semantics::Principled => {
+                experiment.set("platform", BENCHMARK_PLATFORM).set("flexibility", self.flexibility)
+            }
         };
         Ok(experiment.prepare()?)
     }

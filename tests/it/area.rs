@@ -435,7 +435,7 @@ fn energies_by_size_follow_the_sizes() {
 #[test]
 fn a_term_of_more_than_half_is_named_with_its_sizes() {
     let note = |options: &[&str]| {
-        let table = output(&[&["area"], options].concat());
+        let table = output(&[&["area", "--platform", "paper"], options].concat());
         let notes: Vec<_> = table.lines().filter(|it| it.starts_with("note:")).collect();
         notes.join("\n")
     };
@@ -482,7 +482,8 @@ fn the_command_prints_every_term_and_all_technologies() {
         assert!(table.contains(word), "{word}: {table}");
     }
     // Without choices WS needs the sizes of the worked example, and 1.344 mm2 of network.
-    let needed = ["area", "--system", "A", "--pes", "4096", "--sizes", "needed"];
+    let needed =
+        ["area", "--system", "A", "--pes", "4096", "--sizes", "needed", "--platform", "paper"];
     let csv = output(&[&needed[..], &["--flexibility", "none", "--format", "csv"]].concat());
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     let cell = |name: &str| {

@@ -228,7 +228,7 @@ fn tables_explanations_and_load_tests_say_the_flexibility() {
     let test = ["mlperf", "mobile", "--system", "B", "--load", "single-stream", "--task"];
     let text = output(&[&test[..], &["image_classification", "--flexibility", "none"]].concat());
     let assumed =
-        "assumed (mlperf): flexibility none, platform paper, cost model loop-nest, scheduler";
+        "assumed (mlperf): flexibility none, platform headset, cost model loop-nest, scheduler";
     assert!(text.contains(assumed), "{text}");
     let runs = [
         "compare",
@@ -244,7 +244,7 @@ fn tables_explanations_and_load_tests_say_the_flexibility() {
     let runs = [&runs[..], &["--scenario", "VR_gaming", "--pes", "4096", "--flexibility", "none"]]
         .concat();
     let text = output(&runs);
-    let assumed = "assumed (principled): flexibility none, fusion elementwise, networks reference, platform paper";
+    let assumed = "assumed (principled): flexibility none, fusion elementwise, networks reference, platform headset";
     assert!(text.contains(assumed) && !text.contains(", scheduler latency-greedy"), "{text}");
     let test = ["mlperf", "mobile", "--system", "B", "--load", "single-stream", "--format", "json"];
     let test = [&test[..], &["--task", "image_classification", "--flexibility", "forms"]].concat();

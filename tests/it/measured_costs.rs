@@ -21,7 +21,9 @@ fn folder(rows: &str) -> TempDir {
 /// Whether a run with the table of `folder` succeeds, and its messages.
 fn run(folder: &TempDir, more: &[&str]) -> (Option<i32>, String) {
     let (scenario, table) = (path(folder, "mine.yaml"), path(folder, "t.csv"));
-    let base = ["run", "--scenario", &scenario, "--system", "A", "--pes", "4096"];
+    // The clock decides the largest count of cycles.
+    let base =
+        ["run", "--scenario", &scenario, "--system", "A", "--pes", "4096", "--platform", "paper"];
     let assert = xrsim(&[&base[..], &["--cost-model", &table], more].concat()).assert();
     (assert.get_output().status.code(), stderr(&assert))
 }

@@ -42,7 +42,7 @@ fn record(spec: &str, folder: &Path, more: &[&str]) -> serde_json::Value {
 fn standard(scheduler: &str) -> String {
     format!(
         "search:\n  name: standard\n  objective: {{maximise: score_executed_mean, over: [each, mean]}}\n  \
-         settings: {{flexibility: none, hardware.fusion: none}}\n  space:\n    accelerators: 2\n    dataflows: [WS, OS, RS]\n    \
+         settings: {{platform: paper, flexibility: none, hardware.fusion: none}}\n  space:\n    accelerators: 2\n    dataflows: [WS, OS, RS]\n    \
          pes: {{total: exactly 4096, step: 128}}\n    scheduler: [\"{scheduler}\"]\n"
     )
 }
@@ -216,6 +216,8 @@ fn a_front_is_written_and_drawn() {
         "score_executed_mean,area_mm2",
         "--set",
         "flexibility=none",
+        "--set",
+        "platform=paper",
         "--out",
         &out,
         "--audit",

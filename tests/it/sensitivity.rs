@@ -7,7 +7,9 @@ use crate::support::binary;
 use binary::{output, refused};
 
 /// Two systems in one scenario without a search for mappings.
-const RUNS: [&str; 12] = [
+const RUNS: [&str; 14] = [
+    "--platform",
+    "paper",
     "--scenario",
     "VR_gaming",
     "--system",
@@ -88,7 +90,7 @@ fn effects_are_the_differences_of_the_runs_that_have_the_level() {
         assert!((number(row, "score") - changed).abs() < 1e-12, "{row:?}");
     }
     let text =
-        output(&[&["sensitivity"], &RUNS[..10], &["--only", "--factor", "pes=8192"]].concat());
+        output(&[&["sensitivity"], &RUNS[..12], &["--only", "--factor", "pes=8192"]].concat());
     assert!(text.contains("base: score") && text.contains("assumed (principled)"), "{text}");
 }
 
@@ -121,7 +123,7 @@ fn a_screening_design_writes_its_effects_and_a_chart() {
     let factors =
         ["--factor", "hardware.clock_mhz=x0.5,x2", "--factor", "score.k_per_ms=1,100", "--only"];
     let design = ["--screening", "--out", out];
-    let text = output(&[&["sensitivity"], &RUNS[..10], &factors[..], &design[..]].concat());
+    let text = output(&[&["sensitivity"], &RUNS[..12], &factors[..], &design[..]].concat());
     assert!(
         text.contains("2 factors at two levels in 16 settings") && text.contains("resolution IV"),
         "{text}"

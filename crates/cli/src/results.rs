@@ -53,6 +53,9 @@ pub(super) struct OutputOptions {
     /// Print the scores of all systems in all scenarios as a matrix.
     #[arg(long)]
     pub matrix: bool,
+    /// Explain the columns of the table below it.
+    #[arg(long)]
+    pub explain_columns: bool,
 }
 
 /// Most rows that are printed with their breakdown without `--detail`.
@@ -71,6 +74,7 @@ pub(super) struct Results<'p> {
     format: Format,
     detail: bool,
     matrix: bool,
+    explains: bool,
     folder: Option<Folder>,
     /// Whether files are written, even if standard output is closed.
     has_files: bool,
@@ -170,6 +174,7 @@ impl<'p> Results<'p> {
             format: args.format,
             detail: args.detail,
             matrix: args.matrix,
+            explains: args.explain_columns,
             has_files: folder.is_some() || has_trace,
             folder,
             stdout_csv,
@@ -395,7 +400,7 @@ impl<'p> Results<'p> {
             output::print_text(&[table, assumed(self.prepared), notes].concat())
         };
         if self.detail || is_small && !self.matrix {
-            return print(scores::detail(rows, self.seed, style));
+            return print(scores::detail(rows, self.seed, style, self.explains));
         }
         if self.matrix || is_once {
             return print(scores::matrix(rows, self.seed, style));
@@ -404,7 +409,7 @@ impl<'p> Results<'p> {
         let limit = |network: &Network, accelerator: &Accelerator| {
             Limit::compute(cost_model, network, accelerator)
         };
-        print(overview(rows, self.seed, style, limit))?;
+        print(overview(rows, self.seed, style, self.explains, limit))?;
         let seconds = self.started.elapsed().as_secs_f64();
         say(format_args!("{} in {seconds:.1} s", counted(self.n_runs, "run")));
         Ok(())

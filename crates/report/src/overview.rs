@@ -7,7 +7,7 @@ use xrsim_model::hardware::technology::AreaTerm;
 use xrsim_model::model::Network;
 use xrsim_model::statistics::{ALIKE, Fraction, Summary};
 
-use super::scores::uncertainty;
+use super::scores::{count, uncertainty};
 use super::table::{Columns, Style, emphasised, or_dash, render, with_half_width};
 use xrsim_results::limit::Limit;
 use xrsim_results::model_parts::ModelParts;
@@ -22,29 +22,32 @@ const MOST_NAMES: usize = 3;
 const ALL: &str = "XRBench score";
 
 const LEGEND: &str = "\
-    score: the primary metric, which `compare` ranks by too (Definition 15)\n\
-    best: highest mean score, without +- if all draws are equal; next best: the first system told apart from it, and its distance\n\
-    alike: number of systems whose mean score is at most 0.01 below the best, and of all\n\
+    best: system of the highest mean score of its size; several with ? are not told apart by the draws (paired differences, t-test at 5 %, Holm)\n\
+    late, dropped: frames in a run of the best system that ended after their deadline, or did not run\n\
+    mW: energy over the time, without leakage; mJ: energy for each executed frame\n\
+    score: the primary metric, which `compare` ranks by too (Definition 15); without +- where all draws are equal\n\
+    runner-up: the first system that the draws tell apart from the best, and how far its score is behind\n\
+    alike: number of systems whose mean score is at most 0.01 behind the best (with the best), of all systems of the size\n\
     most lost: model and cause that take the most of the 1 that a scenario can score\n\
-    busiest: model with the largest share of busy time; limited by: what bounds most of its layers' time\n\
-    mJ: energy for each executed frame; ";
-const AREA: &str =
-    "mW: energy over the time, without leakage; mm2: area of the best system, +-30 %";
+    busiest: model with the largest share of the busy time; limited by: resource that bounds most of the time of its layers\n\
+    mm2: area of the best system, +-30 %";
 
-const OPEN: &str = "?: not told apart by the draws (paired differences, t-test at 5 %, Holm)\n";
+const OPEN: &str = "?: the draws do not tell these systems apart\n";
 
-const MORE: &str = "every system: --matrix; every column: --detail; full precision: --format csv; one draw: \
-                    --replications 1\n";
+const MORE: &str = "more: --matrix for every system, --detail for every column, --explain-columns for their meaning, --format csv \
+                    for full precision\n";
 
 /// The best systems of every scenario and size, with the score of the best, what it loses, what limits it,
-/// and its energy; and the same for the mean over the scenarios (Definition 16). `limit` finds the limit of
-/// a network on an accelerator.
+/// and its energy; and the same for the mean over the scenarios (Definition 16), where frames are those of all
+/// scenarios. `limit` finds the limit of a network on an accelerator; lines below explain the columns if it
+/// `explains`.
 ///
 /// Systems are compared with those of as many PEs; with all others if no two have as many.
 pub fn overview(
     rows: &[ScoreRow],
     seed: u64,
     style: Style,
+    explains: bool,
     limit: impl Fn(&Network, &Accelerator) -> Option<Limit>,
 ) -> String {
     let matrix = Matrix::new(rows);
@@ -71,8 +74,11 @@ pub fn overview(
         }
     }
     let open = if is_open { OPEN } else { "" };
-    let legend = format!("{LEGEND}{AREA}{}\n", large_terms(&terms));
-    [&render(&table), &legend, open, MORE, &uncertainty(rows, seed)].concat()
+    let legend = match explains {
+        true => format!("{LEGEND}{}\n", large_terms(&terms)),
+        false => String::new(),
+    };
+    [&render(&table), &legend, &uncertainty(rows, seed), open, MORE].concat()
 }
 
 fn columns<'c>(
@@ -83,8 +89,12 @@ fn columns<'c>(
         .text("scenario", |it| it.scenario.to_string())
         .number("PEs", |it| it.pes(it.standing.as_ref().map_or(0, |it| it.best[0])))
         .text("best", |it| or_dash(it.standing.as_ref(), |standing| it.names(standing)))
+        .number("late", |it| it.frames("late"))
+        .number("dropped", |it| it.frames("dropped"))
+        .number("mW", Row::power)
+        .number("mm2", Row::area)
         .number("score", move |it| or_dash(it.scores(), |scores| score(&scores, style)))
-        .text("next best", |it| or_dash(it.standing.as_ref(), |standing| it.next(standing)))
+        .text("runner-up", |it| or_dash(it.standing.as_ref(), |standing| it.next(standing)))
         .number("alike", |it| or_dash(it.standing.as_ref(), |standing| it.alike(standing.best[0])))
         .text("most lost", |it| {
             let loss = ModelParts::largest_loss(&it.parts());
@@ -100,8 +110,6 @@ fn columns<'c>(
             or_dash(limit, |it| format!("{} {}", it.resource, percent(it.share)))
         })
         .number("mJ", Row::energy_per_frame)
-        .number("mW", Row::power)
-        .number("mm2", Row::area)
 }
 
 /// Continuation of a line on areas: the one term that takes more than half of each, with its shares.
@@ -185,7 +193,7 @@ impl<'a> Row<'a> {
     /// The first system that is told apart from the best, with its distance.
     fn next(&self, standing: &Standing) -> String {
         or_dash(standing.others.first(), |(index, it)| {
-            format!("{} {}", self.name(*index), distance(it.difference.mean))
+            format!("{} {} behind", self.name(*index), distance(it.difference.mean.abs()))
         })
     }
 
@@ -199,6 +207,12 @@ impl<'a> Row<'a> {
         let is_alike = |index: &usize| mean(*index).is_some_and(|mean| mean >= least);
         let alike = (0..self.group.len()).filter(is_alike).count();
         format!("{alike}/{}", self.group.len())
+    }
+
+    /// Frames of the best system with this outcome, of a run of every scenario.
+    fn frames(&self, outcome: &str) -> String {
+        let frames = self.best.iter().map(|row| row.mean(outcome)).sum();
+        or_dash((!self.best.is_empty()).then_some(frames), count)
     }
 
     /// Area of the best system \[mm2\].
@@ -248,8 +262,8 @@ mod tests {
 
     #[test]
     fn a_small_distance_has_the_decimals_that_show_it() {
-        let found = [-0.1234, -0.0005, -0.0004, -2e-6, -1e-12].map(distance);
-        assert_eq!(found, ["-0.123", "-0.001", "-0.0004", "-0.000002", "-0.000000000"]);
+        let found = [0.1234, 0.0005, 0.0004, 2e-6, 1e-12].map(distance);
+        assert_eq!(found, ["0.123", "0.001", "0.0004", "0.000002", "0.000000000"]);
     }
 
     #[test]

@@ -27,30 +27,51 @@ fn marked(name: &str, once: bool) -> String {
     if once { format!("{name}{ONCE}") } else { name.into() }
 }
 
-/// Columns that the table leaves out because of its width.
-const LEFT_OUT: [&str; 2] = ["dropped", "not_triggered"];
+/// Columns of scores in the table: the question of deadlines, then the primary metric and its parts.
+const SHOWN: [&str; 11] = [
+    "late",
+    "dropped",
+    "score",
+    "realtime",
+    "energy",
+    "accuracy",
+    "qoe",
+    "score_executed_mean",
+    "requests",
+    "executed",
+    "energy_mj",
+];
 
-/// Scores of one run each, with their breakdown; `-` where there is none.
-pub fn detail(rows: &[ScoreRow], seed: u64, style: Style) -> String {
+const MORE: &str =
+    "more: --explain-columns for the meaning of the columns, --format csv for full precision\n";
+
+/// Scores of one run each, with their breakdown; `-` where there is none. Lines below explain the columns if the
+/// table `explains`.
+pub fn detail(rows: &[ScoreRow], seed: u64, style: Style, explains: bool) -> String {
     let mut columns = Columns::<&ScoreRow>::new()
         .text("scenario", |it| marked_scenario(it))
         .text("system", |it| it.system.clone())
-        .number("PEs", |it| it.pes)
-        .number("mm2", |it| or_dash(it.area_mm2, |it| format!("{it:.0}")));
-    for (at, column) in Score::columns().enumerate() {
-        if !LEFT_OUT.contains(&column.name) {
-            columns = columns.number(column.heading, move |it| match it.is_infeasible() {
+        .number("PEs", |it| it.pes);
+    let mut meanings = String::new();
+    for name in SHOWN {
+        let find = |(_, column): &(usize, &Column<Score>)| column.name == name;
+        let (at, column) = Score::columns().enumerate().find(find).expect("it is a column");
+        if column.kind == Kind::Overall {
+            columns = columns.number("mW", |it| match it.is_infeasible() {
                 true => "-".into(),
-                false => mean_cell(it, at, column, style),
+                false => format!("{:.0}", it.power_without_leakage_mw()),
             });
+            columns = columns.number("mm2", |it| or_dash(it.area_mm2, |it| format!("{it:.0}")));
+            meanings += "mW: energy over the time, without leakage\nmm2: area, +-30 %\n";
         }
+        columns = columns.number(column.heading, move |it| match it.is_infeasible() {
+            true => "-".into(),
+            false => mean_cell(it, at, column, style),
+        });
+        meanings += &format!("{}: {}\n", column.heading, column.help);
     }
-    let columns = columns.number("mean mW", |it| match it.is_infeasible() {
-        true => "-".into(),
-        false => format!("{:.0}", it.power_without_leakage_mw()),
-    });
-    let power = "mean mW: energy over the time, without leakage\n";
-    [&columns.of(rows).text(style), power, &uncertainty(rows, seed)].concat()
+    let meanings = if explains { &*meanings } else { "" };
+    [&columns.of(rows).text(style), meanings, &uncertainty(rows, seed), MORE].concat()
 }
 
 fn mean_cell(row: &ScoreRow, at: usize, column: &Column<Score>, style: Style) -> String {
@@ -60,9 +81,13 @@ fn mean_cell(row: &ScoreRow, at: usize, column: &Column<Score>, style: Style) ->
             with_half_width(&Summary::of(row.draws.iter().flatten().copied()), 3, style)
         }
         Kind::Score => format!("{mean:.3}"),
-        Kind::Count | Kind::Quantity if mean.fract() == 0.0 => format!("{mean:.0}"),
-        Kind::Count | Kind::Quantity => format!("{mean:.1}"),
+        Kind::Count | Kind::Quantity => count(mean),
     }
+}
+
+/// A mean of counts: whole, or with one decimal.
+pub(super) fn count(mean: f64) -> String {
+    if mean.fract() == 0.0 { format!("{mean:.0}") } else { format!("{mean:.1}") }
 }
 
 /// Overall scores as a matrix: a row for each system, a column for each scenario, and the benchmark score
@@ -92,7 +117,7 @@ pub fn matrix(rows: &[ScoreRow], seed: u64, style: Style) -> String {
             "? not told apart from the best of its size (paired differences, t-test at 5 %, Holm). ",
         );
     }
-    text.push_str("Breakdown: --detail, or fewer scenarios and systems.\n");
+    text.push_str("more: --detail for every column, or fewer scenarios and systems\n");
     text + &uncertainty(rows, seed)
 }
 
@@ -170,11 +195,11 @@ pub(super) fn uncertainty(rows: &[ScoreRow], seed: u64) -> String {
         _ if rows.is_empty() => String::new(),
         0 => "nothing is random: exact, whatever the seed\n".into(),
         1 => format!(
-            "{ONCE} one draw (seed {seed}) of what is random: {sources}. It names no best; \
-             --replications 30 gives means and 95 % intervals.\n"
+            "{ONCE} one draw (seed {seed}) of {sources}, so that no system is named the best; --replications 30 gives means \
+             and 95 % intervals\n"
         ),
         n => format!(
-            "means of {} draws (seed {seed}) of what is random: {sources}; {}{}\n",
+            "means of {} draws (seed {seed}) of {sources}; {}{}\n",
             if fewest < n { format!("{fewest} to {n}") } else { n.to_string() },
             interval_meaning(n as u64),
             if random().count() < rows.len() { "; other scenarios are exact" } else { "" }

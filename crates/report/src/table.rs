@@ -204,15 +204,19 @@ pub fn render(table: &Table) -> String {
 }
 
 /// Columns that a narrow terminal goes without, the first one first; after them those on the right.
-const LEAST: [&str; 31] = [
+const LEAST: [&str; 32] = [
     "executed mean",
     "requests",
+    "executed",
     "QoE",
     "accuracy",
+    "mm2",
+    "energy",
+    "realtime",
     "busiest",
     "limited by",
-    "next best",
-    "mW",
+    "most lost",
+    "mJ",
     "d_z",
     "ties",
     "wins",
@@ -233,9 +237,6 @@ const LEAST: [&str; 31] = [
     "NoC",
     "metric",
     "mean place",
-    "realtime",
-    "energy",
-    "mm2",
 ];
 
 /// Length from which a cell is prose, which is broken between words; shorter cells are whole.

@@ -8,7 +8,7 @@ use tempfile::tempdir;
 #[test]
 fn cost_prints_a_row_a_layer_with_the_artifacts_columns() {
     let arguments = ["cost", "--network", "KD", "--dataflow", "WS", "--pes", "1024"];
-    let published = ["--networks", "artifact", "--cost-model", "maestro"];
+    let published = ["--networks", "artifact", "--cost-model", "maestro", "--platform", "paper"];
     let arguments = [&arguments[..], &published[..]].concat();
     let csv =
         output(&[&arguments[..], &["--noc-bandwidth", "128,128", "--format", "csv"]].concat());
@@ -32,8 +32,17 @@ fn cost_prints_a_row_a_layer_with_the_artifacts_columns() {
     assert!(table.lines().last().is_some_and(|line| line.starts_with("total")), "{table}");
 }
 
-const RESNET: [&str; 7] =
-    ["cost", "--network", "resnet50", "--dataflow", "WS", "--flexibility", "none"];
+const RESNET: [&str; 9] = [
+    "cost",
+    "--network",
+    "resnet50",
+    "--dataflow",
+    "WS",
+    "--flexibility",
+    "none",
+    "--platform",
+    "paper",
+];
 
 /// Latency [ms], energy [mJ] and rate [1/s] of a batch of ResNet-50 on WS, and its parts.
 fn batch(size: u32) -> ([f64; 3], String) {
@@ -267,6 +276,7 @@ fn loops_above_the_shared_memory_are_one_more_level_of_a_layer() {
     let folder = tempdir().expect("a folder");
     let file = dataflow_file(folder.path(), &OFF_CHIP);
     let arguments = ["cost", "--network", "KD", "--dataflow", &file, "--pes", "1024"];
+    let arguments = [&arguments[..], &["--platform", "paper"]].concat();
     let layer = [&arguments[..], &["--layer", "conv2", "--flexibility", "none"]].concat();
     let csv = output(&[&layer[..], &["--format", "csv"]].concat());
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
@@ -304,7 +314,7 @@ fn a_misplaced_off_chip_is_refused_with_its_line() {
 fn the_artifacts_cost_model_has_no_loops_above_the_shared_memory() {
     let folder = tempdir().expect("a folder");
     let file = dataflow_file(folder.path(), &OFF_CHIP);
-    let published = ["--networks", "artifact", "--cost-model", "maestro"];
+    let published = ["--networks", "artifact", "--cost-model", "maestro", "--platform", "paper"];
     let arguments = ["cost", "--network", "KD", "--dataflow", &file, "--pes", "1024"];
     let message = refused(&[&arguments[..], &published[..]].concat());
     assert!(

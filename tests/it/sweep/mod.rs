@@ -315,7 +315,7 @@ fn bandwidth_and_memory_of_the_chip_are_swept_and_run_alike() {
     let study = Study::new(SPEC);
     // Without choices, which accelerators of a sweep compare with each other.
     let scope = ["--scenario", "AR_gaming", "--system", "J", "--pes", "4096"];
-    let scope = [&scope[..], &["--flexibility", "none"]].concat();
+    let scope = [&scope[..], &["--flexibility", "none", "--platform", "paper"]].concat();
     let keys = [
         "hardware.noc_bandwidth_bytes_per_cycle=128,256",
         "hardware.shared_memory_kib=1024,8192",

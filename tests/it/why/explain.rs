@@ -88,7 +88,7 @@ fn explain_follows_the_artifacts_rules_too() {
 fn explain_names_what_held_the_accelerators_and_what_every_change_does_to_the_score() {
     let run =
         ["--flexibility", "none", "--scenario", "AR_gaming", "--system", "J", "--pes", "4096"];
-    let run = [&run[..], &["--set", "hardware.fusion=none"]].concat();
+    let run = [&run[..], &["--set", "hardware.fusion=none", "--platform", "paper"]].concat();
     let text = output(&[&["explain", "DE:2", "--replications", "3"], &run[..]].concat());
     assert!(text.contains("accelerator: 18.013 ms behind PD:0 on WS-0"), "{text}");
     let (_, jobs) = text.split_once("In the way of DE:2").expect("jobs in its way");

@@ -57,7 +57,7 @@ pub(crate) struct MlperfArgs {
     /// PEs of the whole system, for styles.
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
     pub pes: u32,
-    /// Bandwidth and memory of styles [default: paper].
+    /// Bandwidth and memory of styles [default: headset].
     #[arg(long, value_name = "P|FILE")]
     pub platform: Option<String>,
     /// Layer costs: a cost model, or a CSV file of measurements [default: loop-nest].

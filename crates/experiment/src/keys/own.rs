@@ -113,7 +113,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "clock, bandwidth and memory of styles",
         allowed: Allowed::Text("a name (`xrsim list platforms`) or a file"),
         option: Some(KeyOption::new("platform", "P|FILE")),
-        default: Some("paper; artifact with mlsys2023 semantics"),
+        default: Some("headset; artifact with mlsys2023 semantics"),
         renamed: &[Renamed { kind: "platform", old: "mlsys2023", new: "artifact" }],
         in_mlsys2023: true,
         set: Set::Value(|s, text| some(&mut s.platform, text)),

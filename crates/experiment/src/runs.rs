@@ -71,7 +71,7 @@ impl Run {
     pub fn timeline(&self) -> Result<Timeline, ExperimentError> {
         let label = self.label();
         let title = format!("{} on {}, {}", label.scenario, label.system, label.scheduler);
-        let subtitle = "hatched: ended late; crosses: dropped".into();
+        let subtitle = "hatched: ended late; ticks below: dropped, with their number".into();
         let caption = Caption { subtitle, ..Caption::titled(title) };
         Ok(timeline(caption, &[(&self.plan, self.result()?)]))
     }

@@ -300,7 +300,7 @@ charts! {
     roofline { Roofline, Ceiling, PointSeries, RooflinePoint }
     scatter { Scatter, ScatterPoint, ScatterSeries }
     stacked_bars { StackedBars, StackPanel }
-    timeline { Timeline, Instant, InstantKind, Slice, TimelinePanel }
+    timeline { Timeline, DroppedRequest, Slice, TimelinePanel }
     tornado { Tornado, TornadoBar, TornadoPanel, TornadoRow }
 }
 

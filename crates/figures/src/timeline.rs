@@ -2,8 +2,8 @@
 
 use super::chart::Chart;
 use super::check::{self, Allowed};
+use super::dashes::Dashes;
 use super::grid::Grid;
-use super::marker::Marker;
 use super::named_rows::NamedRows;
 use super::page::{GAP_PX, LegendEntry, Page, X_AXIS_PX, base_line, x_axis, x_grid};
 use super::scale::Scale;
@@ -22,6 +22,8 @@ pub struct Timeline {
     pub models: Vec<String>,
     /// First and last time shown \[ms\].
     pub window_ms: (f64, f64),
+    /// Last arrival of a request, which executions may outlast: a dashed line \[ms\].
+    pub last_arrival_ms: Option<f64>,
     /// The panels, from the top down, over the same time: 1 to 8.
     pub panels: Vec<TimelinePanel>,
 }
@@ -36,8 +38,9 @@ pub struct TimelinePanel {
     pub rows: Vec<String>,
     /// Executions.
     pub slices: Vec<Slice>,
-    /// Points in time.
-    pub instants: Vec<Instant>,
+    /// Requests that are dropped. Every model that loses a request in some panel has a lane below the rows, with
+    /// the number of its drops at the right.
+    pub drops: Vec<DroppedRequest>,
 }
 
 /// One execution.
@@ -55,36 +58,13 @@ pub struct Slice {
     pub late: bool,
 }
 
-/// A point in time.
+/// A request that is dropped: a tick in the lane of its model.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Instant {
-    /// Index of its row.
-    pub row: usize,
+pub struct DroppedRequest {
     /// Index of its model.
     pub model: usize,
-    /// Time \[ms\].
+    /// Time of the drop \[ms\].
     pub time_ms: f64,
-    /// Kind of event.
-    pub kind: InstantKind,
-}
-
-/// Event of an [`Instant`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InstantKind {
-    /// The deadline of a request: a tick above the slices.
-    Deadline,
-    /// A request is dropped: a cross.
-    Drop,
-}
-
-impl InstantKind {
-    /// Name in the table of a figure.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Deadline => "deadline",
-            Self::Drop => "drop",
-        }
-    }
 }
 
 const MAX_MODELS: usize = 27;
@@ -98,8 +78,12 @@ const ROW_PX: f64 = 24.0;
 /// Height of a slice \[px\].
 const SLICE_PX: f64 = 15.0;
 
-/// Height of the tick of a deadline \[px\].
-const DEADLINE_PX: f64 = 5.0;
+/// Height of the lane of the drops of a model, and of a tick in it \[px\].
+const LANE_PX: f64 = 13.0;
+const DROP_PX: f64 = 9.0;
+
+/// Space between the rows and the lanes of drops \[px\].
+const ABOVE_LANES_PX: f64 = 4.0;
 
 /// Least width of a slice, so that none vanishes \[px\].
 const MIN_SLICE_PX: f64 = 0.5;
@@ -110,39 +94,52 @@ const MAX_NAME_PX: f64 = 150.0;
 impl Timeline {
     fn check_panel(&self, panel: &TimelinePanel) -> Result<(), FigureError> {
         check::amount(panel.rows.len(), MAX_ROWS, "rows")?;
-        let belongs = |mark: &str, row, model| {
-            check::reference(row, panel.rows.len(), || format!("row of {mark}"))?;
-            check::reference(model, self.models.len(), || format!("model of {mark}"))
-        };
         for slice in &panel.slices {
-            belongs("a slice", slice.row, slice.model)?;
+            check::reference(slice.row, panel.rows.len(), || "row of a slice".to_owned())?;
+            check::reference(slice.model, self.models.len(), || "model of a slice".to_owned())?;
             check::number(slice.start_ms, Allowed::Finite, || "start of a slice".to_owned())?;
             check::number(slice.end_ms, Allowed::Finite, || "end of a slice".to_owned())?;
             let length = slice.end_ms - slice.start_ms;
             check::number(length, Allowed::NonNegative, || "length of a slice".to_owned())?;
         }
-        for instant in &panel.instants {
-            belongs("an instant", instant.row, instant.model)?;
-            check::number(instant.time_ms, Allowed::Finite, || "time of an instant".to_owned())?;
+        for drop in &panel.drops {
+            check::reference(drop.model, self.models.len(), || "model of a drop".to_owned())?;
+            check::number(drop.time_ms, Allowed::Finite, || "time of a drop".to_owned())?;
         }
         Ok(())
     }
 
-    fn has(&self, kind: InstantKind) -> bool {
-        let mut instants = self.panels.iter().flat_map(|panel| &panel.instants);
-        instants.any(|instant| instant.kind == kind)
+    /// The models that lose a request in some panel: every panel has a lane for each.
+    fn lanes(&self) -> Vec<usize> {
+        let loses = |model: &usize| {
+            let mut drops = self.panels.iter().flat_map(|panel| &panel.drops);
+            drops.any(|drop| drop.model == *model)
+        };
+        (0..self.models.len()).filter(loses).collect()
     }
 
-    /// Height of the data of a panel \[px\].
-    fn panel_height(&self) -> f64 {
+    /// Names of the lanes of drops.
+    fn names_of_lanes(&self, lanes: &[usize]) -> NamedRows {
+        let name = |&model: &usize| format!("{} dropped", self.models[model]);
+        NamedRows::within(&lanes.iter().map(name).collect::<Vec<_>>(), MAX_NAME_PX)
+    }
+
+    /// Height of the rows of a panel \[px\].
+    fn rows_height(&self) -> f64 {
         let rows = self.panels.iter().map(|panel| panel.rows.len()).max().unwrap_or(0);
         rows as f64 * ROW_PX + 6.0
     }
 
-    /// Left end of the data, to the right of the names of rows \[px\].
-    fn left(&self, side_px: f64) -> f64 {
+    /// Height of the data of a panel \[px\].
+    fn panel_height(&self, n_lanes: usize) -> f64 {
+        let above = if n_lanes > 0 { ABOVE_LANES_PX } else { 0.0 };
+        self.rows_height() + above + n_lanes as f64 * LANE_PX
+    }
+
+    /// Left end of the data, to the right of the names of rows and lanes \[px\].
+    fn left(&self, side_px: f64, lanes: &NamedRows) -> f64 {
         let widths = self.panels.iter().map(|panel| panel.names().width_px);
-        side_px + widths.fold(GAP_PX, f64::max)
+        side_px + widths.fold(lanes.width_px, f64::max)
     }
 
     fn draw_panel(&self, scene: &mut Scene, panel: &TimelinePanel, area: &Rect, time: &Scale) {
@@ -151,8 +148,21 @@ impl Timeline {
         for slice in &panel.slices {
             self.draw_slice(scene, slice, area, (time, inks[slice.model]));
         }
-        for instant in &panel.instants {
-            draw_instant(scene, instant, area, (time, inks[instant.model]));
+        let lanes = self.lanes();
+        let first = area.y + self.rows_height() + ABOVE_LANES_PX;
+        let middle = |lane: usize| first + (lane as f64 + 0.5) * LANE_PX;
+        self.names_of_lanes(&lanes).draw_at(scene, area.x, middle);
+        for (lane, &model) in lanes.iter().enumerate() {
+            let drops = panel.drops.iter().filter(|drop| drop.model == model);
+            drops
+                .clone()
+                .for_each(|drop| draw_drop(scene, (time, drop.time_ms), middle(lane), inks[model]));
+            let at = (area.right() + GAP_PX, middle(lane));
+            scene.text(Text::label(drops.count().to_string(), at).centred());
+        }
+        if let Some(x) = self.last_arrival_ms.filter(|it| is_shown(time, *it)).map(|it| time.at(it))
+        {
+            draw_last_arrival(scene, [(x, area.y), (x, area.bottom())]);
         }
     }
 
@@ -228,26 +238,21 @@ fn hatch(scene: &mut Scene, rect: &Rect, ink: Ink) {
     scene.outline(*rect, 0.8, Ink::TEXT);
 }
 
-fn draw_instant(scene: &mut Scene, instant: &Instant, area: &Rect, (time, ink): (&Scale, Ink)) {
+fn is_shown(time: &Scale, time_ms: f64) -> bool {
     let (first, last) = time.ends();
-    if !(first..=last).contains(&instant.time_ms) {
-        return;
-    }
-    let (x, top) = (time.at(instant.time_ms), slices_top(area, instant.row));
-    match instant.kind {
-        InstantKind::Deadline => draw_deadline(scene, (x, top), ink),
-        InstantKind::Drop => draw_drop(scene, (x, top + SLICE_PX / 2.0), ink),
+    (first..=last).contains(&time_ms)
+}
+
+/// A tick of the colour of its model around the height `y`, darker, as some models have pale colours.
+fn draw_drop(scene: &mut Scene, (time, time_ms): (&Scale, f64), y: f64, ink: Ink) {
+    if is_shown(time, time_ms) {
+        let (x, half) = (time.at(time_ms), DROP_PX / 2.0);
+        scene.segment((x, y - half), (x, y + half), 1.2, ink.mixed(Ink::BLACK, 0.25));
     }
 }
 
-/// A tick with its foot at a point.
-fn draw_deadline(scene: &mut Scene, (x, y): Point, ink: Ink) {
-    scene.segment((x, y - DEADLINE_PX), (x, y), 1.2, ink.mixed(Ink::BLACK, 0.25));
-}
-
-/// A cross with a dark edge, as some models have pale colours.
-fn draw_drop(scene: &mut Scene, at: Point, ink: Ink) {
-    Marker::Cross.draw_edged(scene, at, 4.0, ink, Ink::TEXT);
+fn draw_last_arrival(scene: &mut Scene, ends: [Point; 2]) {
+    scene.dashed(ends.to_vec(), Dashes::LIMIT, 1.0, Ink::TEXT);
 }
 
 impl Chart for Timeline {
@@ -258,15 +263,22 @@ impl Chart for Timeline {
         ])?;
         check::number(self.window_ms.0, Allowed::Finite, || "first time shown".to_owned())?;
         check::number(self.window_ms.1, Allowed::Finite, || "last time shown".to_owned())?;
-        let marks = self.panels.iter().map(|panel| panel.slices.len() + panel.instants.len());
-        check::at_most(marks.sum(), MAX_MARKS, "slices and instants")?;
+        if let Some(time_ms) = self.last_arrival_ms {
+            check::number(time_ms, Allowed::Finite, || "last arrival".to_owned())?;
+        }
+        let marks = self.panels.iter().map(|panel| panel.slices.len() + panel.drops.len());
+        check::at_most(marks.sum(), MAX_MARKS, "slices and drops")?;
         self.panels.iter().try_for_each(|panel| self.check_panel(panel))
     }
 
     fn description(&self) -> String {
-        let slices: usize = self.panels.iter().map(|panel| panel.slices.len()).sum();
-        let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
-        format!("Timeline of {}: {}.", counted(slices, "execution"), titles.join("; "))
+        let panel = |panel: &TimelinePanel| {
+            let executed = counted(panel.slices.len(), "execution");
+            let lost = counted(panel.drops.len(), "dropped request");
+            format!("{}: {executed}, {lost}", panel.title)
+        };
+        let panels: Vec<_> = self.panels.iter().map(panel).collect();
+        format!("Timeline of {}.", panels.join("; "))
     }
 
     fn legend(&self) -> Vec<LegendEntry> {
@@ -278,27 +290,33 @@ impl Chart for Timeline {
                 hatch(scene, &key, Ink::TEXT);
             }));
         }
-        if self.has(InstantKind::Deadline) {
-            entries.push(LegendEntry::new("deadline", |scene, key| {
-                draw_deadline(scene, (key.centre_x(), key.bottom()), Ink::TEXT);
-            }));
-        }
-        if self.has(InstantKind::Drop) {
-            entries.push(LegendEntry::new("dropped", |scene, key| {
-                draw_drop(scene, (key.centre_x(), key.centre_y()), Ink::WHITE);
+        if self
+            .last_arrival_ms
+            .is_some_and(|it| (self.window_ms.0..=self.window_ms.1).contains(&it))
+        {
+            entries.push(LegendEntry::new("last arrival", |scene, key| {
+                draw_last_arrival(
+                    scene,
+                    [(key.centre_x(), key.y - 2.0), (key.centre_x(), key.bottom() + 2.0)],
+                );
             }));
         }
         entries
     }
 
     fn draw(&self, page: &mut Page) {
-        let left = self.left(page.side_px());
-        let grid = Grid::starting_at(page, left, self.panel_height());
+        let lanes = self.lanes();
+        let left = self.left(page.side_px(), &self.names_of_lanes(&lanes));
+        let grid = Grid::starting_at(page, left, self.panel_height(lanes.len()));
         let (first, last) = self.window_ms;
-        let time = Scale::exact(first, last, 10).onto(grid.left, page.right_px());
+        let counts = self.panels.iter().map(|panel| panel.drops.len().to_string());
+        let counts = counts.map(|count| width_px(&count, LABEL_PX, false)).fold(0.0, f64::max);
+        let room = if lanes.is_empty() { 0.0 } else { GAP_PX + counts };
+        let time = Scale::exact(first, last, 10).onto(grid.left, page.right_px() - room);
         let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
         let areas = grid.areas(page, &titles, X_AXIS_PX, X_AXIS_PX);
         for (panel, area) in self.panels.iter().zip(&areas) {
+            let area = &Rect { width: area.width - room, ..*area };
             x_grid(&mut page.scene, area, &time);
             self.draw_panel(&mut page.scene, panel, area, &time);
             base_line(&mut page.scene, area, area.bottom());
@@ -307,24 +325,23 @@ impl Chart for Timeline {
         page.x_title("Time [ms]", grid.left);
     }
 
-    /// `panel,row,model,kind,start_ms,end_ms,late`, a row for each slice or instant, also where outside
-    /// the window; an instant has no end.
+    /// `panel,row,model,kind,start_ms,end_ms,late`, a row for each slice or drop, also where outside
+    /// the window; a drop is in the row `dropped` and has no end.
     fn table(&self) -> Rows {
         let name = |names: &[String], index: usize| names.get(index).cloned().unwrap_or_default();
         let mut rows = Vec::new();
         for panel in &self.panels {
-            let marked = |row, model, kind: &str| {
-                let (row, model) = (name(&panel.rows, row), name(&self.models, model));
-                vec![panel.title.clone(), row, model, kind.to_owned()]
+            let marked = |row: String, model, kind: &str| {
+                vec![panel.title.clone(), row, name(&self.models, model), kind.to_owned()]
             };
             rows.extend(panel.slices.iter().map(|slice| {
-                let mut row = marked(slice.row, slice.model, "slice");
+                let mut row = marked(name(&panel.rows, slice.row), slice.model, "slice");
                 row.extend([cell(slice.start_ms), cell(slice.end_ms), slice.late.to_string()]);
                 row
             }));
-            rows.extend(panel.instants.iter().map(|instant| {
-                let mut row = marked(instant.row, instant.model, instant.kind.name());
-                row.extend([cell(instant.time_ms), String::new(), String::new()]);
+            rows.extend(panel.drops.iter().map(|drop| {
+                let mut row = marked("dropped".into(), drop.model, "drop");
+                row.extend([cell(drop.time_ms), String::new(), String::new()]);
                 row
             }));
         }
@@ -335,12 +352,13 @@ impl Chart for Timeline {
 #[cfg(test)]
 mod tests {
     use super::super::Figure as _;
+    use super::super::Shape;
     use super::super::tests::{Sample, VALUE, blank, caption, names, rects, strokes};
     use super::*;
 
     impl Sample for Timeline {
         const TEXTS: &[&str] =
-            &["0: WS", "not run", "Hand tracking", "Eyes", "late", "dropped", "deadline", "4K PEs"];
+            &["0: WS", "Eyes dropped", "Hand tracking", "Eyes", "late", "last arrival", "4K PEs"];
 
         fn sample(value: f64) -> Self {
             let slice = Slice { row: 0, model: 0, start_ms: 0.0, end_ms: 900.0, late: false };
@@ -348,14 +366,12 @@ mod tests {
                 caption: caption(),
                 models: names(&["Hand tracking", "Eyes"]),
                 window_ms: (0.0, 1000.0),
+                last_arrival_ms: Some(500.0),
                 panels: vec![TimelinePanel {
                     title: "4K PEs".into(),
-                    rows: names(&["0: WS", "not run"]),
+                    rows: names(&["0: WS"]),
                     slices: vec![slice, Slice { model: 1, late: true, end_ms: value, ..slice }],
-                    instants: vec![
-                        Instant { row: 1, model: 1, time_ms: 5.0, kind: InstantKind::Drop },
-                        Instant { row: 0, model: 1, time_ms: value, kind: InstantKind::Deadline },
-                    ],
+                    drops: vec![DroppedRequest { model: 1, time_ms: value }],
                 }],
             }
         }
@@ -369,13 +385,14 @@ mod tests {
         }
     }
 
-    fn chart(slices: Vec<Slice>, instants: Vec<Instant>) -> Timeline {
+    fn chart(slices: Vec<Slice>, drops: Vec<DroppedRequest>) -> Timeline {
         let rows = vec!["0".into(), "1".into()];
         Timeline {
             caption: Caption::default(),
             models: vec!["hands".into(), "eyes".into()],
             window_ms: (0.0, 100.0),
-            panels: vec![TimelinePanel { title: String::new(), rows, slices, instants }],
+            last_arrival_ms: None,
+            panels: vec![TimelinePanel { title: String::new(), rows, slices, drops }],
         }
     }
 
@@ -408,26 +425,60 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_stands_on_the_row_at_its_time() {
-        let deadline = Instant { row: 1, model: 1, time_ms: 50.0, kind: InstantKind::Deadline };
-        let chart = chart(vec![slice(1, 0.0, 100.0)], vec![deadline]);
+    fn every_drop_is_a_tick_in_the_lane_of_its_model_which_counts_them() {
+        // Both models lose requests at the same instants: one of them must not hide the other.
+        let drop = |model, time_ms| DroppedRequest { model, time_ms };
+        let drops = vec![drop(0, 25.0), drop(1, 25.0), drop(0, 50.0), drop(1, 50.0), drop(1, 75.0)];
+        let chart = chart(vec![slice(1, 0.0, 100.0)], drops);
         let scene = chart.scene().expect("the chart can be drawn");
-        let slice = rects(&scene, Ink::series(0))[1];
-        let tick = &strokes(&scene, Ink::series(1).mixed(Ink::BLACK, 0.25))[0];
-        assert_eq!(tick[1], (slice.centre_x(), slice.y));
+        let whole = rects(&scene, Ink::series(0))[1];
+        let ticks = |model| strokes(&scene, Ink::series(model).mixed(Ink::BLACK, 0.25));
+        let (hands, eyes) = (ticks(0), ticks(1));
+        let shares = |ticks: &[Vec<Point>]| {
+            ticks
+                .iter()
+                .map(|it| ((it[0].0 - whole.x) / whole.width * 1e6).round() / 1e6)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!((shares(&hands), shares(&eyes)), (vec![0.25, 0.5], vec![0.25, 0.5, 0.75]));
+        assert_eq!(eyes[0][0].1 - hands[0][0].1, LANE_PX);
+        assert!(hands[0][0].1 > whole.bottom());
+        let label = |text: &str| {
+            let texts = scene.shapes.iter().filter_map(|shape| match shape {
+                Shape::Text(it) if it.text == text => Some(it.at),
+                _ => None,
+            });
+            texts.collect::<Vec<_>>()
+        };
+        // The count stands at the height of the name of its lane.
+        for (name, count) in [("hands dropped", "2"), ("eyes dropped", "3")] {
+            assert_eq!(label(name)[0].1, label(count)[0].1, "{name}");
+        }
+    }
+
+    #[test]
+    fn models_without_drops_have_no_lane() {
+        let lossless = chart(vec![slice(0, 0.0, 1.0)], vec![]);
+        let lossy = chart(vec![], vec![DroppedRequest { model: 1, time_ms: 5.0 }]);
+        let texts = |chart: &Timeline| {
+            let scene = chart.scene().expect("the chart can be drawn");
+            scene.texts().filter(|text| text.ends_with(" dropped")).cloned().collect::<Vec<_>>()
+        };
+        assert!(texts(&lossless).is_empty());
+        assert_eq!(texts(&lossy), ["eyes dropped"]);
     }
 
     #[test]
     fn a_mark_of_a_row_or_model_that_is_not_there_is_refused() {
         let error = chart(vec![slice(2, 0.0, 1.0)], vec![]).scene().expect_err("no such row");
         assert_eq!(error.to_string(), "row of a slice is number 2 of 2");
-        let drop = Instant { row: 0, model: 9, time_ms: 0.0, kind: InstantKind::Drop };
+        let drop = DroppedRequest { model: 9, time_ms: 0.0 };
         let chart = chart(vec![], vec![drop]);
         assert_eq!(
             chart.scene().expect_err("no such model").to_string(),
-            "model of an instant is number 9 of 2"
+            "model of a drop is number 9 of 2"
         );
-        assert_eq!(chart.rows().rows[0], ["", "0", "", "drop", "0", "", ""]);
+        assert_eq!(chart.rows().rows[0], ["", "dropped", "", "drop", "0", "", ""]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Timelines of runs: what each accelerator executes and which requests are dropped, as a figure.
 
-use xrsim_figures::{Caption, Instant, InstantKind, Slice, Timeline, TimelinePanel};
+use xrsim_figures::{Caption, DroppedRequest, Slice, Timeline, TimelinePanel};
 use xrsim_model::ids::RequestId;
 use xrsim_model::trace::{DropReason, Outcome};
 use xrsim_sim::plan::Plan;
@@ -8,33 +8,40 @@ use xrsim_sim::sweep::RunResult;
 
 use xrsim_results::model_names;
 
-/// The timeline of runs of one scenario: a panel for each run, with a row for each accelerator and one
-/// for drops. It ends with the last execution, rounded up to a tenth of a second.
+/// The timeline of runs of one scenario: a panel for each run, with a row for each accelerator and a lane for the
+/// drops of each model. It ends with the last execution or drop, rounded up to a tenth of a second.
 pub fn timeline(caption: Caption, runs: &[(&Plan, &RunResult)]) -> Timeline {
     let names = runs.first().map(|(plan, _)| model_names(&plan.scenario));
     Timeline {
         caption,
         models: names.into_iter().flatten().map(str::to_string).collect(),
         window_ms: (0.0, end_ms(runs)),
+        last_arrival_ms: last_arrival_ms(runs),
         panels: runs.iter().map(|(plan, result)| panel(plan, result)).collect(),
     }
 }
 
-/// End of the last execution, rounded up to a tenth of a second \[ms\].
+/// End of the last execution or drop, rounded up to a tenth of a second \[ms\].
 fn end_ms(runs: &[(&Plan, &RunResult)]) -> f64 {
     let records = runs.iter().flat_map(|(_, result)| result.trace.records());
     let ends = records.filter_map(|record| match record.outcome {
         Outcome::Executed { end, .. } => Some(end.as_ms()),
+        Outcome::Dropped { at, .. } => Some(at.as_ms()),
         _ => None,
     });
     (ends.fold(1.0, f64::max) / 100.0).ceil() * 100.0
 }
 
+/// Time of the last arrival of a request \[ms\].
+fn last_arrival_ms(runs: &[(&Plan, &RunResult)]) -> Option<f64> {
+    let records = runs.iter().flat_map(|(_, result)| result.trace.records());
+    records.map(|record| record.arrival.as_ms()).reduce(f64::max)
+}
+
 fn panel(plan: &Plan, result: &RunResult) -> TimelinePanel {
     let accelerators = plan.system.accelerators();
-    let mut rows: Vec<String> = accelerators.iter().map(|it| it.name.to_string()).collect();
-    rows.push("dropped".into());
-    let (mut slices, mut instants) = (Vec::new(), Vec::new());
+    let rows = accelerators.iter().map(|it| it.name.to_string()).collect();
+    let (mut slices, mut drops) = (Vec::new(), Vec::new());
     for (index, record) in result.trace.records().iter().enumerate() {
         let model = record.model.index();
         match record.outcome {
@@ -50,12 +57,10 @@ fn panel(plan: &Plan, result: &RunResult) -> TimelinePanel {
                 }));
             }
             Outcome::Dropped { at, reason, .. } if reason != DropReason::Upstream => {
-                let row = accelerators.len();
-                let kind = InstantKind::Drop;
-                instants.push(Instant { row, model, time_ms: at.as_ms(), kind });
+                drops.push(DroppedRequest { model, time_ms: at.as_ms() });
             }
             _ => {}
         }
     }
-    TimelinePanel { title: format!("{} PEs", plan.system.pes()), rows, slices, instants }
+    TimelinePanel { title: format!("{} PEs", plan.system.pes()), rows, slices, drops }
 }

@@ -44,7 +44,7 @@ impl Runs {
     /// Draws a panel for each size with a row for each accelerator.
     fn draw(&self, semantics: &str) -> Timeline {
         let caption = Caption {
-            subtitle: "hatched: ended late; crosses: dropped".into(),
+            subtitle: "hatched: ended late; ticks below: dropped, with their number".into(),
             note: draw_note(self.0.iter().map(|(plan, _)| plan.drawn())),
             ..Caption::titled(format!("Figure 6: {SCENARIO} on {SYSTEM}, semantics {semantics}"))
         };

@@ -35,7 +35,7 @@ use super::{output, record};
     Examples:\n  \
     xrsim reproduce --out plots\n  \
     xrsim reproduce --figure 5 --semantics mlsys2023 --out plots\n  \
-    xrsim reproduce --figure 5 --semantics principled --flexibility tiles --out plots\n  \
+    xrsim reproduce --figure 5 --semantics principled --flexibility none --out plots\n  \
     xrsim reproduce --figure scaling --out plots"
 )]
 pub(super) struct ReproduceArgs {
@@ -46,7 +46,7 @@ pub(super) struct ReproduceArgs {
     #[arg(long, value_name = "SEMANTICS", value_parser = semantics())]
     semantics: Vec<Semantics>,
     /// Choices of every accelerator for each layer in figures with principled semantics, and in the last
-    /// column of the conclusions [default: none in figures, tiles in conclusions].
+    /// column of the conclusions [default: tiles, as `xrsim run` has it].
     #[arg(long, value_name = "F", value_parser = flexibility())]
     flexibility: Option<Flexibility>,
     /// Folder for the tables, and for each figure as SVG, PDF and PNG with its data as CSV.
@@ -64,6 +64,9 @@ enum Part {
     /// Cycles against PEs.
     Scaling,
 }
+
+/// Flexibility of `xrsim run`, which figures have too.
+const FLEXIBILITY: Flexibility = Flexibility::Tiles;
 
 /// Name of [`Part::Scaling`].
 const SCALING: &str = "scaling";
@@ -116,7 +119,7 @@ fn of_paper(
         return Ok(String::new());
     }
     let _progress = Progress::of_unknown_length("reproducing the study");
-    let flexibility = args.flexibility.unwrap_or(Flexibility::None);
+    let flexibility = args.flexibility.unwrap_or(FLEXIBILITY);
     let mut deviations = Vec::new();
     for entry in figures {
         let n_studies = if entry.depends_on_semantics { semantics.len() } else { 1 };
@@ -129,7 +132,7 @@ fn of_paper(
     let mut text = to_text(&deviations, 3);
     write(set, "deviations", deviations)?;
     if args.figure.is_empty() && args.semantics.is_empty() {
-        text.push_str(&changes(args.flexibility.unwrap_or(Flexibility::Tiles), set)?);
+        text.push_str(&changes(args.flexibility.unwrap_or(FLEXIBILITY), set)?);
     }
     Ok(text)
 }

@@ -4,7 +4,7 @@
 use xrsim_figures::{Bar, Caption, GroupPanel, GroupedBars, Quantity};
 use xrsim_model::sequence::distinct;
 
-use super::study::{MeanScores, Outcomes, Point, Study, draw_note, published};
+use super::study::{MeanScores, Outcomes, Point, Study, published};
 use super::{Deviation, FigureEntry, Reproduction};
 
 /// Largest difference that the digits of the published values allow.
@@ -18,14 +18,14 @@ pub(super) const ENTRY: FigureEntry = FigureEntry {
         let semantics = &*study.rules();
         Ok(Reproduction {
             deviations: deviations(semantics, &outcomes),
-            drawing: Box::new(draw(semantics, &outcomes)),
+            drawing: Box::new(draw(study, &outcomes)),
         })
     },
 };
 
 /// Draws a row of panels for each scenario, 4K and 8K side by side, and the means over the scenarios
 /// last (panel h).
-fn draw(semantics: &str, outcomes: &[Outcomes]) -> GroupedBars {
+fn draw(study: &Study, outcomes: &[Outcomes]) -> GroupedBars {
     let published = published();
     let scenarios = distinct(outcomes.iter().map(|it| &*it.mean.scenario));
     let groups = distinct(outcomes.iter().map(|it| it.mean.system.clone()));
@@ -45,8 +45,8 @@ fn draw(semantics: &str, outcomes: &[Outcomes]) -> GroupedBars {
     GroupedBars {
         caption: Caption {
             subtitle: "bars: expectation; whiskers: all possible outcomes of the triggers".into(),
-            note: draw_note(outcomes.iter().map(|it| it.drawn)),
-            ..Caption::titled(format!("Figure 5, semantics {semantics}"))
+            note: study.note(outcomes.iter().map(|it| it.drawn)),
+            ..Caption::titled(format!("Figure 5, semantics {}", study.rules()))
         },
         group_axis: "Accelerator".into(),
         value_axis: Quantity::share("Score"),

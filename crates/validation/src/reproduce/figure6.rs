@@ -23,7 +23,7 @@ pub(super) const ENTRY: FigureEntry = FigureEntry {
         let semantics = &*study.rules();
         Ok(Reproduction {
             deviations: runs.deviations(semantics),
-            drawing: Box::new(runs.draw(semantics)),
+            drawing: Box::new(runs.draw(study)),
         })
     },
 };
@@ -42,11 +42,14 @@ impl Runs {
     }
 
     /// Draws a panel for each size with a row for each accelerator.
-    fn draw(&self, semantics: &str) -> Timeline {
+    fn draw(&self, study: &Study) -> Timeline {
         let caption = Caption {
             subtitle: "hatched: ended late; ticks below: dropped, with their number".into(),
-            note: draw_note(self.0.iter().map(|(plan, _)| plan.drawn())),
-            ..Caption::titled(format!("Figure 6: {SCENARIO} on {SYSTEM}, semantics {semantics}"))
+            note: study.note(self.0.iter().map(|(plan, _)| plan.drawn())),
+            ..Caption::titled(format!(
+                "Figure 6: {SCENARIO} on {SYSTEM}, semantics {}",
+                study.rules()
+            ))
         };
         let runs: Vec<_> = self.0.iter().map(|(plan, result)| (plan, result)).collect();
         timeline(caption, &runs)

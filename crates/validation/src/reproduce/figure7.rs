@@ -29,7 +29,7 @@ pub(super) const ENTRY: FigureEntry = FigureEntry {
         let semantics = &*study.rules();
         Ok(Reproduction {
             deviations: curves.deviations(semantics),
-            drawing: Box::new(curves.draw(semantics)),
+            drawing: Box::new(curves.draw(study)),
         })
     },
 };
@@ -85,7 +85,7 @@ impl Curves {
     }
 
     /// Draws a panel for each system.
-    fn draw(&self, semantics: &str) -> Lines {
+    fn draw(&self, study: &Study) -> Lines {
         let line = |system: usize, score: usize| Line {
             points: PROBABILITIES
                 .iter()
@@ -108,7 +108,8 @@ impl Curves {
         Lines {
             caption: Caption {
                 subtitle: format!("means of {REPLICATIONS} replications with 95 % intervals"),
-                ..Caption::titled(format!("Figure 7: {SCENARIO}, semantics {semantics}"))
+                note: study.note(std::iter::empty()),
+                ..Caption::titled(format!("Figure 7: {SCENARIO}, semantics {}", study.rules()))
             },
             x_axis: Quantity::new("Probability that gaze is triggered", ""),
             x_spacing: Spacing::Linear,

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use xrsim_config::Edition;
 use xrsim_experiment::{BENCHMARK_PLATFORM, Experiment, Prepared};
 use xrsim_model::cost::library::CostLibrary;
-use xrsim_model::hardware::Flexibility;
+use xrsim_model::hardware::{Flexibility, MappingObjective};
 use xrsim_model::parallel;
 use xrsim_sim::load::Drawn;
 use xrsim_sim::plan::{Ablation, Plan, Semantics};
@@ -205,6 +205,24 @@ impl Study {
             Flexibility::None => self.semantics.to_string(),
             flexibility => format!("{}, {flexibility}", self.semantics),
         }
+    }
+
+    /// Note below a figure: what was drawn once, and how accelerators choose their mappings.
+    pub(super) fn note(&self, drawn: impl Iterator<Item = Drawn>) -> String {
+        let mappings = match (self.semantics, self.flexibility) {
+            (Semantics::Mlsys2023, _) => String::new(),
+            (Semantics::Principled, Flexibility::None) => {
+                "fixed mappings (flexibility none)".into()
+            }
+            (Semantics::Principled, flexibility) => {
+                format!(
+                    "mappings: flexibility {flexibility}, objective {}",
+                    MappingObjective::DEFAULT
+                )
+            }
+        };
+        let parts = [draw_note(drawn), mappings];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
     /// Makes every run, in order of scenario, PEs and system. A run that cannot be made is left out.

@@ -28,7 +28,7 @@ use xrsim_model::digest::Digest;
     Columns are those of the file. Higher is better for scores and executed frames; lower is better for energy, \
     drops, deadline misses, PEs and hardware. COLUMN:max and COLUMN:min choose the direction.\n\n\
     Examples:\n  \
-    xrsim plot pe_scaling.csv --kind pareto --out front.svg           energy_mj against score\n  \
+    xrsim plot pe_scaling.csv --kind pareto --out front.svg           energy for each executed frame against score\n  \
     xrsim plot pe_scaling.csv --kind pareto --x pes --y qoe --z energy_mj\n  \
     xrsim plot pe_scaling.csv --kind best\n  \
     xrsim plot pe_scaling.csv --kind heatmap --x pes --y system --where scheduler=edf --out map.png\n  \
@@ -41,7 +41,7 @@ pub(super) struct PlotArgs {
     /// Kind of plot.
     #[arg(long, value_name = "KIND")]
     pub kind: PlotKind,
-    /// First objective [default: energy_mj], or columns of a heat map [default: pes].
+    /// First objective [default: energy_per_frame_mj], or columns of a heat map [default: pes].
     #[arg(long, value_name = "COLUMN")]
     pub x: Option<String>,
     /// Second objective [default: score], or rows of a heat map [default: system].
@@ -148,7 +148,7 @@ fn check_folder(path: &Path) -> Result<(), Failure> {
 const MAX_RECORD: u64 = 256 << 20;
 
 fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
-    let x = args.x.as_deref().unwrap_or("energy_mj");
+    let x = args.x.as_deref().unwrap_or(points.energy());
     let y = args.y.as_deref().unwrap_or(Score::primary().name);
     let columns = [Some(x), Some(y), args.z.as_deref()].into_iter().flatten();
     let objectives: Vec<_> = columns.map(objective).collect();

@@ -1,7 +1,8 @@
 //! Placement of labels beside points.
 
+use super::Ink;
 use super::dashes::length;
-use super::scene::{Align, LABEL_PX, Point, Rect, Scene, Text};
+use super::scene::{Align, HALF_CAPITAL, LABEL_PX, Point, Rect, Scene, Text};
 use super::text::{fit, width_px};
 
 /// Labels of a chart, which do not overlap each other or points.
@@ -9,6 +10,8 @@ use super::text::{fit, width_px};
 pub(super) struct Placement {
     bounds: Rect,
     taken: Vec<Rect>,
+    /// The labels among what is taken.
+    labels: Vec<Rect>,
     /// Number of points that may still be named.
     left: usize,
 }
@@ -28,7 +31,7 @@ const HALF_PX: f64 = 6.0;
 impl Placement {
     /// Labels within `bounds`.
     pub(super) fn within(bounds: Rect) -> Self {
-        Self { bounds, taken: Vec::new(), left: MAX_NAMES }
+        Self { bounds, taken: Vec::new(), labels: Vec::new(), left: MAX_NAMES }
     }
 
     /// Keeps labels off a point.
@@ -65,6 +68,7 @@ impl Placement {
         };
         let &(at, align) = places.iter().find(free)?;
         self.taken.push(covered((at, align), width));
+        self.labels.push(covered((at, align), width));
         Some(Text::label(text, at).aligned(align).centred())
     }
 
@@ -75,6 +79,34 @@ impl Placement {
         {
             scene.text(Text::label(text, at).aligned(align).centred());
         }
+    }
+
+    /// Writes `text` farther off than beside a point, with a line from the point to it; over other marks if there is no
+    /// space.
+    pub(super) fn lead(&mut self, scene: &mut Scene, text: &str, point: Point) {
+        let width = width_px(text, LABEL_PX, false);
+        let far = farther(point);
+        let is_open = |place: &Place| {
+            let line = leader(point, *place);
+            !self.labels.iter().any(|label| crosses(line, label))
+        };
+        let open: Vec<Place> = far.iter().copied().filter(is_open).collect();
+        let label = self.place(text, &open).or_else(|| {
+            let fits = |place: &&Place| {
+                let area = covered(**place, width);
+                inside(&area, &self.bounds) && !self.labels.iter().any(|it| overlap(&area, it))
+            };
+            let &(at, align) = open.iter().chain(&far).find(fits).or(far.first())?;
+            scene.rect(covered((at, align), width), Ink::WHITE);
+            self.labels.push(covered((at, align), width));
+            Some(Text::label(text, at).aligned(align).centred())
+        });
+        let Some(label) = label else { return };
+        let middle = (label.at.0, label.at.1 - HALF_CAPITAL * LABEL_PX);
+        let (from, to) = leader(point, (middle, label.align));
+        scene.segment(from, to, 0.7, Ink::QUIET);
+        self.keep_clear_of_line(from, to);
+        scene.text(label);
     }
 
     /// Writes the name of a point to its right, left, above or below it, if there is space.
@@ -103,12 +135,49 @@ pub(super) fn around((x, y): Point) -> [Place; 8] {
     ]
 }
 
+/// Places farther from a point, the nearest first, in sixteen directions.
+fn farther((x, y): Point) -> Vec<Place> {
+    let of_ring = |radius: f64| {
+        (0..16).map(move |step| {
+            let angle = f64::from(step) / 16.0 * std::f64::consts::TAU;
+            let (dx, dy) = (radius * angle.cos(), radius * angle.sin());
+            let align = match dx {
+                _ if dx.abs() < 0.3 * radius => Align::Middle,
+                dx if dx > 0.0 => Align::Start,
+                _ => Align::End,
+            };
+            ((x + dx, y + dy), align)
+        })
+    };
+    (1..=24).flat_map(|ring| of_ring(9.0 + 9.0 * f64::from(ring))).collect()
+}
+
 /// Places above and below a level line, starting at its right end.
 pub(super) fn beside_level((from, to): (Point, Point)) -> Vec<Place> {
     (0..8)
         .map(|eighth| to.0 - 4.0 + (from.0 - to.0) * f64::from(eighth) / 8.0)
         .flat_map(|x| [((x, to.1 - 9.0), Align::End), ((x, to.1 + 9.0), Align::End)])
         .collect()
+}
+
+/// The line from a point to the edge of the label at a place.
+fn leader(point: Point, ((x, y), align): Place) -> (Point, Point) {
+    let end = match align {
+        Align::Start => (x - 1.0, y),
+        Align::Middle if y < point.1 => (x, y + HALF_PX),
+        Align::Middle => (x, y - HALF_PX),
+        Align::End => (x + 1.0, y),
+    };
+    (point, end)
+}
+
+/// Whether a line passes through a rectangle, to a twentieth of the line.
+fn crosses((from, to): (Point, Point), area: &Rect) -> bool {
+    (0..=20).map(|step| f64::from(step) / 20.0).any(|share| {
+        let x = from.0 + share * (to.0 - from.0);
+        let y = from.1 + share * (to.1 - from.1);
+        (area.x..=area.right()).contains(&x) && (area.y..=area.bottom()).contains(&y)
+    })
 }
 
 /// Area of a label of this width.

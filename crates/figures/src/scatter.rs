@@ -136,21 +136,24 @@ impl Scatter {
         for pair in self.staircase(at).windows(2) {
             clear.keep_clear_of_line(pair[0], pair[1]);
         }
-        let placed = |names: &[String]| {
-            let mut placement = clear.clone();
-            let points = shown.iter().zip(names);
-            points
-                .map(|(point, name)| placement.place(name, &around(at(point))))
-                .collect::<Vec<_>>()
-        };
         let names: Vec<String> = shown.iter().map(|point| point.name.clone()).collect();
-        let whole: Option<Vec<Text>> = placed(&names).into_iter().collect();
+        let mut placement = clear.clone();
+        let points = shown.iter().zip(&names);
+        let whole = points.map(|(point, name)| placement.place(name, &around(at(point))));
+        let whole: Option<Vec<Text>> = whole.collect();
         if let (Some(whole), true) = (whole, shown.len() == front.len()) {
             whole.into_iter().for_each(|label| page.scene.text(label));
             return;
         }
         let numbers: Vec<String> = (1..=shown.len()).map(|number| number.to_string()).collect();
-        placed(&numbers).into_iter().flatten().for_each(|label| page.scene.text(label));
+        // Numbers that have a place beside their points come first, so that lines to the others can avoid them.
+        let beside = |(point, number): (&&ScatterPoint, &String)| {
+            !clear.write(&mut page.scene, number, &around(at(point)))
+        };
+        let apart: Vec<bool> = shown.iter().zip(&numbers).map(beside).collect();
+        for ((point, number), _) in shown.iter().zip(&numbers).zip(&apart).filter(|it| *it.1) {
+            clear.lead(&mut page.scene, number, at(point));
+        }
         let listed = numbers.iter().zip(shown);
         let mut entries: Vec<_> =
             listed.map(|(number, point)| format!("{number}: {}", self.full_name(point))).collect();
@@ -313,6 +316,28 @@ mod tests {
         assert_eq!(front[1], (front[0].0, front[2].1));
         let named: Vec<_> =
             scene.texts().filter(|text| ["1", "2", "3", "4"].contains(&text.as_str())).collect();
-        assert!(named.len() >= 3, "{named:?}");
+        assert_eq!(named.len(), 3, "{named:?}");
+    }
+
+    #[test]
+    fn every_number_of_the_key_stands_beside_its_point() {
+        // Points on the front so close that numbers have no place beside all of them.
+        let point = |at: u32| ScatterPoint {
+            name: format!("a design whose name is too long to stand beside it, {at}"),
+            x: f64::from(at) * 1e-3,
+            y: f64::from(at) * 1e-3,
+            front: true,
+        };
+        let far = ScatterPoint { x: 1.0, y: 1.0, ..point(0) };
+        let points: Vec<_> = (0..12).map(point).chain([far]).collect();
+        let sample = Scatter::sample(VALUE);
+        let series = vec![ScatterSeries { name: "all".into(), points }];
+        let scene = Scatter { series, ..sample }.scene().expect("the chart can be drawn");
+        for number in 1..=13 {
+            let is_number = |text: &&String| **text == number.to_string();
+            assert_eq!(scene.texts().filter(is_number).count(), 1, "{number}");
+            let listed = scene.texts().filter(|text| text.starts_with(&format!("{number}: ")));
+            assert_eq!(listed.count(), 1, "{number}");
+        }
     }
 }

@@ -9,9 +9,6 @@ use super::provenance::{Pair, scalars};
 /// Most designs in the table of all.
 const MAX_DESIGNS: usize = 2000;
 
-/// Cost that the front is drawn over.
-const COST: &str = "energy_mj";
-
 /// Page of the points of a sweep called `name`. `record` is the record of the sweep as JSON, if there is one.
 ///
 /// # Errors
@@ -29,7 +26,7 @@ pub fn sweep_page(
         format!("Designs of the highest {}: {}. {}.", primary.name, primary.help, points.draws());
     let mut bests = Section::new("best", "Best designs", &lead);
     bests.add("The best design of every scenario", &(best.header, best.rows));
-    let all = points.designs(&[primary.name, COST], MAX_DESIGNS)?;
+    let all = points.designs(&[primary.name, points.energy()], MAX_DESIGNS)?;
     let mut designs = Section::new(
         "designs",
         "Designs",
@@ -49,7 +46,7 @@ pub fn sweep_page(
 fn front(points: &PointTable) -> Result<Section, PointsError> {
     let lead = "Designs that no other one beats in both energy and score.";
     let mut section = Section::new("front", "Pareto front", lead);
-    let objectives = [COST, Score::primary().name]
+    let objectives = [points.energy(), Score::primary().name]
         .map(|column| Objective { column: column.into(), better: None });
     let front = Front::compute(points, &objectives)?;
     // A front that cannot be drawn still has its table.

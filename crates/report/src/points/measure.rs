@@ -2,7 +2,7 @@
 
 use xrsim_figures::Quantity;
 use xrsim_model::column::{Better, Column};
-use xrsim_sim::metrics::DeviceMetrics;
+use xrsim_sim::metrics::{DeviceMetrics, RunMetrics};
 use xrsim_sim::score::Score;
 
 /// Settings that cost something, so that smaller values are better.
@@ -21,12 +21,14 @@ const COSTS: [&str; 7] = [
 enum Measure {
     Score(&'static Column<Score>),
     Device(&'static Column<DeviceMetrics>),
+    Run(&'static Column<RunMetrics>),
 }
 
 impl Measure {
     fn from_column(column: &str) -> Option<Self> {
         let device = || DeviceMetrics::column(column).map(Self::Device);
-        Score::column(column).map(Self::Score).or_else(device)
+        let run = || RunMetrics::COLUMNS.iter().find(|it| it.name == column).map(Self::Run);
+        Score::column(column).map(Self::Score).or_else(device).or_else(run)
     }
 }
 
@@ -35,6 +37,7 @@ pub(super) fn result(column: &str) -> Option<&'static str> {
     Measure::from_column(column).map(|measure| match measure {
         Measure::Score(column) => column.name,
         Measure::Device(column) => column.name,
+        Measure::Run(column) => column.name,
     })
 }
 
@@ -43,6 +46,7 @@ pub(super) fn better(column: &str) -> Option<Better> {
     match Measure::from_column(column) {
         Some(Measure::Score(column)) => Some(column.better),
         Some(Measure::Device(column)) => Some(column.better),
+        Some(Measure::Run(column)) => Some(column.better),
         None => COSTS.contains(&column).then_some(Better::Lower),
     }
 }
@@ -52,6 +56,7 @@ pub(super) fn axis(column: &str) -> (Quantity, f64) {
     let (label, (unit, scale)) = match Measure::from_column(column) {
         Some(Measure::Score(column)) => (column.label, column.base_unit()),
         Some(Measure::Device(column)) => (column.label, column.base_unit()),
+        Some(Measure::Run(column)) => (column.label, column.base_unit()),
         None if column == "pes" => ("PEs", ("", 1.0)),
         None => (column, ("", 1.0)),
     };

@@ -27,6 +27,10 @@ use xrsim_results::rows::CHECK;
 /// Columns that are neither settings nor results.
 const NEITHER: [&str; 4] = ["point", "id", "reason", CHECK];
 
+/// Energy of a run, and that for each executed frame, which follows from it.
+const TOTAL: &str = "energy_mj";
+const PER_FRAME: &str = "energy_per_frame_mj";
+
 /// Most text of distinct settings \[byte\].
 const MAX_TEXT: usize = 64 << 20;
 
@@ -236,6 +240,13 @@ impl PointTable {
         }
     }
 
+    /// The column of energy that designs are compared by: that for each executed frame, as dropped frames cost no
+    /// energy; the total where the table has no number of executed frames.
+    pub fn energy(&self) -> &'static str {
+        let is_known = self.measures.iter().any(|(name, _)| *name == PER_FRAME);
+        if is_known { PER_FRAME } else { TOTAL }
+    }
+
     /// Rows without scores.
     fn n_infeasible(&self) -> usize {
         let scores = self.measures.first().map_or(&[][..], |(_, values)| values);
@@ -381,7 +392,18 @@ impl Columns {
         });
         let design_of = design_of.collect();
         let measures = self.measures.into_iter().map(|(_, measure, values)| (measure, values));
-        let measures = measures.collect();
+        let mut measures: Vec<(&'static str, Vec<f64>)> = measures.collect();
+        let values = |name| measures.iter().find(|(it, _)| *it == name).map(|(_, values)| values);
+        if let (None, Some(total), Some(executed)) =
+            (values(PER_FRAME), values(TOTAL), values("executed"))
+        {
+            let of_row = |(total, executed): (&f64, &f64)| match executed > &0.0 {
+                true => total / executed,
+                false => f64::NAN,
+            };
+            let per_frame = total.iter().zip(executed).map(of_row).collect();
+            measures.push((PER_FRAME, per_frame));
+        }
         PointTable {
             settings,
             measures,
@@ -466,6 +488,18 @@ point,id,scenario,system,pes,seed,score,energy_mj,reason
         assert_eq!(scatter.series.len(), 1);
         assert_eq!(scatter.series[0].points[0].x, 1.5);
         assert_eq!(scatter.caption.note, "One design without scores is left out.");
+    }
+
+    #[test]
+    fn designs_are_compared_by_the_energy_of_executed_frames_where_the_table_has_it() {
+        assert_eq!(table(&[]).energy(), "energy_mj");
+        let text =
+            "scenario,system,score,executed,energy_mj\nX,A,0.2,2,10\nX,B,0.8,5,20\nX,C,0.1,0,1\n";
+        let table = PointTable::read(text.as_bytes(), &[]).unwrap();
+        // A needs less energy than B, as it drops frames: for each executed frame it is worse in both. C runs none.
+        let both = [objective(table.energy()), objective("score")];
+        let (_, rows) = Front::compute(&table, &both).unwrap().rows();
+        assert_eq!(rows, [["B", "4", "0.8"]]);
     }
 
     #[test]

@@ -15,13 +15,13 @@ pub(super) fn assumed(prepared: &Prepared) -> String {
     let mut choices = of_all_schedulers(prepared);
     let scheduler = prepared.plans().next().map(Plan::scheduler_name);
     choices.extend(scheduler.map(|name| ("scheduler", name.into())));
-    line(&prepared.settings.semantics.to_string(), &choices) + &parameters(prepared)
+    line(&prepared.settings.semantics.to_string(), &choices) + &parameters(prepared) + &prepared.changes.concat()
 }
 
 /// The same for runs whose schedulers are compared.
 pub(super) fn assumed_by_all_schedulers(prepared: &Prepared) -> String {
     let line = line(&prepared.settings.semantics.to_string(), &of_all_schedulers(prepared));
-    line + &parameters(prepared)
+    line + &parameters(prepared) + &prepared.changes.concat()
 }
 
 fn parameters(prepared: &Prepared) -> String {

@@ -21,9 +21,10 @@ use super::given::SystemKind;
 use super::input::Input;
 use super::keys::Key;
 use super::prepared::{Group, Prepared};
-use super::refusals::{refuse_parameters, refuse_repeated};
+use super::refusals::{refuse_namesakes, refuse_parameters, refuse_repeated};
 use super::systems::{
-    full_system, in_technology, name_with_pes, paired_name, paired_system, pinned, style_system,
+    full_system, in_technology, name_with_pes, paired_name, paired_system, pinned, resource_changes,
+    style_system,
 };
 use super::{ExperimentError, NamedCostModel, Runs, Settings, scheduler};
 
@@ -393,10 +394,14 @@ impl Experiment {
         let mut ignored: Vec<_> =
             ignored_flexibility(settings, &cost_model, &hardware).into_iter().collect();
         let given = self.given_systems(&hardware);
-        let (systems, uses_platform) = self.systems_of(settings, &suite, hardware, catalog)?;
+        let named = hardware.clone();
+        let mut changes = Vec::new();
+        let (systems, uses_platform) =
+            self.systems_of(settings, &suite, hardware, catalog, &mut changes)?;
         ignored.extend(cost_model.unused_keys(catalog, settings));
         ignored.extend(ignored_riders(settings, &cost_model, &systems, catalog));
         refuse_repeated("scenario", scenarios.iter().map(|scenario| scenario.name().to_string()))?;
+        refuse_namesakes(&named)?;
         refuse_repeated("system", systems.iter().map(|system| name_with_pes(system)))?;
         let schedulers = match &self.schedulers[..] {
             [] => std::slice::from_ref(&settings.scheduler),
@@ -435,6 +440,9 @@ impl Experiment {
         prepared.warnings.extend(ignored);
         prepared.add(Group { cost_model, networks: settings.networks(), plans });
         prepared.note_platform(uses_platform);
+        let is_new = |it: &String| !prepared.changes.contains(it);
+        let changes: Vec<_> = changes.into_iter().filter(is_new).collect();
+        prepared.changes.extend(changes);
         prepared.given.scenarios.extend(self.given_scenarios(&scenarios));
         prepared.given.systems.extend(given);
         Ok(())
@@ -494,13 +502,15 @@ impl Experiment {
     }
 
     /// Every system: styles once for each number of PEs, sizes first; then the systems that fix their
-    /// own. Also whether any of them takes something from the platform.
+    /// own, with lines about what the settings change in these. Also whether any of them takes something from the
+    /// platform.
     fn systems_of(
         &self,
         settings: &Settings,
         suite: &Suite,
         hardware: Vec<(String, Hardware)>,
         catalog: &mut Catalog,
+        changes: &mut Vec<String>,
     ) -> Result<(Vec<Arc<System>>, bool), ExperimentError> {
         let platform = catalog.platform(settings.platform())?;
         let mut styles = Vec::new();
@@ -527,7 +537,10 @@ impl Experiment {
             }
         }
         for system in fixed {
-            systems.push(full_system(system, settings)?);
+            let changed = full_system(Arc::clone(&system), settings)?;
+            let change = resource_changes(&system, &changed);
+            changes.extend(change.filter(|it| !changes.contains(it)));
+            systems.push(changed);
         }
         let mut find = |name: &str| catalog.technology(name);
         let systems = systems.into_iter().map(|it| in_technology(it, settings, &mut find));

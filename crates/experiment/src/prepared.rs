@@ -29,6 +29,8 @@ pub struct Prepared {
     pub settings: Settings,
     /// Warnings about inputs.
     pub warnings: Vec<String>,
+    /// Lines about what the settings change in each accelerator of systems in full.
+    pub changes: Vec<String>,
     groups: Vec<Group>,
     /// Whether a system takes something from the platform.
     uses_platform: bool,
@@ -53,7 +55,8 @@ impl Prepared {
         let catalogs = Edition::ALL.map(|(edition, _)| catalog(edition));
         let (warnings, groups, points) = (Vec::new(), Vec::new(), Vec::new());
         let given = GivenNames::default();
-        Self { settings, warnings, groups, uses_platform: false, given, points, catalogs }
+        let changes = Vec::new();
+        Self { settings, warnings, changes, groups, uses_platform: false, given, points, catalogs }
     }
 
     /// Notes that all runs added since the last call have these values of the keys that vary.

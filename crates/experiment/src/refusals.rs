@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
+use xrsim_config::Hardware;
 use xrsim_model::scenario::Scenario;
 
+use super::systems::name_with_pes;
 use super::{ExperimentError, Settings};
 
 /// Refuses parameters of networks of a scenario that was given as a value: the extents of their layers are
@@ -33,6 +35,26 @@ pub(super) fn refuse_repeated(
         if let Some(name) = seen.replace(name) {
             return Err(ExperimentError::Repeated { kind, name });
         }
+    }
+    Ok(())
+}
+
+/// Refuses two files that describe a system, or a style, of one name; each is beside the words for it.
+pub(super) fn refuse_namesakes(hardware: &[(String, Hardware)]) -> Result<(), ExperimentError> {
+    let name = |hardware: &Hardware| match hardware {
+        Hardware::System(system) => Some(name_with_pes(system)),
+        Hardware::Style(style) => Some(style.name.to_string()),
+        Hardware::Instances(_) => None,
+    };
+    let named = hardware.iter().filter(|(text, _)| !text.is_empty());
+    let named: Vec<_> = named.filter_map(|(text, it)| Some((text, name(it)?))).collect();
+    for (index, (text, name)) in named.iter().enumerate() {
+        let is_namesake = |(other, known): &&(&String, String)| other != text && known == name;
+        let Some((other, _)) = named[..index].iter().find(is_namesake) else { continue };
+        return Err(ExperimentError::Conflict(format!(
+            "{other} and {text} both describe a system `{name}`; give one of them another name: --system {}",
+            shlex::try_quote(&format!("NAME={text}")).unwrap_or_default()
+        )));
     }
     Ok(())
 }

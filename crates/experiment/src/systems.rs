@@ -50,6 +50,13 @@ pub(super) fn style_system(
     platform: &Platform,
     settings: &Settings,
 ) -> Result<Arc<System>, ExperimentError> {
+    if settings.budget.pes.is_some() {
+        let message = format!(
+            "hardware.pes is for system files; style `{}` is made with --pes",
+            style.name
+        );
+        return Err(ExperimentError::Conflict(message));
+    }
     let system = style.instantiate(pes, &changed_platform(platform, settings)?)?;
     changed(Arc::new(system), settings)
 }
@@ -75,27 +82,69 @@ fn dram(settings: &Settings) -> Option<Dram> {
     }
 }
 
-/// A system in full, with the changes of the settings.
+/// A system in full, with the changes of the settings. Bandwidths and memories are those of each accelerator.
 ///
 /// # Errors
 ///
-/// [`ExperimentError::Conflict`] if they change the resources of a whole chip, which it does not have.
+/// [`ExperimentError::Conflict`] if they change how a whole chip is divided; [`ExperimentError::Hardware`] if a
+/// changed accelerator is out of range.
 pub(super) fn full_system(
-    system: Arc<System>,
+    mut system: Arc<System>,
     settings: &Settings,
 ) -> Result<Arc<System>, ExperimentError> {
-    if !settings.budget.is_none() {
+    let budget = &settings.budget;
+    if budget.noc_unpartitioned {
         return Err(ExperimentError::Conflict(format!(
-            "bandwidth and memory are set for styles such as A to M; system `{}` fixes its own",
+            "hardware.noc_unpartitioned says how a style such as J divides its NoC; each accelerator of the system \
+             `{}` has its own",
             system.name()
         )));
     }
-    match dram(settings) {
-        Some(dram) if dram != system.dram() => {
-            changed(Arc::new(Arc::unwrap_or_clone(system).in_dram(dram)), settings)
-        }
-        _ => changed(system, settings),
+    if let Some(dram) = dram(settings).filter(|dram| *dram != system.dram()) {
+        system = Arc::new(Arc::unwrap_or_clone(system).in_dram(dram));
     }
+    if !budget.is_none() {
+        let accelerators = system.accelerators().iter().map(|it| budget.of_accelerator(it));
+        system = Arc::new(system.with_accelerators(accelerators.collect())?);
+    }
+    changed(system, settings)
+}
+
+/// A resource of an accelerator: its name, its unit, and its value in words.
+type Resource = (&'static str, &'static str, fn(&Accelerator) -> String);
+
+/// Resources that settings change in each accelerator of a system in full.
+const RESOURCES: [Resource; 6] = [
+    ("PEs", "", |it| it.pes.to_string()),
+    ("NoC bandwidth", " byte/cycle", |it| {
+        in_words(it.noc.levels().iter().map(|level| level.bandwidth as f64))
+    }),
+    ("shared memory", " KiB", |it| in_words([it.memory.shared.get() as f64 / 1024.0])),
+    ("scratchpad", " KiB", |it| in_words([it.memory.scratchpad.get() as f64 / 1024.0])),
+    ("cluster buffers", " KiB", |it| {
+        in_words(it.memory.clusters.iter().map(|size| size.get() as f64 / 1024.0))
+    }),
+    ("DRAM bandwidth", " byte/cycle", |it| it.memory.dram_bandwidth.to_string()),
+];
+
+fn in_words(values: impl IntoIterator<Item = f64>) -> String {
+    values.into_iter().map(|it| it.to_string()).collect::<Vec<_>>().join(" and ")
+}
+
+/// A line that says what the settings change in each accelerator of a system in full; `None` if they change nothing.
+pub(super) fn resource_changes(before: &System, after: &System) -> Option<String> {
+    let of = |&(name, unit, value): &Resource| {
+        let pairs = before.accelerators().iter().zip(after.accelerators());
+        let change = |(old, new): (&Accelerator, &Accelerator)| {
+            let [from, to] = [old, new].map(value);
+            (from != to).then(|| format!("{} {from} -> {to}", old.name))
+        };
+        let changes: Vec<_> = pairs.filter_map(change).collect();
+        (!changes.is_empty()).then(|| format!("{name}{unit}: {}", changes.join(", ")))
+    };
+    let changes: Vec<_> = RESOURCES.iter().filter_map(of).collect();
+    (!changes.is_empty())
+        .then(|| format!("changed in system {}: {}\n", before.name(), changes.join("; ")))
 }
 
 /// The system with the choice of mappings and the changed accelerators of the settings.

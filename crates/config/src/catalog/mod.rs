@@ -16,6 +16,7 @@ use xrsim_model::hardware::{Style, System, Technology};
 use xrsim_model::mapper::DeclaredSpace;
 use xrsim_model::model::Network;
 use xrsim_model::scenario::{ActiveModel, Scenario};
+use xrsim_model::text::is_name;
 
 use super::document::{Document, wrong_kind};
 use super::embedded::{self, Embedded};
@@ -230,12 +231,28 @@ impl Catalog {
     }
 
     /// The style, system or accelerators called `reference`, or the style that it spells out, such as
-    /// `WS:3 + OS:1`.
+    /// `WS:3 + OS:1`. `NAME=` before it gives a style or a system another name.
     ///
     /// # Errors
     ///
     /// [`ConfigError`].
     pub fn hardware(&mut self, reference: &str) -> Result<Hardware, ConfigError> {
+        let Some((name, reference)) = another_name(reference) else {
+            return self.hardware_read(reference);
+        };
+        match self.hardware_read(reference)? {
+            Hardware::Style(style) => Ok(Hardware::Style(Style { name: name.into(), ..style })),
+            Hardware::System(system) => {
+                Ok(Hardware::System(Arc::new(Arc::unwrap_or_clone(system).with_name(name))))
+            }
+            Hardware::Instances(_) => Err(ConfigError::Malformed {
+                text: printable(name),
+                reason: format!("{} has the name of its file", printable(reference)),
+            }),
+        }
+    }
+
+    fn hardware_read(&mut self, reference: &str) -> Result<Hardware, ConfigError> {
         if mix::is_mix(reference) {
             return self.mix(reference).map(Hardware::Style);
         }
@@ -503,6 +520,14 @@ impl Catalog {
         let notes = self.notes.clone();
         Ok(Document { folder: Some(folder), notes, ..Document::alone(source) })
     }
+}
+
+/// Name and reference of `NAME=REFERENCE`, unless a file has all of it for its path.
+fn another_name(reference: &str) -> Option<(&str, &str)> {
+    let (name, other) = reference.split_once('=')?;
+    let [name, other] = [name, other].map(str::trim);
+    let is_named = is_name(name) && !other.is_empty() && !Path::new(reference).exists();
+    is_named.then_some((name, other))
 }
 
 /// Text of the input file at `path`; of an ONNX file, which is told by its contents, that of its import, whose

@@ -7,9 +7,9 @@ use xrsim_model::hardware::{Change, DeadlineShare, Fusion, Width};
 
 use super::own::named;
 use super::values::{
-    BANDWIDTH, BITS, CLOCK, COPIES, ENERGY, LANES, LATENCY, MACS, MEMORY, READS, SHARE, SWITCH,
+    BANDWIDTH, BITS, CLOCK, COPIES, ENERGY, LANES, LATENCY, MACS, MEMORY, PES, READS, SHARE, SWITCH,
     TASKS, bandwidth, bits, boolean, change, clock, copies, energy, in_change, in_kib, in_tasks,
-    kib, lanes, latency, macs, names, or_word, reads, share, tasks, word_or,
+    kib, lanes, latency, macs, names, or_word, pes, reads, share, tasks, word_or,
 };
 use super::{Allowed, KEY, Key, Set, field};
 
@@ -130,28 +130,33 @@ pub(super) const KEYS: &[Key] = &[
         ..change_key!(accelerator.clock, "MHz", CLOCK, clock, |it| json!(it.as_mhz()))
     },
     Key {
+        name: "hardware.pes",
+        help: "PEs of each accelerator of a system file; styles have `pes`",
+        ..chip_key!(pes, "", PES, pes, |it| json!(it))
+    },
+    Key {
         name: "hardware.noc_bandwidth_bytes_per_cycle",
-        help: "NoC bandwidth of the whole chip at every level, for styles",
+        help: "NoC bandwidth at every level, of the whole chip of a style and of each accelerator of a system file",
         ..chip_key!(noc_bandwidth, "byte/cycle", BANDWIDTH, bandwidth, |it| json!(it))
     },
     Key {
         name: "hardware.shared_memory_kib",
-        help: "shared memory of the whole chip, for styles",
+        help: "shared memory, of the whole chip of a style and of each accelerator of a system file",
         ..chip_key!(shared_memory, "KiB", MEMORY, kib, |it| json!(in_kib(it)))
     },
     Key {
         name: "hardware.scratchpad_kib",
-        help: "scratchpad of every PE, for styles",
+        help: "scratchpad of every PE",
         ..chip_key!(scratchpad, "KiB", MEMORY, kib, |it| json!(in_kib(it)))
     },
     Key {
         name: "hardware.cluster_memory_kib",
-        help: "buffer of every cluster at every level, for styles",
+        help: "buffer of every cluster at every level",
         ..chip_key!(cluster_memory, "KiB", MEMORY, kib, |it| json!(in_kib(it)))
     },
     Key {
         name: "hardware.dram_bandwidth_bytes_per_cycle",
-        help: "DRAM bandwidth of the whole chip, for styles",
+        help: "DRAM bandwidth, of the whole chip of a style and of each accelerator of a system file",
         ..chip_key!(dram_bandwidth, "byte/cycle", BANDWIDTH, bandwidth, |it| json!(it))
     },
     Key {

@@ -34,6 +34,9 @@ pub(super) const CLOCK: Allowed =
 pub(super) const BANDWIDTH: Allowed =
     Allowed::Text("a whole number from 1 to 4294967296, a multiple such as `x0.5`, or `platform`");
 
+pub(super) const PES: Allowed =
+    Allowed::Text("a whole number from 1 to 16777216, a multiple such as `x0.5`, or `platform`");
+
 pub(super) const MEMORY: Allowed = Allowed::Text(
     "a number from 0.0009765625 to 274877906944 that is a whole number of bytes, a multiple such as \
      `x0.5`, or `platform`",
@@ -232,6 +235,11 @@ pub(super) fn clock(text: &str) -> Option<ClockRate> {
 /// A bandwidth \[byte/cycle\] in the range of [`BANDWIDTH`].
 pub(super) fn bandwidth(text: &str) -> Option<u64> {
     whole(text, 1..=1 << 32)
+}
+
+/// PEs of an accelerator.
+pub(super) fn pes(text: &str) -> Option<u64> {
+    whole(text, 1..=u64::from(Accelerator::MAX_PES))
 }
 
 /// A size \[KiB\] of up to 256 TiB, below which numbers of KiB are exact.

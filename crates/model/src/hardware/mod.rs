@@ -430,6 +430,12 @@ impl System {
         &self.name
     }
 
+    /// The same system by another name.
+    #[must_use]
+    pub fn with_name(self, name: impl Into<Box<str>>) -> Self {
+        Self { name: name.into(), ..self }
+    }
+
     /// Accelerators, indexed by [`crate::ids::AccelId`].
     pub fn accelerators(&self) -> &[Accelerator] {
         &self.accelerators

@@ -82,12 +82,25 @@ pub struct BudgetChange {
     pub dram_bandwidth: Option<Change<u64>>,
     /// Whether every accelerator may use the whole bandwidth of the on-chip network.
     pub noc_unpartitioned: bool,
+    /// PEs of each accelerator of a system in full. Those of a style are a number of their own.
+    pub pes: Option<Change<u64>>,
 }
 
 impl BudgetChange {
     /// Whether it changes nothing.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// An accelerator of a system in full with the changes, which are changes of what it has itself.
+    #[must_use]
+    pub fn of_accelerator(&self, accelerator: &Accelerator) -> Accelerator {
+        let Accelerator { noc, memory, .. } = accelerator.clone();
+        let Budget { noc, memory, .. } = self.of(&Budget::new(noc, memory));
+        let before = u64::from(accelerator.pes);
+        let pes = self.pes.map_or(before, |change| change.of(before));
+        let pes = u32::try_from(pes).unwrap_or(u32::MAX);
+        Accelerator { noc, memory, pes, ..accelerator.clone() }
     }
 
     fn of(&self, budget: &Budget) -> Budget {

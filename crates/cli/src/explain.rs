@@ -4,7 +4,7 @@
 use clap::Args;
 
 use xrsim_config::nearest;
-use xrsim_experiment::{Changes, Experiment, FrameOf, Prepared, flexibility_of};
+use xrsim_experiment::{Changes, Experiment, FrameOf, Prepared, Tried, flexibility_of};
 use xrsim_model::ids::{FrameId, ModelId};
 use xrsim_model::scenario::Scenario;
 use xrsim_model::trace::Record;
@@ -96,7 +96,7 @@ fn tell_run(experiment: &Experiment) -> Result<(), Failure> {
 /// progress, and prints those that help.
 fn tell_changes(changes: &Changes<'_>, score: f64) -> Result<(), Failure> {
     let progress = Progress::counting("changes");
-    let all = changes.all(&|done, total, known| {
+    let Tried { changes: all, left_out } = changes.all(&|done, total, known| {
         progress.set_of(done, total);
         let best = known.iter().max_by(|a, b| a.change.mean.total_cmp(&b.change.mean));
         if let Some(best) = best.filter(|it| it.change.mean > 0.0) {
@@ -104,7 +104,9 @@ fn tell_changes(changes: &Changes<'_>, score: f64) -> Result<(), Failure> {
         }
     });
     progress.finish();
-    print_text(&advice(score, changes.base.n_runs(), &all, table_style()))
+    let note = |(what, reason)| format!("note: {what} is left out: {reason}\n");
+    let notes: String = left_out.into_iter().map(note).collect();
+    print_text(&(advice(score, changes.base.n_runs(), &all, table_style()) + &notes))
 }
 
 /// What makes the difference of the system of the runs and `other`.

@@ -15,7 +15,7 @@ use xrsim_sim::sweep::what_if::{self, LATENCY_PERCENTS, PE_FACTORS, Target, is_s
 use xrsim_sim::sweep::{self, RunResult, run_at_costs};
 
 use super::trials::{self, Trials};
-use super::{Experiment, Prepared};
+use super::{Experiment, Prepared, SystemKind};
 
 /// Schedulers that are tried instead of that of the run.
 const SCHEDULERS: [&str; 7] = [
@@ -59,6 +59,15 @@ pub struct Changes<'a> {
     pub frame: Option<FrameOf<'a>>,
 }
 
+/// Changes of a run.
+#[derive(Debug)]
+pub struct Tried {
+    /// Those that were tried.
+    pub changes: Vec<Change>,
+    /// Those that were left out, each with the reason.
+    pub left_out: Vec<(String, String)>,
+}
+
 /// A change of one setting.
 struct Candidate {
     key: &'static str,
@@ -82,16 +91,28 @@ impl Candidate {
 
 impl Changes<'_> {
     /// Tries shorter latencies of the models that are involved in the end of the frame, and other schedulers,
-    /// flexibilities, mapping objectives, split or shared DRAM, numbers of PEs, bandwidths and memories. A change with which the runs
-    /// cannot be made is left out. `done` gets the number of changes that were tried, that of all, and what is known of
+    /// flexibilities, mapping objectives, split or shared DRAM, numbers of PEs, bandwidths and memories. Changes with which
+    /// the runs cannot be made, and those that change nothing, are left out. `done` gets the number of changes that were tried, that of all, and what is known of
     /// them so far.
-    pub fn all(&self, done: &dyn Fn(usize, usize, &[Change])) -> Vec<Change> {
+    pub fn all(&self, done: &dyn Fn(usize, usize, &[Change])) -> Tried {
         let candidates = self.candidates();
-        let prepared = |candidate: Candidate| {
+        let (mut changed, mut left_out) = (Vec::new(), Vec::new());
+        for candidate in candidates {
             let varied = self.experiment.replaced(candidate.key, &candidate.value);
-            Some((candidate, trials::prepare(&varied).ok()?))
-        };
-        let changed: Vec<_> = candidates.into_iter().filter_map(prepared).collect();
+            let prepared = match trials::prepare(&varied) {
+                Ok(prepared) => prepared,
+                Err(error) => {
+                    left_out.push((candidate.what, error.to_string()));
+                    continue;
+                }
+            };
+            let systems = |it: &Prepared| it.plans().map(|it| Arc::clone(&it.system)).collect();
+            let [before, after]: [Vec<_>; 2] = [self.base, &prepared].map(systems);
+            match candidate.key.starts_with("hardware.") && before == after {
+                true => left_out.push((candidate.what, "the system has nothing of it".into())),
+                false => changed.push((candidate, prepared)),
+            }
+        }
         let cost_model = trials::cost_model(self.base, changed.iter().map(|(_, it)| it));
         let mut trials = Trials::new(&cost_model);
         let n_changes = changed.len();
@@ -102,7 +123,7 @@ impl Changes<'_> {
             changes.extend(self.tried(candidate, &prepared, &before, &mut trials));
             done(index + 1, n_changes, &changes);
         }
-        changes
+        Tried { changes, left_out }
     }
 
     fn candidates(&self) -> Vec<Candidate> {
@@ -141,7 +162,11 @@ impl Changes<'_> {
         for factor in PE_FACTORS {
             let pes = plan.system.pes().saturating_mul(factor.into());
             let what = format!("PEs: {factor} times as many ({pes})");
-            all.push(Candidate::new("pes", pes, what));
+            let is_style = self.base.given(plan).is_some_and(|it| it.system.1 == SystemKind::Style);
+            all.push(match is_style {
+                true => Candidate::new("pes", pes, what),
+                false => Candidate::new("hardware.pes", format!("x{factor}"), what),
+            });
         }
         for (key, factors, name) in RESOURCES {
             for factor in factors {

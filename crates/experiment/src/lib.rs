@@ -64,7 +64,7 @@ pub use accelerators::{
 pub use artifact::ArtifactFiles;
 pub use builder::Experiment;
 pub(crate) use builder::MAX_RUNS;
-pub use changes::{Changes, FrameOf};
+pub use changes::{Changes, FrameOf, Tried};
 pub use cost_model::NamedCostModel;
 pub use error::ExperimentError;
 pub use flexibility::{

@@ -28,11 +28,11 @@ mv front.svg "$out/sweep-front.svg"
 mv map.svg "$out/sweep-map.svg"
 
 # docs/tutorials/mlperf.md
-xrsim mlperf inference --task image_classification_heavy --load server --system A --curve 12 --out served --quiet > table
+xrsim mlperf inference --task image_classification_heavy --load server --system A --platform paper --curve 12 --out served --quiet > table
 mv served/image_classification_heavy/server/curve.svg "$out/mlperf-curve.svg"
 
 # docs/tutorials/system-search.md
-xrsim search --accelerators 1..2 --step 2048 --objective score_executed_mean,area_mm2 --out found --quiet > table
+xrsim search --accelerators 1..2 --step 2048 --set platform=paper --objective score_executed_mean,area_mm2 --out found --quiet > table
 mv found/front.svg "$out/search-front.svg"
 
 # README.md, docs/tutorials/paper.md

@@ -234,7 +234,7 @@ proptest! {
         prop_assert_eq!(&left, &run.trace);
         prop_assert_eq!(events, Ok(run.events));
         let card = score::score(&plan.scenario, &left, &plan.score);
-        let mut scoring = Scoring::new(&plan.scenario, &plan.score);
+        let mut scoring = Scoring::new(&plan.scenario, &plan.score, plan.load.duration);
         run.trace.entries().for_each(|entry| scoring.add(entry.record));
         prop_assert_eq!(scoring.scorecard(), card);
     }

@@ -274,15 +274,15 @@ struct Example {
 /// Two runs of two models: one request of each outcome but `lost` in the first, one in the second.
 fn example() -> Example {
     let scores = "\
-scenario,system,pes,semantics,cost_model,scheduler,seed,replication,realtime,energy,accuracy,qoe,score,score_executed_mean,requests,executed,dropped,not_triggered,late,energy_mj
-gaming,J,4096,principled,loop-nest,edf,0,0,0.5,0.5,1,0.5,0.25,0.25,3,2,1,1,1,3.5
-gaming,J,8192,principled,loop-nest,edf,0,0,1,0.5,1,1,0.5,0.5,1,1,0,0,0,1.5
+scenario,system,pes,semantics,cost_model,scheduler,seed,replication,realtime,energy,accuracy,qoe,score,score_executed_mean,requests,executed,dropped,not_triggered,late,energy_mj,latency_p99_ms,headroom
+gaming,J,4096,principled,loop-nest,edf,0,0,0.5,0.5,1,0.5,0.25,0.25,3,2,1,1,1,3.5,10.000001,-0.0000001
+gaming,J,8192,principled,loop-nest,edf,0,0,1,0.5,1,1,0.5,0.5,1,1,0,0,0,1.5,4.5,0.55
 ";
     let models = "\
-scenario,system,pes,semantics,cost_model,scheduler,seed,replication,model,network,realtime,energy,accuracy,qoe,score,score_executed_mean,requests,executed,dropped,not_triggered,late,energy_mj
-gaming,J,4096,principled,loop-nest,edf,0,0,KD,KD_res8,0.5,0.5,1,1,0.25,0.25,2,2,0,0,1,3.5
-gaming,J,4096,principled,loop-nest,edf,0,0,SR,SR_em,0,0,0,0,0,0,1,0,1,1,0,0
-gaming,J,8192,principled,loop-nest,edf,0,0,KD,KD_res8,1,0.5,1,1,0.5,0.5,1,1,0,0,0,1.5
+scenario,system,pes,semantics,cost_model,scheduler,seed,replication,model,network,realtime,energy,accuracy,qoe,score,score_executed_mean,requests,executed,dropped,not_triggered,late,energy_mj,latency_p99_ms,headroom
+gaming,J,4096,principled,loop-nest,edf,0,0,KD,KD_res8,0.5,0.5,1,1,0.25,0.25,2,2,0,0,1,3.5,10.000001,-0.0000001
+gaming,J,4096,principled,loop-nest,edf,0,0,SR,SR_em,0,0,0,0,0,0,1,0,1,1,0,0,0,0
+gaming,J,8192,principled,loop-nest,edf,0,0,KD,KD_res8,1,0.5,1,1,0.5,0.5,1,1,0,0,0,1.5,4.5,0.55
 ";
     let inferences = "\
 scenario,system,pes,semantics,cost_model,scheduler,seed,replication,model,network,frame,arrival_ms,deadline_ms,start_ms,end_ms,accelerator,outcome,reason,energy_mj,realtime,energy,accuracy,inference,cause
@@ -361,7 +361,7 @@ fn what_is_wrong_in_a_table_is_named_with_file_and_line() {
     for (index, from, to, expected) in [
         (scores, ",qoe,", ",qqoe,", "scores.csv:1: no column `qoe`"),
         (scores, "seed", "sed", "scores.csv:1: no column `seed`"),
-        (scores, ",8192,", ",", "scores.csv:3: 19 cells under 20 columns"),
+        (scores, ",8192,", ",", "scores.csv:3: 21 cells under 22 columns"),
         (scores, ",0.25,0.25,", ",NaN,0.25,", "scores.csv:2: column `score`: `NaN` is no finite"),
         (scores, ",3,2,1,", ",3,-2,1,", "scores.csv:2: column `executed`: `-2` is no whole number"),
         (
@@ -370,8 +370,8 @@ fn what_is_wrong_in_a_table_is_named_with_file_and_line() {
             ",4096,",
             "scores.csv:3: run `gaming,J,4096,principled,loop-nest,edf,0,0` is there twice",
         ),
-        (scores, ",1.5\n", ",1.5", "scores.csv:3: the last line has no end"),
-        (scores, ",edf,0,0,1,", ",edf,0,\"0,1,", "scores.csv:3: 8 cells under 20"),
+        (scores, ",0.55\n", ",0.55", "scores.csv:3: the last line has no end"),
+        (scores, ",edf,0,0,1,", ",edf,0,\"0,1,", "scores.csv:3: 8 cells under 22"),
         (models, "gaming,J,8192", "gaming,K,8192", "models.csv:4: run `gaming,K,8192,"),
         (models, "0,SR,SR_em", "0,KD,SR_em", "models.csv:3: model `KD` of this run is there twice"),
         (

@@ -275,7 +275,7 @@ fn wrong_searches_are_refused_with_what_is_allowed() {
     let cases: [(String, &[&str]); 14] = [
         (with("objective: {maximise: scoer}"), &["4:", "no quantity named `scoer`", "`score`"]),
         (with("objective: {minimise: score}"), &["of `score`, maximise is meant"]),
-        (with("objective: {minimise: energy_mj}"), &["dropping every frame", "miss_ratio"]),
+        (with("objective: {minimise: energy_mj}"), &["dropped frames", "miss_ratio"]),
         (with("objective: {pareto: [score]}"), &["a front has two or three objectives"]),
         (with("constraints: {area_mm2: 60}"), &["a limit such as"]),
         (with("constraints: {aera_mm2: \"<= 60\"}"), &["`aera_mm2`", "did you mean `area_mm2`?"]),

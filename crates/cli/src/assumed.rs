@@ -15,7 +15,9 @@ pub(super) fn assumed(prepared: &Prepared) -> String {
     let mut choices = of_all_schedulers(prepared);
     let scheduler = prepared.plans().next().map(Plan::scheduler_name);
     choices.extend(scheduler.map(|name| ("scheduler", name.into())));
-    line(&prepared.settings.semantics.to_string(), &choices) + &parameters(prepared) + &prepared.changes.concat()
+    line(&prepared.settings.semantics.to_string(), &choices)
+        + &parameters(prepared)
+        + &prepared.changes.concat()
 }
 
 /// The same for runs whose schedulers are compared.

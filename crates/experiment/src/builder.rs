@@ -23,8 +23,8 @@ use super::keys::Key;
 use super::prepared::{Group, Prepared};
 use super::refusals::{refuse_namesakes, refuse_parameters, refuse_repeated};
 use super::systems::{
-    full_system, in_technology, name_with_pes, paired_name, paired_system, pinned, resource_changes,
-    style_system,
+    full_system, in_technology, name_with_pes, paired_name, paired_system, pinned,
+    resource_changes, style_system,
 };
 use super::{ExperimentError, NamedCostModel, Runs, Settings, scheduler};
 

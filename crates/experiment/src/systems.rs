@@ -51,10 +51,8 @@ pub(super) fn style_system(
     settings: &Settings,
 ) -> Result<Arc<System>, ExperimentError> {
     if settings.budget.pes.is_some() {
-        let message = format!(
-            "hardware.pes is for system files; style `{}` is made with --pes",
-            style.name
-        );
+        let message =
+            format!("hardware.pes is for system files; style `{}` is made with --pes", style.name);
         return Err(ExperimentError::Conflict(message));
     }
     let system = style.instantiate(pes, &changed_platform(platform, settings)?)?;

@@ -44,11 +44,6 @@ impl Grid {
         Self::spaced((left, page.right_px()), GUTTER_PX, columns, height)
     }
 
-    /// Panels in `columns` with data from `left` on, which share what stands left of them.
-    pub(super) fn columns(page: &Page, left: f64, columns: usize, height: f64) -> Self {
-        Self::spaced((left, page.right_px()), GUTTER_PX, columns, height)
-    }
-
     /// Panels from `left` to `right` with `room` between columns.
     fn spaced((left, right): (f64, f64), room: f64, columns: usize, height: f64) -> Self {
         let pitch = (right - left + room) / columns as f64;

@@ -50,6 +50,7 @@ mod chart;
 mod check;
 mod dashes;
 mod decimal;
+mod differences;
 mod grid;
 mod ink;
 mod marker;
@@ -68,7 +69,6 @@ mod text;
 mod critical_difference;
 mod grouped_bars;
 mod heat_map;
-mod intervals;
 mod lines;
 mod roofline;
 mod scatter;
@@ -293,9 +293,9 @@ macro_rules! charts {
 
 charts! {
     critical_difference { CriticalDifference }
+    differences { Differences, DifferenceRow }
     grouped_bars { GroupedBars, Bar, GroupPanel }
     heat_map { HeatMap }
-    intervals { Intervals, IntervalPanel, Mean }
     lines { Lines, Limit, Line, LinePanel, LinePoint }
     roofline { Roofline, Ceiling, PointSeries, RooflinePoint }
     scatter { Scatter, ScatterPoint, ScatterSeries }

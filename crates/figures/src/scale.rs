@@ -38,15 +38,24 @@ pub(super) struct Scale {
     pub ticks: Vec<Tick>,
 }
 
+/// Largest share of the range of the data that is empty at an end of a linear scale.
+const MOST_EMPTY: f64 = 0.12;
+
+/// Share of the range of the data between the data and an end without a tick.
+const ROOM: f64 = 0.04;
+
 impl Scale {
-    /// A linear scale that begins and ends with a tick, has about `count` steps and holds all from
-    /// `low` to `high`.
+    /// A linear scale that has about `count` steps and holds all from `low` to `high`. It begins and ends with a tick, or
+    /// near the data if this tick would leave much of the scale empty.
     pub(super) fn linear(low: f64, high: f64, count: usize) -> Self {
         let (low, high) = widened(low, high);
         let step = Step::at_least((high - low) / count.max(1) as f64);
-        let first = (low / step.size() + SLACK).floor();
-        let last = (high / step.size() - SLACK).ceil();
-        Self::stepped(first * step.size(), last * step.size(), step)
+        let first = (low / step.size() + SLACK).floor() * step.size();
+        let last = (high / step.size() - SLACK).ceil() * step.size();
+        let [most, room] = [MOST_EMPTY, ROOM].map(|share| share * (high - low));
+        let begin = if low - first > most { low - room } else { first };
+        let end = if last - high > most { high + room } else { last };
+        Self::stepped(begin, end, step)
     }
 
     /// A linear scale from exactly `low` to `high`, with about `count` steps.
@@ -211,8 +220,8 @@ mod tests {
     #[test]
     fn a_linear_scale_has_round_ticks_with_one_prefix() {
         assert_eq!(labels(&Scale::linear(0.0, 1.0, 5)), ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
-        assert_eq!(labels(&Scale::linear(0.0, 13_000.0, 3)), ["0", "5k", "10k", "15k"]);
-        assert_eq!(labels(&Scale::linear(0.0, 4.1e-5, 3)), ["0", "20µ", "40µ", "60µ"]);
+        assert_eq!(labels(&Scale::linear(0.0, 13_000.0, 3)), ["0", "5k", "10k"]);
+        assert_eq!(labels(&Scale::linear(0.0, 4.1e-5, 3)), ["0", "20µ", "40µ"]);
         assert_eq!(labels(&Scale::linear(-1.0, 1.0, 2)), ["−1", "0", "1"]);
         // A sum that rounding takes past a tick needs no further one.
         let (low, high) = (-f64::EPSILON, 1.0 + f64::EPSILON);

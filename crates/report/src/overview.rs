@@ -8,9 +8,9 @@ use xrsim_model::model::Network;
 use xrsim_model::statistics::{ALIKE, Fraction, Summary};
 
 use super::scores::{count, uncertainty};
-use super::table::{Columns, Style, emphasised, or_dash, render, with_half_width};
+use super::table::{Columns, Style, emphasised, or_dash, render, whole_percent, with_half_width};
 use xrsim_results::limit::Limit;
-use xrsim_results::model_parts::ModelParts;
+use xrsim_results::model_parts::{ModelParts, Tightest};
 use xrsim_results::ranking::{Draws, Matrix, Standing, SystemKey};
 use xrsim_results::score_rows::ScoreRow;
 use xrsim_results::span::Span;
@@ -24,6 +24,8 @@ const ALL: &str = "XRBench score";
 const LEGEND: &str = "\
     best: system of the highest mean score of its size; several with ? are not told apart by the draws (paired differences, t-test at 5 %, Holm)\n\
     late, dropped: frames in a run of the best system that ended after their deadline, or did not run\n\
+    p99 latency: 99th percentile of the response time of the model of the best system that is nearest to its deadline, and the time to that deadline\n\
+    headroom: share of that time which is left\n\
     mW: energy over the time, without leakage; mJ: energy for each executed frame\n\
     score: the primary metric, which `compare` ranks by too (Definition 15); without +- where all draws are equal\n\
     runner-up: the first system that the draws tell apart from the best, and how far its score is behind\n\
@@ -91,6 +93,8 @@ fn columns<'c>(
         .text("best", |it| or_dash(it.standing.as_ref(), |standing| it.names(standing)))
         .number("late", |it| it.frames("late"))
         .number("dropped", |it| it.frames("dropped"))
+        .text("p99 latency", |it| or_dash(it.tightest(), |it| it.to_string()))
+        .number("headroom", |it| or_dash(it.tightest(), |it| whole_percent(it.headroom)))
         .number("mW", Row::power)
         .number("mm2", Row::area)
         .number("score", move |it| or_dash(it.scores(), |scores| score(&scores, style)))
@@ -102,12 +106,12 @@ fn columns<'c>(
         })
         .text("busiest", |it| {
             let busiest = ModelParts::busiest(&it.parts());
-            or_dash(busiest, |it| format!("{} {}", it.model, percent(it.share)))
+            or_dash(busiest, |it| format!("{} {}", it.model, whole_percent(it.share)))
         })
         .text("limited by", move |it| {
             let busiest = ModelParts::busiest(&it.parts());
             let limit = busiest.and_then(|it| limit(it.network, &it.accelerator));
-            or_dash(limit, |it| format!("{} {}", it.resource, percent(it.share)))
+            or_dash(limit, |it| format!("{} {}", it.resource, whole_percent(it.share)))
         })
         .number("mJ", Row::energy_per_frame)
 }
@@ -163,6 +167,10 @@ impl<'a> Row<'a> {
 
     fn parts(&self) -> Vec<&'a ModelParts> {
         self.best.iter().map(|row| &row.models).collect()
+    }
+
+    fn tightest(&self) -> Option<Tightest<'a>> {
+        ModelParts::tightest(&self.parts())
     }
 
     /// PEs of a system.
@@ -243,10 +251,6 @@ fn score(summary: &Summary, style: Style) -> String {
         Some(half) if half > 0.0 => with_half_width(summary, 3, style),
         _ => format!("{:.3}", summary.mean),
     }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", 100.0 * share)
 }
 
 /// A difference with three decimals, or with as many as its first digit needs.

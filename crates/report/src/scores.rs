@@ -10,8 +10,10 @@ use xrsim_sim::load::Drawn;
 use xrsim_sim::score::Score;
 
 use super::table::{
-    Columns, Style, emphasised, interval_meaning, new_table, or_dash, render, with_half_width,
+    Columns, Style, emphasised, interval_meaning, new_table, or_dash, render, whole_percent,
+    with_half_width,
 };
+use xrsim_results::model_parts::{ModelParts, Tightest};
 use xrsim_results::ranking::{Draws, Matrix, Standing, SystemKey};
 use xrsim_results::score_rows::ScoreRow;
 
@@ -57,12 +59,18 @@ pub fn detail(rows: &[ScoreRow], seed: u64, style: Style, explains: bool) -> Str
         let find = |(_, column): &(usize, &Column<Score>)| column.name == name;
         let (at, column) = Score::columns().enumerate().find(find).expect("it is a column");
         if column.kind == Kind::Overall {
+            columns =
+                columns.text("p99 latency", move |it| or_dash(tightest(it), |it| it.to_string()));
+            columns = columns.number("headroom", move |it| {
+                or_dash(tightest(it), |it| whole_percent(it.headroom))
+            });
             columns = columns.number("mW", |it| match it.is_infeasible() {
                 true => "-".into(),
                 false => format!("{:.0}", it.power_without_leakage_mw()),
             });
             columns = columns.number("mm2", |it| or_dash(it.area_mm2, |it| format!("{it:.0}")));
-            meanings += "mW: energy over the time, without leakage\nmm2: area, +-30 %\n";
+            meanings += "p99 latency: 99th percentile of the response time of the model that is nearest to its deadline, and the \
+                         time to that deadline\nheadroom: share of that time which is left\nmW: energy over the time, without leakage\nmm2: area, +-30 %\n";
         }
         columns = columns.number(column.heading, move |it| match it.is_infeasible() {
             true => "-".into(),
@@ -72,6 +80,11 @@ pub fn detail(rows: &[ScoreRow], seed: u64, style: Style, explains: bool) -> Str
     }
     let meanings = if explains { &*meanings } else { "" };
     [&columns.of(rows).text(style), meanings, &uncertainty(rows, seed), MORE].concat()
+}
+
+/// The model of a row that is nearest to its deadline.
+fn tightest(row: &ScoreRow) -> Option<Tightest<'_>> {
+    ModelParts::tightest(&[&row.models])
 }
 
 fn mean_cell(row: &ScoreRow, at: usize, column: &Column<Score>, style: Style) -> String {

@@ -2,6 +2,7 @@
 //! accelerators busy.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use xrsim_model::hardware::{Accelerator, System};
@@ -90,6 +91,51 @@ struct Part {
     limits: Vec<Option<u64>>,
     /// Time on every accelerator \[ms\], indexed by [`AccelId`](xrsim_model::ids::AccelId).
     busy_ms: Vec<f64>,
+    /// Of runs that executed some request.
+    response: Response,
+}
+
+/// Sums of response times over runs.
+#[derive(Debug, Clone, Copy, Default)]
+struct Response {
+    latency_p99_ms: f64,
+    headroom: f64,
+    n_runs: u64,
+}
+
+impl Response {
+    fn add(&mut self, score: &Score) {
+        if score.counts.executed > 0 {
+            self.latency_p99_ms += score.counts.latency_p99_ms;
+            self.headroom += score.counts.headroom;
+            self.n_runs += 1;
+        }
+    }
+
+    /// Means; `None` if no request was executed.
+    fn mean(&self) -> Option<(f64, f64)> {
+        let n = self.n_runs as f64;
+        (self.n_runs > 0).then(|| (self.latency_p99_ms / n, self.headroom / n))
+    }
+}
+
+/// The model that leaves the least of the time to its deadline, in the mean of the runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tightest<'a> {
+    /// Model.
+    pub model: &'a str,
+    /// 99th percentile of its response times \[ms\].
+    pub latency_p99_ms: f64,
+    /// Share of the time to its deadline that is left; negative if it is late.
+    pub headroom: f64,
+}
+
+/// `PD 22.5 of 33.3 ms`: the percentile, and the time from the arrival of a frame to its deadline.
+impl fmt::Display for Tightest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { model, latency_p99_ms, headroom } = self;
+        write!(f, "{model} {latency_p99_ms:.1} of {:.1} ms", latency_p99_ms / (1.0 - headroom))
+    }
 }
 
 /// The largest loss of a scenario, or of several in the mean.
@@ -127,6 +173,7 @@ impl ModelParts {
             losses: [0.0; 4],
             limits: vec![None; n_accelerators],
             busy_ms: vec![0.0; n_accelerators],
+            response: Response::default(),
         };
         let models = names.zip(plan.scenario.models()).map(part).collect();
         Self { system: Arc::clone(&plan.system), models, n_runs: 0 }
@@ -139,6 +186,7 @@ impl ModelParts {
             part.losses.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += loss);
         }
         for (model, part) in plan.scenario.model_ids().zip(&mut self.models) {
+            part.response.add(&result.scorecard.models[model.index()]);
             let ids = (0..part.limits.len()).map(AccelId::new);
             part.limits = ids.map(|at| result.costs.limit_cycles(model, at)).collect();
             let busy = result.usage.busy_of_ms(model);
@@ -164,6 +212,16 @@ impl ModelParts {
         // The first of equal losses.
         let largest = losses.into_iter().rev().max_by(|a, b| a.lost.total_cmp(&b.lost));
         largest.filter(|it| it.lost > 0.0)
+    }
+
+    /// The model of `rows` that leaves the least of the time to its deadline; `None` if no request was executed.
+    pub fn tightest<'a>(rows: &[&'a Self]) -> Option<Tightest<'a>> {
+        let parts = rows.iter().flat_map(|row| &row.models);
+        let means = parts.filter_map(|part| {
+            let (latency_p99_ms, headroom) = part.response.mean()?;
+            Some(Tightest { model: &part.name, latency_p99_ms, headroom })
+        });
+        means.min_by(|a, b| a.headroom.total_cmp(&b.headroom))
     }
 
     /// The busiest model of `rows`, which are of one system; `None` if no request ran.

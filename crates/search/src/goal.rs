@@ -119,6 +119,11 @@ impl Quantity {
 
     /// Whether dropping every frame would be best, so that it needs a limit of `miss_ratio` beside it.
     pub fn needs_miss_limit(self) -> bool {
+        self.is_energy() || ["latency_p99_ms", "headroom"].contains(&self.name())
+    }
+
+    /// Whether it is energy, or energy over time.
+    pub fn is_energy(self) -> bool {
         self == Self::Power || self.name() == "energy_mj"
     }
 

@@ -428,7 +428,7 @@ impl<'a> Search<'a> {
         let only = question.objectives.len() == 1;
         if only && question.objectives[0].needs_miss_limit() && question.most_missed().is_none() {
             return refuse(
-                "dropping every frame needs no energy: limit `miss_ratio` where energy or power is the objective",
+                "dropped frames take no energy and have no latency: limit `miss_ratio` where energy, power, latency or headroom is the objective",
             );
         }
         Ok(())

@@ -39,7 +39,7 @@ fn out_writes_the_four_files_with_the_documented_columns() {
     output(&["run", "--scenario", "AR_gaming", "--system", "J", "--out", &results]);
     let label = "scenario,system,pes,semantics,cost_model,scheduler,seed,replication";
     let scores = "realtime,energy,accuracy,qoe,score,score_executed_mean";
-    let counts = "requests,executed,dropped,not_triggered,late,energy_mj";
+    let counts = "requests,executed,dropped,not_triggered,late,energy_mj,latency_p99_ms,headroom";
     let device = "area_mm2,idle_pes,leakage_mw,idle_leakage_mj,power_without_leakage_mw";
     assert_eq!(header(&out.join("scores.csv")), format!("{label},{scores},{counts},{device}"));
     assert_eq!(header(&out.join("models.csv")), format!("{label},model,network,{scores},{counts}"));

@@ -12,7 +12,7 @@ use super::super::record;
 use super::{Made, Text, open, read};
 
 /// Data of the figures.
-const MEANS: &str = "comparison.csv";
+const DIFFERENCES: &str = "comparison.csv";
 const RANKS: &str = "critical_difference.csv";
 
 /// Largest file that is read \[byte\].
@@ -26,9 +26,9 @@ const MAX_BYTES: u64 = 64 << 20;
 pub(super) fn page(folder: &Path) -> Result<Made, Failure> {
     let read = |name: &str| read(&folder.join(name), MAX_BYTES, None);
     let (record, recorded) = open(folder, record::COMPARE, MAX_BYTES)?;
-    let [policies, pairs, means] = [read(POLICIES)?, read(PAIRS)?, read(MEANS)?];
+    let [policies, pairs, differences] = [read(POLICIES)?, read(PAIRS)?, read(DIFFERENCES)?];
     let ranks = folder.join(RANKS).exists().then(|| read(RANKS)).transpose()?;
-    for (name, text) in [(POLICIES, &policies), (PAIRS, &pairs), (MEANS, &means)] {
+    for (name, text) in [(POLICIES, &policies), (PAIRS, &pairs), (DIFFERENCES, &differences)] {
         text.check(name, &recorded)?;
     }
     ranks.iter().try_for_each(|text| text.check(RANKS, &recorded))?;
@@ -36,7 +36,7 @@ pub(super) fn page(folder: &Path) -> Result<Made, Failure> {
         record: record.source(),
         policies: policies.source(),
         pairs: pairs.source(),
-        means: means.source(),
+        differences: differences.source(),
         ranks: ranks.as_ref().map(Text::source),
     };
     let (html, n_schedulers) = comparison_page(&files).map_err(argument)?;

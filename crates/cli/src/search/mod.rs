@@ -149,8 +149,7 @@ fn print(reports: &[AnswerReport], note: &str) -> Result<(), Failure> {
 /// A line for searches for the least energy or power in which accelerators choose mappings by latency, of a space that
 /// has some; otherwise empty.
 fn objective_note(prepared: &PreparedSearch) -> String {
-    let of_energy =
-        |question: &Question| question.objectives.iter().any(|it| it.needs_miss_limit());
+    let of_energy = |question: &Question| question.objectives.iter().any(|it| it.is_energy());
     let fast = |it: &Accelerator| {
         it.flexibility != Flexibility::None && it.mapping_objective == MappingObjective::Cycles
     };

@@ -7,9 +7,9 @@ use xrsim_model::hardware::{Change, DeadlineShare, Fusion, Width};
 
 use super::own::named;
 use super::values::{
-    BANDWIDTH, BITS, CLOCK, COPIES, ENERGY, LANES, LATENCY, MACS, MEMORY, PES, READS, SHARE, SWITCH,
-    TASKS, bandwidth, bits, boolean, change, clock, copies, energy, in_change, in_kib, in_tasks,
-    kib, lanes, latency, macs, names, or_word, pes, reads, share, tasks, word_or,
+    BANDWIDTH, BITS, CLOCK, COPIES, ENERGY, LANES, LATENCY, MACS, MEMORY, PES, READS, SHARE,
+    SWITCH, TASKS, bandwidth, bits, boolean, change, clock, copies, energy, in_change, in_kib,
+    in_tasks, kib, lanes, latency, macs, names, or_word, pes, reads, share, tasks, word_or,
 };
 use super::{Allowed, KEY, Key, Set, field};
 

@@ -394,14 +394,14 @@ impl Reader<'_> {
         if is_front && !(2..=Question::MAX_OBJECTIVES).contains(&found.len()) {
             self.problem(span, "a front has two or three objectives");
         }
-        let energy = found.len() == 1 && found[0].needs_miss_limit();
+        let is_gamed = found.len() == 1 && found[0].needs_miss_limit();
         let has_limit = draft
             .body
             .constraints
             .iter()
             .any(|(name, is_most, _)| *is_most && &*name.value == "miss_ratio");
-        if energy && !has_limit {
-            let message = "dropping every frame needs no energy";
+        if is_gamed && !has_limit {
+            let message = "dropped frames take no energy and have no latency";
             let help = "limit what may be missed, such as `constraints: {miss_ratio: \"<= 0.1\"}`";
             self.problem_with_help(span, message, help);
         }

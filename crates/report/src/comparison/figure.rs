@@ -1,50 +1,61 @@
 //! Figures of a comparison.
 
-use xrsim_figures::{Caption, CriticalDifference, IntervalPanel, Intervals, Mean, Quantity};
+use xrsim_figures::{Caption, CriticalDifference, DifferenceRow, Differences, Quantity};
 use xrsim_model::statistics::Fraction;
 
-use super::{Measure, Ranking, Ranks};
+use super::{Measure, Ranking, Ranks, Standing};
 
-/// Means of all policies with 95 % intervals, the best on top: a panel for all scenarios, and one for each if there are
-/// several.
-pub fn figure(overall: &Ranking, by_scenario: &[Ranking]) -> Intervals {
-    let names: Vec<String> = overall.standings.iter().map(|it| it.policy.to_string()).collect();
-    let panel = |ranking: &Ranking| IntervalPanel {
-        title: match &ranking.scenario {
-            Some(scenario) => scenario.to_string(),
-            None if by_scenario.is_empty() => String::new(),
-            None => "all scenarios".into(),
-        },
-        means: names.iter().map(|name| mean(ranking, name)).collect(),
+/// Differences of all policies to the best one with 95 % intervals, and their parts by scenario; all policies, if only the
+/// best is there.
+pub fn figure(overall: &Ranking, by_scenario: &[Ranking]) -> Differences {
+    let best = &overall.standings[0];
+    let mean = |ranking: &Ranking, policy: &str| {
+        let standing = ranking.standings.iter().find(|it| *it.policy == *policy)?;
+        (ranking.n_configurations > 0).then_some(standing.measure.mean)
     };
-    let panels: Vec<_> = std::iter::once(overall).chain(by_scenario).map(panel).collect();
-    Intervals {
+    let part = |ranking: &Ranking, policy: &str| {
+        let difference = mean(ranking, policy)? - mean(ranking, &best.policy)?;
+        Some((ranking.scenario.as_deref().unwrap_or_default().to_string(), difference))
+    };
+    let row = |standing: &Standing| {
+        let difference = standing.difference.as_ref().map(|it| it.difference);
+        let interval = difference.and_then(|it| it.interval(Fraction::P95));
+        let is_best = standing.difference.is_none();
+        let mean = difference.map(|it| it.mean).or(is_best.then_some(0.0));
+        DifferenceRow {
+            name: standing.policy.to_string(),
+            mean: mean.filter(|_| overall.n_configurations > 0),
+            interval: interval.map(|it| (it.low, it.high)),
+            parts: by_scenario.iter().filter_map(|it| part(it, &standing.policy)).collect(),
+        }
+    };
+    let rows: Vec<_> = match &overall.standings[..] {
+        [_] => overall.standings.iter().map(row).collect(),
+        [_, others @ ..] => others.iter().map(row).collect(),
+        [] => Vec::new(),
+    };
+    let rings = if by_scenario.is_empty() { "" } else { "rings: single scenarios; " };
+    Differences {
         caption: Caption {
             subtitle: format!(
-                "means over {} and {} replications; lines: 95 % confidence intervals over replications",
-                if overall.n_configurations == 1 { "one system" } else { "systems" },
+                "to {} ({}), paired over {} replications; {rings}lines: 95 % confidence intervals of the mean",
+                best.policy,
+                overall.measure.shown(best.measure.mean),
                 overall.n_replications
             ),
-            ..Caption::titled("Schedulers on common random numbers")
+            ..Caption::titled("Differences to the best scheduler, on common random numbers")
         },
         value_axis: axis(overall.measure),
-        names,
-        columns: if panels.len() > 1 { 2 } else { 1 },
-        panels,
+        rows,
     }
 }
 
-fn mean(ranking: &Ranking, name: &str) -> Option<Mean> {
-    let standing = ranking.standings.iter().find(|it| *it.policy == *name)?;
-    let interval = standing.measure.interval(Fraction::P95).map(|it| (it.low, it.high));
-    (ranking.n_configurations > 0).then_some(Mean { value: standing.measure.mean, interval })
-}
-
 fn axis(measure: Measure) -> Quantity {
-    let (unit, scale) = measure.column.base_unit();
+    let (label, (unit, scale)) = (measure.column.label, measure.column.base_unit());
+    let label = format!("Difference: {}{}", label[..1].to_lowercase(), &label[1..]);
     match scale == 1.0 {
-        true => Quantity::new(measure.column.label, unit),
-        false => Quantity::new(format!("{} [{}]", measure.column.label, measure.column.unit), ""),
+        true => Quantity::new(label, unit),
+        false => Quantity::new(format!("{label} [{}]", measure.column.unit), ""),
     }
 }
 

@@ -45,6 +45,12 @@ impl Measure {
         self.column.name
     }
 
+    /// A value with four digits after the point for scores, and its unit.
+    fn shown(self, value: f64) -> String {
+        let decimals = if matches!(self.column.kind, Kind::Overall | Kind::Score) { 4 } else { 1 };
+        format!("{value:.decimals$} {}", self.column.unit).trim_end().into()
+    }
+
     /// Its meaning, and whether it is the one that all commands rank by.
     fn meaning(self) -> String {
         let Column { name, help, .. } = self.column;

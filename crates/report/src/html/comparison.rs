@@ -1,9 +1,7 @@
 //! Page of a comparison of schedulers, from the files of `xrsim compare --out`. Figures are drawn here from their
 //! data; pictures in the folder are not used.
 
-use xrsim_figures::{
-    Caption, CriticalDifference, Figure, IntervalPanel, Intervals, Mean, Quantity,
-};
+use xrsim_figures::{Caption, CriticalDifference, DifferenceRow, Differences, Figure, Quantity};
 use xrsim_sim::score::Score;
 
 use crate::table::Rows;
@@ -22,8 +20,8 @@ pub struct ComparisonFiles<'a> {
     pub policies: Source<'a>,
     /// `pairs.csv`.
     pub pairs: Source<'a>,
-    /// `comparison.csv`, the data of the figure of means.
-    pub means: Source<'a>,
+    /// `comparison.csv`, the data of the figure of differences.
+    pub differences: Source<'a>,
     /// `critical_difference.csv`, the data of the diagram of ranks, which comparisons of one block have not.
     pub ranks: Option<Source<'a>>,
 }
@@ -48,7 +46,7 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
          paired t-test, corrected by Holm; wins, ties: configurations in which the scheduler is the best alone, and \
          together with others.",
     );
-    draw(&mut ranking, &means(files.means, &measure)?, files.means)?;
+    draw(&mut ranking, &differences(files.differences, &measure)?, files.differences)?;
     let compared = [
         &*measure,
         "half_width",
@@ -162,32 +160,38 @@ pub(super) fn parsed(source: Source<'_>, at: usize, text: &str) -> Result<f64, R
     found.ok_or_else(|| problem(source, at + 2, format!("expected a number, found `{text}`")))
 }
 
-/// The figure of means.
-fn means(source: Source<'_>, measure: &str) -> Result<Intervals, ReadError> {
-    let table = Table::read(source, &["panel", "name", "mean", "low", "high"])?;
-    let mut panels: Vec<IntervalPanel> = Vec::new();
-    let mut names: Vec<String> = Vec::new();
+/// The figure of differences to the best scheduler.
+fn differences(source: Source<'_>, measure: &str) -> Result<Differences, ReadError> {
+    let table = Table::read(source, &["name", "part", "difference", "low", "high"])?;
+    let mut rows: Vec<DifferenceRow> = Vec::new();
     for (at, row) in table.rows.iter().enumerate() {
-        if panels.last().is_none_or(|panel| panel.title != row[0]) {
-            panels.push(IntervalPanel { title: row[0].clone(), means: Vec::new() });
-        }
         let number = |cell: usize| match row[cell].as_str() {
             "" => Ok(None),
             text => parsed(source, at, text).map(Some),
         };
-        let interval = number(3)?.zip(number(4)?);
-        let mean = number(2)?.map(|value| Mean { value, interval });
-        if panels.len() == 1 {
-            names.push(row[1].clone());
+        let (mean, interval) = (number(2)?, number(3)?.zip(number(4)?));
+        match (&*row[1], rows.last_mut(), mean) {
+            ("", ..) => {
+                rows.push(DifferenceRow {
+                    name: row[0].clone(),
+                    mean,
+                    interval,
+                    parts: Vec::new(),
+                });
+            }
+            (part, Some(last), Some(value)) => last.parts.push((part.into(), value)),
+            _ => return Err(problem(source, at + 2, "expected a mean before its parts".into())),
         }
-        panels.last_mut().into_iter().for_each(|panel| panel.means.push(mean));
     }
-    Ok(Intervals {
-        caption: Caption::titled("Means with 95 % confidence intervals over replications"),
-        value_axis: Quantity::new(Score::column(measure).map_or(measure, |it| it.label), ""),
-        names,
-        columns: 2,
-        panels,
+    let label = Score::column(measure).map_or(measure, |it| it.label);
+    Ok(Differences {
+        caption: Caption {
+            subtitle: "Rings: single scenarios; lines: 95 % confidence intervals of the mean"
+                .into(),
+            ..Caption::titled("Differences to the best scheduler, on common random numbers")
+        },
+        value_axis: Quantity::new(format!("Difference: {label}"), ""),
+        rows,
     })
 }
 

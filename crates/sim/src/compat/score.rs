@@ -1,10 +1,12 @@
 //! Scores of the artifact, with its denominators and its precision (rules R12 to R14).
 
+use crate::score::response::Slowest;
 use crate::score::{Counts, InferenceScore, Score, Scorecard};
 use xrsim_model::ids::ModelId;
 
 use super::engine::{Execution, Fate, History, Request};
 use super::expf::expf;
+use super::instant;
 use super::lower::Inputs;
 
 /// k of Definition 10 [1/ms].
@@ -171,8 +173,19 @@ impl Tallies {
     /// them.
     pub(super) fn scorecard(&self, inputs: &Inputs, history: &History) -> Scorecard {
         let mut models: Vec<_> = self.models.iter().map(Tally::model_score).collect();
+        let mut slowest = vec![Slowest::of(history.requests.len()); models.len()];
         for request in &history.requests {
             count(&mut models[request.model.index()].counts, inputs, request);
+            if let Fate::Executed(execution) = request.fate {
+                let [start, end, deadline] =
+                    [request.injection_ms, execution.completion_ms, request.deadline_ms]
+                        .map(instant);
+                slowest[request.model.index()]
+                    .add_times(end.saturating_since(start), deadline.saturating_since(start));
+            }
+        }
+        for (model, slowest) in models.iter_mut().zip(&slowest) {
+            model.counts.respond(slowest.p99());
         }
         let n_listed = self.models.iter().filter(|tally| tally.is_listed()).count();
         let score = f64::from(self.overall) / 100.0 * n_listed as f64 / models.len() as f64;

@@ -5,6 +5,7 @@ use xrsim_model::scenario::{ActiveModel, Scenario};
 use xrsim_model::trace::{Outcome, Record, Trace};
 use xrsim_model::units::SimSpan;
 
+use super::response::Slowest;
 use super::table::mean;
 use super::{
     Counts, Executed, InferenceScore, NeverTriggered, Score, ScoreSettings, Scorecard, Tally,
@@ -51,7 +52,9 @@ pub fn inferences(
 /// *processed* frames before the product with QoE, where the print divides by NumFrm and so counts a
 /// drop twice; [`Scorecard`] has both.
 pub fn score(scenario: &Scenario, trace: &Trace, settings: &ScoreSettings) -> Scorecard {
-    let mut scoring = Scoring::new(scenario, settings);
+    let mut n_requests = vec![0; scenario.models().len()];
+    trace.records().iter().for_each(|record| n_requests[record.model.index()] += 1);
+    let mut scoring = Scoring::of(scenario, settings, n_requests);
     trace.records().iter().for_each(|record| scoring.add(record));
     scoring.scorecard()
 }
@@ -64,14 +67,27 @@ pub struct Scoring<'a> {
     counted: Counted,
     /// Indexed by [`ModelId`](xrsim_model::ids::ModelId).
     tallies: Vec<Tally>,
+    /// Indexed by [`ModelId`](xrsim_model::ids::ModelId).
+    slowest: Vec<Slowest>,
 }
 
 impl<'a> Scoring<'a> {
-    /// No request was added.
-    pub fn new(scenario: &'a Scenario, settings: &'a ScoreSettings) -> Self {
+    /// No request was added. All requests are of frames whose nominal start lies in [0, `duration`).
+    pub fn new(scenario: &'a Scenario, settings: &'a ScoreSettings, duration: SimSpan) -> Self {
+        let frames = scenario.models().iter().map(|model| model.rate.frames_before(duration));
+        Self::of(scenario, settings, frames.map(|it| usize::try_from(it).unwrap_or(usize::MAX)))
+    }
+
+    /// The same for at most `n_requests` requests of each model.
+    fn of(
+        scenario: &'a Scenario,
+        settings: &'a ScoreSettings,
+        n_requests: impl IntoIterator<Item = usize>,
+    ) -> Self {
         let counted = Counted::new(scenario, settings.warm_up);
         let tallies = vec![Tally::default(); scenario.models().len()];
-        Self { scenario, settings, counted, tallies }
+        let slowest = n_requests.into_iter().map(Slowest::of).collect();
+        Self { scenario, settings, counted, tallies, slowest }
     }
 
     /// Adds the next request.
@@ -79,13 +95,18 @@ impl<'a> Scoring<'a> {
         if self.counted.counts(record) {
             let model = self.scenario.model(record.model);
             self.tallies[record.model.index()].add(model, record, self.settings);
+            self.slowest[record.model.index()].add(record);
         }
     }
 
     /// Scores of the requests that were added.
     pub fn scorecard(&self) -> Scorecard {
         let never_triggered = self.settings.never_triggered;
-        let scores = self.tallies.iter().map(|tally| tally.score(never_triggered));
+        let scores = self.tallies.iter().zip(&self.slowest).map(|(tally, slowest)| {
+            let mut score = tally.score(never_triggered);
+            score.counts.respond(slowest.p99());
+            score
+        });
         Scorecard::of_models(scores.collect(), never_triggered)
     }
 }

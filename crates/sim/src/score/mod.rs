@@ -10,12 +10,14 @@ mod inference;
 mod overall;
 pub(crate) mod qoe;
 pub mod realtime;
+pub(crate) mod response;
 mod table;
 
 pub use aggregate::{Counted, Scoring, benchmark_score, inference, inferences, score};
-pub(crate) use table::REQUESTS;
 pub use table::{ENERGY, InferenceScore, Score};
+pub(crate) use table::{HEADROOM, LATENCY_P99, REQUESTS};
 
+use response::Response;
 use table::{Executed, ModelScore, RequestScore, Tally};
 
 use std::iter::Sum;
@@ -90,6 +92,20 @@ pub struct Counts {
     pub late: u64,
     /// Energy of all executions, finished or aborted.
     pub energy: Millijoules,
+    /// 99th percentile of the response times of executed requests, from the arrival of their data to their end, waiting
+    /// included; of several models the largest one \[ms\]. 0 if none was executed.
+    pub latency_p99_ms: f64,
+    /// Share of the time from arrival to deadline that this request leaves; of several models the least one. Negative
+    /// if it was late, 0 if none was executed.
+    pub headroom: f64,
+}
+
+impl Counts {
+    /// Takes the percentile of a model.
+    pub(crate) fn respond(&mut self, p99: Option<Response>) {
+        let Some(p99) = p99 else { return };
+        (self.latency_p99_ms, self.headroom) = (p99.latency.as_ms(), 1.0 - p99.used());
+    }
 }
 
 impl Add for Counts {
@@ -102,6 +118,12 @@ impl Add for Counts {
             not_triggered: self.not_triggered + other.not_triggered,
             late: self.late + other.late,
             energy: self.energy + other.energy,
+            latency_p99_ms: self.latency_p99_ms.max(other.latency_p99_ms),
+            headroom: match (self.executed, other.executed) {
+                (_, 0) => self.headroom,
+                (0, _) => other.headroom,
+                _ => self.headroom.min(other.headroom),
+            },
         }
     }
 }

@@ -198,6 +198,20 @@ pub const ENERGY: Column<Score> =
         .lower("energy of all executions, finished or aborted")
         .headed("energy mJ");
 
+/// 99th percentile of the response times \[ms\].
+pub(crate) const LATENCY_P99: Column<Score> =
+    Column::quantity("latency_p99_ms", "ms", "99th percentile of the response time", |it: &Score| {
+        Some(it.counts.latency_p99_ms)
+    })
+    .lower("99th percentile of the response times of executed requests, of the model where it is largest; 0 without")
+    .headed("p99 ms");
+
+/// Share of the time to the deadline that remains.
+pub(crate) const HEADROOM: Column<Score> =
+    Column::quantity("headroom", "", "Headroom", |it: &Score| Some(it.counts.headroom))
+        .higher("share of the time from arrival to deadline that the request at the 99th percentile leaves, of the model \
+            that leaves least; negative if it is late");
+
 impl Score {
     /// Counts and energy, in the order of every output, after the scores.
     pub(crate) const COUNTS: &[Column<Self>] = &[
@@ -213,6 +227,8 @@ impl Score {
         Column::count("late", "Late", |it: &Self| Some(it.counts.late as f64))
             .lower("executed requests that ended after their deadline"),
         ENERGY,
+        LATENCY_P99,
+        HEADROOM,
     ];
 
     /// All columns, in the order of every output.
@@ -234,8 +250,10 @@ impl Score {
         mut value: impl FnMut(&'static Column<Self>) -> Result<f64, E>,
     ) -> Result<Self, E> {
         let scores = Self::read_scores(&mut value)?;
-        let [requests, executed, dropped, not_triggered, late, energy] = Self::COUNTS else {
-            unreachable!("the table above has six lines");
+        let [requests, executed, dropped, not_triggered, late, energy, p99, headroom] =
+            Self::COUNTS
+        else {
+            unreachable!("the table above has eight lines");
         };
         let counts = Counts {
             requests: value(requests)? as u64,
@@ -244,6 +262,8 @@ impl Score {
             not_triggered: value(not_triggered)? as u64,
             late: value(late)? as u64,
             energy: Millijoules::new(value(energy)?),
+            latency_p99_ms: value(p99)?,
+            headroom: value(headroom)?,
         };
         Ok(Self { counts, ..scores })
     }

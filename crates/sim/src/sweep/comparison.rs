@@ -48,14 +48,16 @@ const MISSED: Column<Score> = Column::count("missed", "Missed", |it: &Score| {
 .lower("requests that ended after their deadline or were dropped");
 
 /// Columns of samples after the scores.
-const OTHERS: [Column<Score>; 3] = [score::REQUESTS, MISSED, score::ENERGY];
+const OTHERS: [Column<Score>; 5] =
+    [score::REQUESTS, MISSED, score::ENERGY, score::LATENCY_P99, score::HEADROOM];
 
 impl Sample {
     /// Number of columns.
     pub const N_COLUMNS: usize = Score::SCORES.len() + OTHERS.len();
 
     /// Columns of samples: the scores (means over the models of the run), the number of requests,
-    /// those that were late or dropped, and the energy \[mJ\].
+    /// those that were late or dropped, the energy \[mJ\], the 99th percentile of the response times \[ms\], and the
+    /// headroom.
     pub fn columns() -> impl Iterator<Item = &'static Column<Score>> {
         Score::SCORES.iter().chain(&OTHERS)
     }

@@ -373,7 +373,7 @@ fn scored(plan: &Plan, index: usize, common: &Common<'_>) -> Result<Scored, RunE
 
 /// Scores of a run of the requests of `feed`.
 fn played(plan: &Plan, costs: Arc<CostTable>, feed: Feed<'_>) -> Result<Scored, RunError> {
-    let mut scoring = Scoring::new(&plan.scenario, &plan.score);
+    let mut scoring = Scoring::new(&plan.scenario, &plan.score, plan.load.duration);
     let mut usage = Usage::new(costs.n_models(), costs.n_accelerators());
     engine::play(plan, &costs, feed, &mut |entry| {
         scoring.add(entry.record);
@@ -392,7 +392,7 @@ pub fn scorecard_at_costs(
 ) -> Result<Scorecard, RunError> {
     match plan.semantics {
         Semantics::Principled => {
-            let mut scoring = Scoring::new(&plan.scenario, &plan.score);
+            let mut scoring = Scoring::new(&plan.scenario, &plan.score, plan.load.duration);
             engine::play(plan, costs, requests.into(), &mut |entry| scoring.add(entry.record))?;
             let scorecard = scoring.scorecard();
             counted(plan, &scorecard)?;

@@ -20,7 +20,7 @@ from xrsim import _xrsim
 TARGET = Path(__file__).parent / "python" / "xrsim" / "_commands.py"
 
 # Options of the command line only: how it prints.
-PRINTED = {"format", "detail", "matrix"}
+PRINTED = {"format", "detail", "matrix", "explain-columns"}
 
 HEAD = '''"""Functions of the package: the commands of the program, with their options.
 
@@ -116,14 +116,14 @@ FUNCTIONS = [
         result="The text says which models, frames and causes lose most.",
     ),
     Function(
-        "status", "folder", "str", 'return _calls.text("status", locals())',
+        "parts status", "folder", "str", 'return _calls.text("parts status", locals())',
         '>>> import tempfile\n>>> with tempfile.TemporaryDirectory() as folder:\n...     part = f"{folder}/mine.1-of-2.csv"\n'
         '...     xrsim.sweep(scenario="AR_gaming", system="J", pes=[1024, 4096], shard="1/2", out=part).points.n_rows\n'
         '...     "done" in xrsim.status(folder)\n1\nTrue',
         result="The text says which parts are done, under way and missing.",
     ),
     Function(
-        "merge", "files", "bytes", 'return _calls.of_file("merge", locals(), ".csv")',
+        "parts merge", "files", "bytes", 'return _calls.of_file("parts merge", locals(), ".csv")',
         '>>> import tempfile\n>>> with tempfile.TemporaryDirectory() as folder:\n'
         '...     parts = [f"{folder}/{i}.csv" for i in (1, 2)]\n'
         '...     for i, part in enumerate(parts):\n'

@@ -41,7 +41,7 @@ def test_jobs_of_a_cluster_start_the_package(tmp_path: Path) -> None:
     script = xrsim.sweep(scenario="AR_gaming", system="J", pes=4096, seed=[1, 2], out=out, sbatch=2, sbatch_options="--mem=2G").text
     assert "#SBATCH --mem=2G" in script
     assert f"{sys.executable} -m xrsim sweep" in script
-    assert f"{sys.executable} -m xrsim merge" in script
+    assert f"{sys.executable} -m xrsim parts merge" in script
     known = subprocess.run([sys.executable, "-m", "xrsim", "--version"], stdout=subprocess.PIPE, text=True, check=True)
     assert known.stdout.startswith("xrsim ")
 

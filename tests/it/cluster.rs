@@ -40,7 +40,7 @@ const SCRIPT: &str = r##"#!/bin/bash
 # Made by xrsim VERSION from my spec.yaml, SHA-256 DIGEST; 40 points, at most 10 a task.
 # Slurm writes logs into this folder, which has to be there before: mkdir -p "it's.parts"
 # When all tasks are done, this joins the parts:
-#   PROGRAM merge "it's.parts/it's".*-of-4.csv --out "it's.csv"
+#   PROGRAM parts merge "it's.parts/it's".*-of-4.csv --out "it's.csv"
 set -u
 task=${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}
 export RAYON_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}
@@ -361,7 +361,7 @@ fn a_dry_run_says_that_a_minute_needs_no_cluster() {
 
 /// Lines of the state of parts without what depends on the time, and the exit status.
 fn status(folder: &TempDir) -> (Vec<String>, i32, String) {
-    let assert = call(folder, &["status", "p.parts"]).assert();
+    let assert = call(folder, &["parts", "status", "p.parts"]).assert();
     let lines = stdout(&assert);
     let lines = lines.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let words = lines.map(|words| match words.iter().position(|word| *word == "writing") {

@@ -159,7 +159,7 @@ fn parts_with_other_caches_make_the_file_and_record_of_the_whole() {
         let out = format!("{}.csv", &part[..1]);
         study.call_at(cache, &sweep(&["--out", &out, "--shard", part]));
     }
-    study.call(&["merge", "3.csv", "1.csv", "2.csv", "--out", "merged.csv"]);
+    study.call(&["parts", "merge", "3.csv", "1.csv", "2.csv", "--out", "merged.csv"]);
     assert_eq!(study.read("merged.csv"), study.read("whole.csv"));
     assert_eq!(study.read("merged.csv.json"), study.read("whole.csv.json"));
 }
@@ -206,7 +206,7 @@ fn merge_refuses_parts_with_other_mappings() {
     for (change, reason) in CHANGES {
         fs::write(study.path("2.csv.json"), &record).expect("a file");
         study.edit("2.csv.json", change);
-        let said = study.refused(&["merge", "1.csv", "2.csv", "--out", "merged.csv"]);
+        let said = study.refused(&["parts", "merge", "1.csv", "2.csv", "--out", "merged.csv"]);
         assert!(said.contains("1.csv and 2.csv are not of one sweep: "), "{said}");
         let reason = reason.split(", of version").next().unwrap_or(reason);
         assert!(said.contains(reason), "{said}");
@@ -390,7 +390,7 @@ fn the_record_of_a_sweep_over_many_accelerators_is_bounded_and_that_of_its_parts
     call(&["--out", "whole.csv"]);
     call(&["--out", "1.csv", "--shard", "1/2"]);
     call(&["--out", "2.csv", "--shard", "2/2"]);
-    study.call(&["merge", "2.csv", "1.csv", "--out", "merged.csv"]);
+    study.call(&["parts", "merge", "2.csv", "1.csv", "--out", "merged.csv"]);
     assert_eq!(study.read("merged.csv.json"), study.read("whole.csv.json"));
     let record = study.record("whole.csv.json");
     let accelerators = record["mappings"]["accelerators"].as_object().expect("accelerators");

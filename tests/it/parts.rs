@@ -131,7 +131,7 @@ fn other_parts_are_not_joined() {
     let message = refused(&joining(&MAP, &parts));
     assert!(message.contains("the file of a compare, not of a map"), "{message}");
     let rows = path(&folder, "part1/part.csv");
-    let message = refused(&["merge", &rows, "--out", &path(&folder, "all.csv")]);
+    let message = refused(&["parts", "merge", &rows, "--out", &path(&folder, "all.csv")]);
     assert!(message.contains("not of a sweep; `xrsim compare --join` joins it"), "{message}");
 }
 
@@ -215,7 +215,7 @@ fn only_the_record_of_a_part_names_its_writer() {
         call.env("SLURM_JOB_ID", "25").env("SLURM_ARRAY_JOB_ID", "22");
         call.env("SLURM_ARRAY_TASK_ID", "7").assert().success();
     }
-    output(&["merge", first, second, "--out", all]);
+    output(&["parts", "merge", first, second, "--out", all]);
     let record = |file: &str| fs::read_to_string(format!("{file}.json")).expect("a record");
     assert_eq!(record(all), record(whole));
     assert_eq!(fs::read(all).expect("rows"), fs::read(whole).expect("rows"));

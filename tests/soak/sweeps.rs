@@ -152,7 +152,8 @@ fn damaged(world: &mut World, n: u64) {
                 "(damages refused)"
             });
         } else {
-            let output = world.output(&["merge", PARTS[0], PARTS[1], "--out", "joined.csv"]);
+            let output =
+                world.output(&["parts", "merge", PARTS[0], PARTS[1], "--out", "joined.csv"]);
             let is_right = !output.status.success() || world.read("joined.csv") == *whole;
             world.hold(is_right, || format!("damage of {name} is joined"));
         }

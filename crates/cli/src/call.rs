@@ -17,7 +17,7 @@ use super::list::Table as Listed;
 use super::message::Failure;
 use super::progress::{Observer, observed};
 use super::run::{Requested, RunArgs};
-use super::{dispatch, interruptible, program, results, said};
+use super::{dispatch, interruptible, parsed, program, results, said};
 
 /// Result of a command.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub fn call(
     // A command may find better mappings.
     kept::forget();
     let ((status, failure), written) = console::captured(|| {
-        let done = match program().try_get_matches_from(words) {
+        let done = match parsed(words) {
             Ok(matches) => observed(observer, || interruptible(|| dispatch(&matches, || Ok(())))),
             Err(error) => asked(&error),
         };
@@ -186,10 +186,15 @@ pub struct CommandOption {
     pub help: String,
 }
 
+/// The command called `name`, which may be below another one: `parts merge`.
+fn named<'p>(program: &'p Command, name: &str) -> Option<&'p Command> {
+    name.split(' ').try_fold(program, |command, word| command.find_subcommand(word))
+}
+
 /// Options of the command called `name`, in the order of its help text; `None` if there is no such command.
 pub fn options(name: &str) -> Option<Vec<CommandOption>> {
     let program = program();
-    let command = program.find_subcommand(name)?;
+    let command = named(&program, name)?;
     let option = |it: &clap::Arg| {
         let takes = it.get_action().takes_values();
         let placeholder = it.get_value_names().and_then(|names| names.first());
@@ -213,7 +218,7 @@ pub fn options(name: &str) -> Option<Vec<CommandOption>> {
 
 /// First line of the help text of the command called `name`.
 pub fn about(name: &str) -> Option<String> {
-    program().find_subcommand(name)?.get_about().map(ToString::to_string)
+    named(&program(), name)?.get_about().map(ToString::to_string)
 }
 
 /// Opens the folder in which choices of mappings are kept, as the command does.

@@ -1,4 +1,4 @@
-//! `xrsim completions`: completion scripts for shells.
+//! `xrsim setup completions`: completion scripts for shells.
 
 use clap::builder::{PossibleValuesParser, ValueHint};
 use clap::{Arg, Args, Command};
@@ -16,9 +16,9 @@ use super::output;
 /// schedulers, networks, settings and other inputs that come with the program.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    xrsim completions bash > ~/.local/share/bash-completion/completions/xrsim\n  \
-    xrsim completions zsh > _xrsim\n  \
-    xrsim completions fish > ~/.config/fish/completions/xrsim.fish")]
+    xrsim setup completions bash > ~/.local/share/bash-completion/completions/xrsim\n  \
+    xrsim setup completions zsh > _xrsim\n  \
+    xrsim setup completions fish > ~/.config/fish/completions/xrsim.fish")]
 pub(super) struct CompletionsArgs {
     /// Shell.
     shell: Shell,
@@ -35,20 +35,28 @@ pub(super) fn run(args: &CompletionsArgs) -> Result<(), Failure> {
     clap_complete::generate(args.shell, &mut program, "xrsim", &mut text);
     let mut text = String::from_utf8_lossy(&text).into_owned();
     if args.shell == Shell::Fish {
-        text.extend(program.get_subcommands().map(fish_positionals));
+        for command in program.get_subcommands() {
+            let name = command.get_name();
+            text += &fish_positionals(command, name);
+            let below = command.get_subcommands();
+            text.extend(below.map(|it| {
+                let place = format!("{name}; and __fish_seen_subcommand_from {}", it.get_name());
+                fish_positionals(it, &place)
+            }));
+        }
     }
     output::print(&text)
 }
 
-/// Lines for fish with the values of arguments without a name, which `clap_complete` leaves out there.
-fn fish_positionals(command: &Command) -> String {
+/// Lines for fish with the values of arguments without a name, which `clap_complete` leaves out there. `place` is the
+/// command in words of fish.
+fn fish_positionals(command: &Command, place: &str) -> String {
     let values = command.get_positionals().flat_map(Arg::get_possible_values);
     let names: Vec<_> = values.map(|value| value.get_name().to_string()).collect();
     match names.is_empty() {
         true => String::new(),
         false => format!(
-            "complete -c xrsim -n \"__fish_xrsim_using_subcommand {}\" -a \"{}\"\n",
-            command.get_name(),
+            "complete -c xrsim -n \"__fish_xrsim_using_subcommand {place}\" -a \"{}\"\n",
             names.join(" ")
         ),
     }

@@ -29,6 +29,7 @@ mod costs;
 mod experiment;
 mod explain;
 mod figure;
+mod help;
 mod import;
 mod interrupt;
 mod journal;
@@ -40,6 +41,7 @@ mod map;
 mod mappings;
 mod message;
 mod mlperf;
+mod of_parts;
 mod options;
 mod output;
 mod parts;
@@ -56,6 +58,7 @@ mod schedulers;
 mod schema;
 mod search;
 mod sensitivity;
+mod setup;
 mod show;
 mod sweep;
 mod threads;
@@ -74,6 +77,7 @@ use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches as _};
 
 use xrsim_config::{Catalog, ConfigError, Kind, nearest};
 use xrsim_model::cancel;
+use xrsim_model::renamed::Renamed;
 use xrsim_model::text;
 
 use colour::table_style;
@@ -101,25 +105,28 @@ pub const STACK: usize = 8 << 20;
     name = "xrsim",
     version = env!("XRSIM_VERSION"),
     after_help = "Examples:\n  \
-        xrsim run                                      the best of 13 systems in 7 scenarios and 2 sizes\n  \
-        xrsim run --scenario AR_gaming --system J      one system, with the breakdown of its scores\n  \
-        xrsim run --semantics mlsys2023 --out results  the numbers of the published artifact, as CSV\n  \
-        xrsim cost --network KD --dataflow WS --pes 1024\n  \
+        xrsim run                                    the best of 13 systems\n  \
+        xrsim run --scenario AR_gaming --system J    one system, with its losses\n  \
+        xrsim explain --scenario AR_gaming --system J\n  \
         xrsim list scenarios\n\n\
+        `xrsim COMMAND -h` has the options of a command, `--help` all that there is to say.\n\n\
         Exit status: 0 done, 1 a check failed, 2 bad input, 75 another process is writing to the same place (try later), 130 or 143 interrupted."
 )]
 struct Global {
-    /// When to use colours and bold type. With `auto` this depends on the terminal and on NO_COLOR,
+    /// Colours and bold type. With `auto` they depend on the terminal and on NO_COLOR,
     /// CLICOLOR_FORCE, CLICOLOR and TERM.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = help::OF_ALL)]
     color: ColorChoice,
-    /// Print only errors and warnings on standard error: no notes and no progress.
-    #[arg(long, short, global = true)]
+    /// Only errors and warnings on standard error: no notes and no progress.
+    #[arg(long, short, global = true, help_heading = help::OF_ALL)]
     quiet: bool,
-    /// Neither read nor write the folder in which choices of mappings are kept (XRSIM_CACHE, or `xrsim` in
+    /// Forget mappings: neither read nor write the folder in which choices are kept (XRSIM_CACHE, or `xrsim` in
     /// the cache folder of the user).
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = help::OF_ALL)]
     no_cache: bool,
+    /// Print help: `-h` a line for each option, `--help` all.
+    #[arg(long, short, global = true, action = clap::ArgAction::Help, help_heading = help::OF_ALL)]
+    help: Option<bool>,
 }
 
 /// Every command, in the order of the help text.
@@ -132,8 +139,9 @@ fn commands() -> Vec<CommandEntry> {
         command("area", area::run).on_threads().showing("computing areas"),
         command("sweep", sweep::run).on_threads(),
         command("search", search::run).on_threads(),
-        command("merge", sweep::merge),
-        command("status", cluster::status),
+        command("parts", of_parts::run),
+        command("merge", sweep::merge).renamed("parts merge"),
+        command("status", cluster::status).renamed("parts status"),
         command("plot", plot::run).on_threads().showing("reading and drawing"),
         command("mlperf", mlperf::run).on_threads().showing("running load tests"),
         command("compare", compare::run).on_threads(),
@@ -147,8 +155,9 @@ fn commands() -> Vec<CommandEntry> {
         command("schema", schema::run),
         command("import", import::run),
         command("validate", validate::run).on_threads().showing("comparing with reference data"),
-        command("completions", completions::run),
-        command("man", manual::run),
+        command("setup", setup::run),
+        command("completions", completions::run).renamed("setup completions"),
+        command("man", manual::run).renamed("setup man"),
     ]
 }
 
@@ -165,6 +174,8 @@ struct CommandEntry {
     is_parallel: bool,
     /// Message of a command that may take long without counting its progress.
     progress: Option<&'static str>,
+    /// Name in use, where this one is that of version 0.1.
+    renamed: Option<&'static str>,
 }
 
 /// Makes the entry of the command `name`, whose arguments, help and action are those of `run`.
@@ -178,13 +189,31 @@ fn command<A: Args + 'static>(
         run(&args)
     };
     let define = A::augment_args;
-    CommandEntry { name, define, run: Box::new(run), is_parallel: false, progress: None }
+    CommandEntry {
+        name,
+        define,
+        run: Box::new(run),
+        is_parallel: false,
+        progress: None,
+        renamed: None,
+    }
 }
 
 impl CommandEntry {
     /// Starts threads before the command.
     fn on_threads(self) -> Self {
         Self { is_parallel: true, ..self }
+    }
+
+    /// Makes the command an old name of `new`, which no help text shows.
+    fn renamed(self, new: &'static str) -> Self {
+        Self { renamed: Some(new), ..self }
+    }
+
+    /// The command as the argument parser sees it.
+    fn definition(&self) -> Command {
+        let command = help::under_headings((self.define)(Command::new(self.name)));
+        command.hide(self.renamed.is_some())
     }
 
     /// Shows `message` while the command runs.
@@ -197,7 +226,17 @@ impl CommandEntry {
 pub fn program() -> Command {
     let program = Global::augment_args(Command::new("xrsim"));
     let program = program.subcommand_required(true).arg_required_else_help(true);
-    program.subcommands(commands().into_iter().map(|it| (it.define)(Command::new(it.name))))
+    let program = program.disable_help_flag(true);
+    help::by_purpose(program.subcommands(commands().iter().map(CommandEntry::definition)))
+}
+
+/// The arguments in `words`, the first of which is the name of the program.
+fn parsed(words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
+    let program = match help::is_short(&words) {
+        true => help::short(program()),
+        false => program(),
+    };
+    program.try_get_matches_from(words)
 }
 
 /// Whether `words`, the first of which is the name of the program, are arguments of a command.
@@ -229,7 +268,7 @@ pub fn run() -> ExitCode {
 pub fn run_words(words: Vec<OsString>) -> u8 {
     let not_text = words.iter().find(|word| word.to_str().is_none()).cloned();
     on_own_stack(|| {
-        match program().try_get_matches_from(words) {
+        match parsed(words) {
         Ok(matches) => {
             let Global { color, no_cache, .. } = global(&matches);
             colour::choose(color);
@@ -271,6 +310,10 @@ fn dispatch(
     let (name, arguments) = matches.subcommand().expect("the parser requires a command");
     let commands = commands();
     let command = commands.iter().find(|it| it.name == name).expect("every command is an entry");
+    if let Some(new) = command.renamed {
+        let renamed = Renamed { kind: "command", old: command.name, new };
+        message::warn(format_args!("{renamed}"));
+    }
     if command.is_parallel {
         start_threads()?;
     }
@@ -369,7 +412,7 @@ mod tests {
 
     fn said_of(arguments: &[&str], with_styles: bool) -> String {
         let words = std::iter::once(&"xrsim").chain(arguments);
-        said(&program().try_get_matches_from(words).expect_err("it is refused"), with_styles)
+        said(&parsed(words.map(OsString::from).collect()).expect_err("it is refused"), with_styles)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `xrsim man`: the manual pages.
+//! `xrsim setup man`: the manual pages.
 
 use std::path::PathBuf;
 

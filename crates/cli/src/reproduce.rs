@@ -45,7 +45,7 @@ pub(super) struct ReproduceArgs {
     /// Rules of the runs; repeat for both.
     #[arg(long, value_name = "SEMANTICS", value_parser = semantics())]
     semantics: Vec<Semantics>,
-    /// Choices of every accelerator for each layer in figures with principled semantics, and in the last
+    /// Choices of every accelerator for each layer, in figures with principled semantics, and in the last
     /// column of the conclusions [default: tiles, as `xrsim run` has it].
     #[arg(long, value_name = "F", value_parser = flexibility())]
     flexibility: Option<Flexibility>,

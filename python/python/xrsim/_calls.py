@@ -70,7 +70,7 @@ def call(
     _opened_cache()
     tell = observer(progress, words.command)
     try:
-        status, out, notes = _xrsim.call([words.command, *first, "--quiet", *words.all()], tell)
+        status, out, notes = _xrsim.call([*words.command.split(), *first, "--quiet", *words.all()], tell)
     finally:
         _xrsim.save_cache()
     if status != 0 and not may_fail:

@@ -16,22 +16,22 @@ def run(
     system: Given | Sequence[Given] | None = None,
     pes: Number | Sequence[Number] | None = None,
     *,
-    semantics: Given | None = None,
     networks: Given | None = None,
-    cost_model: Given | None = None,
+    semantics: Given | None = None,
+    without: Given | Sequence[Given] | None = None,
+    scheduler: Given | None = None,
+    replications: Given | None = None,
+    duration: Number | None = None,
+    seed: Number | None = None,
+    set: dict[str, Any] | None = None,
+    dataflow: Given | Sequence[Given] | None = None,
     platform: Given | None = None,
-    technology: Given | None = None,
     dram: Given | None = None,
+    technology: Given | None = None,
+    cost_model: Given | None = None,
     flexibility: Given | None = None,
     mapping_objective: Given | None = None,
     effort: Given | None = None,
-    without: Given | Sequence[Given] | None = None,
-    duration: Number | None = None,
-    seed: Number | None = None,
-    dataflow: Given | Sequence[Given] | None = None,
-    set: dict[str, Any] | None = None,
-    scheduler: Given | None = None,
-    replications: Given | None = None,
     progress: Progress = None,
 ) -> Results:
     """Run scenarios on systems and print their scores.
@@ -45,18 +45,27 @@ def run(
             separate them by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
-        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
-            One of principled, mlsys2023.
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
             of reference, artifact.
-        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
-            semantics].
-        platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
-        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
-            or else nvdla_28nm].
+        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
+            One of principled, mlsys2023.
+        without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics; repeat for
+            several [default: none].
+        scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
+        replications: Independent replications of every run [default: 30 of each run with random draws; 1 with --out,
+            --trace, `--format csv`, `--format json` or `--semantics mlsys2023`].
+        duration: Span in which requests arrive [ms] [default: 1000.0].
+        seed: Seed of every random draw.
+        set: Any other setting (see `xrsim list settings`); repeat for several.
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
+        platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
         dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
             [default: that of the system or platform, or else split]. One of split, shared.
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+            or else nvdla_28nm].
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
+            semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -67,15 +76,6 @@ def run(
         effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
             and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
             default, full.
-        without: Quirks of the published artifact that runs with mlsys2023 semantics leave out; repeat for several
-            [default: none].
-        duration: Span in which requests arrive [ms] [default: 1000.0].
-        seed: Seed of every random draw.
-        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
-        set: Any other setting (see `xrsim list settings`); repeat for several.
-        scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
-        replications: Independent replications of every run [default: 30 of each run with random draws; 1 with --out,
-            --trace, `--format csv`, `--format json` or `--semantics mlsys2023`].
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
@@ -90,37 +90,37 @@ def compare(
     scheduler: Given | Sequence[Given] | None = None,
     *,
     scenario: Given | Sequence[Given] | None = None,
-    pes: Number | Sequence[Number] | None = None,
-    system: Given | Sequence[Given] | None = None,
-    semantics: Given | None = None,
     networks: Given | None = None,
-    cost_model: Given | None = None,
+    semantics: Given | None = None,
+    without: Given | Sequence[Given] | None = None,
+    replications: Given | None = None,
+    half_width: Given | None = None,
+    duration: Number | None = None,
+    seed: Number | None = None,
+    enumerate: bool = False,
+    steady: bool = False,
+    set: dict[str, Any] | None = None,
+    system: Given | Sequence[Given] | None = None,
+    pes: Number | Sequence[Number] | None = None,
+    dataflow: Given | Sequence[Given] | None = None,
     platform: Given | None = None,
-    technology: Given | None = None,
     dram: Given | None = None,
+    technology: Given | None = None,
+    cost_model: Given | None = None,
     flexibility: Given | None = None,
     mapping_objective: Given | None = None,
     effort: Given | None = None,
-    without: Given | Sequence[Given] | None = None,
-    duration: Number | None = None,
-    seed: Number | None = None,
-    dataflow: Given | Sequence[Given] | None = None,
-    set: dict[str, Any] | None = None,
-    replications: Given | None = None,
-    half_width: Given | None = None,
     by: Given | None = None,
     pairs: bool = False,
-    enumerate: bool = False,
     window: Given | None = None,
     tune: bool = False,
-    steady: bool = False,
     out: Given | None = None,
-    shard: Given | None = None,
-    join: Given | Sequence[Given] | None = None,
-    restart: bool = False,
     width: Given | None = None,
     no_title: bool = False,
     dry_run: bool = False,
+    restart: bool = False,
+    shard: Given | None = None,
+    join: Given | Sequence[Given] | None = None,
     sbatch: Given | None = None,
     submit: bool = False,
     sbatch_options: Given | Sequence[Given] | None = None,
@@ -134,22 +134,34 @@ def compare(
         scheduler: Scheduler, with its parameters; repeat for each.
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
-        pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
-            8192].
-        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
-            separate them by commas [default: A to M].
-        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
-            One of principled, mlsys2023.
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
             of reference, artifact.
-        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
-            semantics].
-        platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
-        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
-            or else nvdla_28nm].
+        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
+            One of principled, mlsys2023.
+        without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics; repeat for
+            several [default: none].
+        replications: Independent replications of every configuration.
+        half_width: Replicate to a precision: until half of the 95 % interval of the mean of every scheduler is at most
+            X (30 replications at least, 1000 at most).
+        duration: Span in which requests arrive [ms] [default: 1000.0].
+        seed: Seed of every random draw.
+        enumerate: Use every pattern of triggers, with its probability, instead of draws, where there are few patterns.
+        steady: Steady state instead of a cold start: ten seconds at random sensor phases, with one second of warm-
+            up.
+        set: Any other setting (see `xrsim list settings`); repeat for several.
+        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
+            separate them by commas [default: A to M].
+        pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
+            8192].
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
+        platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
         dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
             [default: that of the system or platform, or else split]. One of split, shared.
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+            or else nvdla_28nm].
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
+            semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -160,35 +172,23 @@ def compare(
         effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
             and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
             default, full.
-        without: Quirks of the published artifact that runs with mlsys2023 semantics leave out; repeat for several
-            [default: none].
-        duration: Span in which requests arrive [ms] [default: 1000.0].
-        seed: Seed of every random draw.
-        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
-        set: Any other setting (see `xrsim list settings`); repeat for several.
-        replications: Independent replications of every configuration.
-        half_width: Replicate until half of the 95 % interval of the mean of every scheduler is at most X (30
-            replications at least, 1000 at most).
         by: Column to rank by: a score, `missed` or `energy_mj` [default: score, the primary metric, which `run`
             ranks by too].
         pairs: Compare all pairs of schedulers, not only each with the best.
-        enumerate: Use every pattern of triggers with its probability instead of draws, where there are few patterns.
-        window: Also bound the score by exact optima of windows of N frames of the first replication, which take up
-            to seconds each; for schedulers with model granularity.
+        window: Also bound the score by windows: by exact optima of windows of N frames of the first replication,
+            which take up to seconds each; for schedulers with model granularity.
         tune: Search alpha and beta of every `dream` given, as its authors do, for the least UXCost of the first
             replication.
-        steady: Steady state instead of a cold start: ten seconds at random sensor phases, with one second of warm-
-            up.
         out: Folder for policies.csv, pairs.csv, configurations.csv, metrics.csv (of models and chains), LaTeX
             tables, and the figures of means and of critical differences.
-        shard: Make the I-th of N equal parts of the replications only, into the folder of `out`.
-        join: Folder of a part (`shard`) whose replications are taken; repeat for each. The result is that of a
-            comparison without parts.
-        restart: Begin the part again, whatever is in the folder.
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
             per inch, and the title in FIGURE.txt instead of the picture.
         no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
         dry_run: Print points, time and parts without making anything: some points are timed on this machine.
+        restart: Begin the part again, whatever is in the folder.
+        shard: Make the I-th of N equal parts of the replications only, into the folder of `out`.
+        join: Folder of a part (`shard`) whose replications are taken; repeat for each. The result is that of a
+            comparison without parts.
         sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
             limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
         submit: Submit the script of `sbatch`, and a job that joins the parts.
@@ -207,27 +207,27 @@ def sweep(
     spec: Given | Sequence[Given] | None = None,
     *,
     scenario: Given | Sequence[Given] | None = None,
-    pes: Number | Sequence[Number] | None = None,
-    system: Given | Sequence[Given] | None = None,
-    semantics: Given | Sequence[Given] | None = None,
     networks: Given | Sequence[Given] | None = None,
-    cost_model: Given | Sequence[Given] | None = None,
+    semantics: Given | Sequence[Given] | None = None,
+    without: Given | Sequence[Given] | None = None,
+    scheduler: Given | Sequence[Given] | None = None,
+    replications: Given | None = None,
+    duration: Number | Sequence[Number] | None = None,
+    seed: Number | Sequence[Number] | None = None,
+    set: dict[str, Any] | None = None,
+    system: Given | Sequence[Given] | None = None,
+    pes: Number | Sequence[Number] | None = None,
     platform: Given | Sequence[Given] | None = None,
-    technology: Given | Sequence[Given] | None = None,
     dram: Given | Sequence[Given] | None = None,
+    technology: Given | Sequence[Given] | None = None,
+    cost_model: Given | Sequence[Given] | None = None,
     flexibility: Given | Sequence[Given] | None = None,
     mapping_objective: Given | Sequence[Given] | None = None,
     effort: Given | Sequence[Given] | None = None,
-    scheduler: Given | Sequence[Given] | None = None,
-    without: Given | Sequence[Given] | None = None,
-    duration: Number | Sequence[Number] | None = None,
-    seed: Number | Sequence[Number] | None = None,
-    replications: Given | None = None,
-    set: dict[str, Any] | None = None,
     out: Given | None = None,
-    shard: Given | None = None,
-    restart: bool = False,
     dry_run: bool = False,
+    restart: bool = False,
+    shard: Given | None = None,
     sbatch: Given | None = None,
     submit: bool = False,
     sbatch_options: Given | Sequence[Given] | None = None,
@@ -240,18 +240,24 @@ def sweep(
     Arguments:
         spec: Sweep: a file, or the name of one that comes with the program.
         scenario: Usage scenario: a name or a file [default: the seven of the suite].
-        pes: PEs of the whole system, for styles [default: 4096, 8192].
-        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file [default: A to M].
-        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics].
-        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
-            semantics].
-        platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
-        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
-            or else nvdla_28nm].
+        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
+        without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics [default: none].
+        scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
+        replications: Independent replications of every point.
+        duration: Span in which requests arrive [ms] [default: 1000.0].
+        seed: Seed of every random draw.
+        set: Values of any other setting (see `xrsim list settings`); repeat for several settings.
+        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file [default: A to M].
+        pes: PEs of the whole system, for styles [default: 4096, 8192].
+        platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
         dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
             [default: that of the system or platform, or else split].
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+            or else nvdla_28nm].
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
+            semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles].
         mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
@@ -260,17 +266,11 @@ def sweep(
             edp].
         effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
             and `full` takes ten times as long and proves small mapspaces [default: default].
-        scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
-        without: Quirks of the published artifact that runs with mlsys2023 semantics leave out [default: none].
-        duration: Span in which requests arrive [ms] [default: 1000.0].
-        seed: Seed of every random draw.
-        replications: Independent replications of every point.
-        set: Values of any other setting (see `xrsim list settings`); repeat for several settings.
         out: File of the rows. A record of the inputs is written beside it as FILE.csv.json [default: the name of
             the sweep's file, ending in .csv, in the working directory].
-        shard: Make the I-th of N equal parts only.
-        restart: Begin the file again, whatever is in it.
         dry_run: Print points, time and parts without making anything: some points are timed on this machine.
+        restart: Begin the file again, whatever is in it.
+        shard: Make the I-th of N equal parts only.
         sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
             limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
         submit: Submit the script of `sbatch`, and a job that joins the parts.
@@ -289,28 +289,28 @@ def search(
     spec: Given | Sequence[Given] | None = None,
     *,
     scenario: Given | Sequence[Given] | None = None,
-    dataflow: Given | Sequence[Given] | None = None,
-    accelerators: Given | None = None,
+    scheduler: Given | Sequence[Given] | None = None,
+    replications: Given | None = None,
+    set: dict[str, Any] | None = None,
     pes: Given | None = None,
+    accelerators: Given | None = None,
     exactly: bool = False,
     step: Given | None = None,
-    scheduler: Given | Sequence[Given] | None = None,
+    dataflow: Given | Sequence[Given] | None = None,
+    technology: Given | None = None,
     objective: Given | Sequence[Given] | None = None,
     over: Given | Sequence[Given] | None = None,
     constraint: Given | Sequence[Given] | None = None,
-    technology: Given | None = None,
-    replications: Given | None = None,
-    set: dict[str, Any] | None = None,
     method: Given | None = None,
     stop: Given | Sequence[Given] | None = None,
     require_proof: bool = False,
     proof_for: Given | None = None,
     out: Given | None = None,
     audit: bool = False,
+    dry_run: bool = False,
+    restart: bool = False,
     shard: Given | None = None,
     join: Given | Sequence[Given] | None = None,
-    restart: bool = False,
-    dry_run: bool = False,
     sbatch: Given | None = None,
     submit: bool = False,
     sbatch_options: Given | Sequence[Given] | None = None,
@@ -323,36 +323,36 @@ def search(
     Arguments:
         spec: Search: a file, or the name of one that comes with the program. Options replace what it says.
         scenario: Scenarios, separated by commas [default: those of the suite].
-        dataflow: Dataflows of accelerators, separated by commas [default: WS,OS,RS].
-        accelerators: Number of accelerators, or a range such as 1..3 [default: 1..2].
-        pes: Most PEs of a system [default: 4096].
-        exactly: Take only systems that have exactly `pes` PEs. A larger budget can then be worse.
-        step: PEs of an accelerator are multiples of N [default: 128].
         scheduler: Scheduler, with its parameters; repeat for each [default: latency-greedy, edf:admission=hopeless,
             value:admission=hopeless].
+        replications: Draws of every scenario in which something is drawn [default: 30].
+        set: Any setting of the runs (see `xrsim list settings`), such as flexibility=none; repeat for several.
+        pes: Most PEs of a system [default: 4096].
+        accelerators: Number of accelerators, or a range such as 1..3 [default: 1..2].
+        exactly: Take only systems that have exactly `pes` PEs. A larger budget can then be worse.
+        step: PEs of an accelerator are multiples of N [default: 128].
+        dataflow: Dataflows of accelerators, separated by commas [default: WS,OS,RS].
+        technology: Technology of areas and leakage.
         objective: Quantity to optimise; two or three, separated by commas, for their front [default:
             score_executed_mean].
         over: Treatment of several scenarios: mean, min (the worst), or each by itself; several are separated by
             commas.
         constraint: Limit of a quantity, such as 'area_mm2<=60'; repeat for several.
-        technology: Technology of areas and leakage.
-        replications: Draws of every scenario in which something is drawn [default: 30].
-        set: Any setting of the runs (see `xrsim list settings`), such as flexibility=none; repeat for several.
         method: Method: auto, bound, exhaustive or evolve.
         stop: Rule that ends the search early, such as gap_percent=0.5, minutes=10 or runs=1000000; repeat for
             several.
-        require_proof: Fail unless the answer is proven to be the optimum of the space under the schedulers of `proof_for`.
+        require_proof: Fail unless the answer is proven: the optimum of the space under the schedulers of `proof_for`.
         proof_for: Schedulers that `require_proof` is about: listed (those of the search), keeping (all that keep a
             request where it began) or any; for the last two, no system may be more than gap_percent (`stop`)
             better. One of listed, keeping, any.
         out: Folder of the results: evaluated.csv, the front, the best system as a file, and a journal with which
             the same command continues.
         audit: Also write the bound of every system that was excluded, so that a script can check the proof.
+        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
+        restart: Begin again, whatever the journal in the folder has.
         shard: Search the I-th of N parts of the systems only.
         join: Folder of a part (`shard`) whose runs are taken; repeat for each. The result is that of a search
             without parts.
-        restart: Begin again, whatever the journal in the folder has.
-        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
         sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
             limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
         submit: Submit the script of `sbatch`, and a job that joins the parts.
@@ -373,23 +373,23 @@ def map(
     *,
     networks: Given | None = None,
     layer: Given | None = None,
+    pes: Given | None = None,
     dataflow: Given | Sequence[Given] | None = None,
     platform: Given | None = None,
-    pes: Given | None = None,
     flexibility: Given | None = None,
+    objective: Given | None = None,
+    effort: Given | None = None,
     mapspace: Given | None = None,
     levels: Given | None = None,
     sizes: Given | None = None,
-    objective: Given | None = None,
-    effort: Given | None = None,
     gap: Given | None = None,
     no_rule: Given | Sequence[Given] | None = None,
     out: Given | None = None,
-    shard: Given | None = None,
-    join: Given | Sequence[Given] | None = None,
-    restart: bool = False,
     table: Given | None = None,
     dry_run: bool = False,
+    restart: bool = False,
+    shard: Given | None = None,
+    join: Given | Sequence[Given] | None = None,
     sbatch: Given | None = None,
     submit: bool = False,
     sbatch_options: Given | Sequence[Given] | None = None,
@@ -405,32 +405,32 @@ def map(
         networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
             artifact.
         layer: This layer of the networks only.
+        pes: Number of PEs (processing elements).
         dataflow: Dataflow: a name or a file; repeat for more [default: WS, OS, RS].
         platform: Platform, which has the clock, the memories and the energies.
-        pes: Number of PEs (processing elements).
         flexibility: Choices: all of a mapping, or only what one `dataflow` leaves open: its sizes and orders (`tiles`),
             or also the axes that are spread (`axes`). One of tiles, axes, any.
-        mapspace: Mapspace to search: a name or a file.
-        levels: Least and largest number of levels of a mapping, with `--flexibility any` [default: 1..3].
-        sizes: Sizes of chunks [default: all, as in runs]. One of divisors, powers, balanced, all.
         objective: Objective: least cycles, energy or product of both (`edp`), least energy among mappings within 1 %
             of the least cycles (`cycles,energy`), or all that nothing is better than in both (`pareto`). One of
             cycles, energy, edp, cycles,energy, pareto.
         effort: Work for one layer: as runs do (`default`), less (`quick`), or more and with exact search (`full`).
             One of quick, default, full.
+        mapspace: Mapspace to search: a name or a file.
+        levels: Least and largest number of levels of a mapping, with `--flexibility any` [default: 1..3].
+        sizes: Sizes of chunks [default: all, as in runs]. One of divisors, powers, balanced, all.
         gap: End the search of a layer at this distance to the bound [percent].
         no_rule: Leave out a rule of exact search; repeat for more. One of order-classes, skeleton-bounds, tile-
             bounds, level-bounds.
-        out: Write the mappings of one network as a dataflow that `cost` and systems take; with `shard`, the
+        out: Write the mappings of one network, as a dataflow that `cost` and systems take; with `shard`, the
             folder of the part.
+        table: Write the table of mappings, as it comes with the program, into this folder: all networks, or those
+            of `network`, on the accelerators of the styles A to M at 4,096 and 8,192 PEs, on the platforms
+            `paper` and `headset`.
+        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
+        restart: Begin the part again, whatever is in the folder.
         shard: Make the I-th of N equal parts of the searches only, into the folder of `out`.
         join: Folder of a part (`shard`) whose results are taken; repeat for each. The result is that of a command
             without parts.
-        restart: Begin the part again, whatever is in the folder.
-        table: Write the table of mappings that comes with the program into this folder: all networks, or those of
-            `network`, on the accelerators of the styles A to M at 4,096 and 8,192 PEs, on the platforms `paper`
-            and `headset`.
-        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
         sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
             limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
         submit: Submit the script of `sbatch`, and a job that joins the parts.
@@ -449,15 +449,15 @@ def cost(
     *,
     networks: Given | None = None,
     layer: Given | None = None,
+    batch: Given | Sequence[Given] | None = None,
+    pes: Given | Sequence[Given] | None = None,
     dataflow: Given | Sequence[Given] | None = None,
     platform: Given | None = None,
-    pes: Given | Sequence[Given] | None = None,
     noc_bandwidth: Given | Sequence[Given] | None = None,
     cost_model: Given | Sequence[Given] | None = None,
     flexibility: Given | None = None,
     mapping_objective: Given | None = None,
     effort: Given | None = None,
-    batch: Given | Sequence[Given] | None = None,
     progress: Progress = None,
 ) -> Report:
     """Compute cycles and energy of every layer of a network on one accelerator or more.
@@ -470,9 +470,11 @@ def cost(
         networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
             artifact.
         layer: This layer of the networks only.
+        batch: Batch size: print time and energy of the batch, and the split into smaller batches that is fastest;
+            repeat for more.
+        pes: Number of PEs (processing elements); repeat for more [default: 4096].
         dataflow: Dataflow: a name or a file; repeat for more [default: WS, OS, RS].
         platform: Platform, which has the clock, the memories and the energies.
-        pes: Number of PEs (processing elements); repeat for more [default: 4096].
         noc_bandwidth: Bandwidth of every NoC level, outermost first [byte/cycle; default: that of the platform].
         cost_model: Cost model, or a CSV file of measurements; repeat for more [default: loop-nest].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
@@ -485,8 +487,6 @@ def cost(
         effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
             and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
             default, full.
-        batch: Batch size: print time and energy of the batch, and the split into smaller batches that is fastest;
-            repeat for more.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
@@ -500,16 +500,16 @@ def cost(
 def area(
     system: Given | Sequence[Given] | None = None,
     *,
+    network: Given | Sequence[Given] | None = None,
+    networks: Given | None = None,
+    set: dict[str, Any] | None = None,
     pes: Number | Sequence[Number] | None = None,
+    dataflow: Given | Sequence[Given] | None = None,
     platform: Given | None = None,
     technology: Given | None = None,
     flexibility: Given | None = None,
     mapping_objective: Given | None = None,
-    dataflow: Given | Sequence[Given] | None = None,
-    set: dict[str, Any] | None = None,
     sizes: Given | None = None,
-    network: Given | Sequence[Given] | None = None,
-    networks: Given | None = None,
     progress: Progress = None,
 ) -> Report:
     """Compute the area and power of systems, term by term.
@@ -519,9 +519,15 @@ def area(
     Arguments:
         system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
             separate them by commas [default: A to M].
+        network: Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`);
+            repeat for more [default: all of the suite].
+        networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
+            artifact.
+        set: Any other setting of the hardware, such as hardware.shared_memory_kib; repeat for several.
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
-        platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
+        platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
         technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
             or else nvdla_28nm].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
@@ -531,15 +537,9 @@ def area(
             least product of both, or least energy of networks that keep the rates of their models
             (`hardware.mapping_deadline_share`) [default: that of the accelerator, system or style, or else
             edp]. One of cycles, energy, edp, deadline.
-        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
-        set: Any other setting of the hardware, such as hardware.shared_memory_kib; repeat for several.
         sizes: Sizes of scratchpads and cluster buffers: those that the platform or system declares, or the least
             that the networks need. A note names the need in any case where memories take most of an area. One
             of declared, needed.
-        network: Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`);
-            repeat for more [default: all of the suite].
-        networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
-            artifact.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
@@ -552,31 +552,31 @@ def area(
 def mlperf(
     benchmark: Given | Sequence[Given] | None = None,
     *,
-    round: Given | None = None,
-    suite: Given | None = None,
     task: Given | Sequence[Given] | None = None,
     load: Given | Sequence[Given] | None = None,
+    round: Given | None = None,
+    suite: Given | None = None,
+    beside: Given | None = None,
+    tenant: Given | Sequence[Given] | None = None,
+    scheduler: Given | None = None,
+    seed: Given | None = None,
+    set: dict[str, Any] | None = None,
     system: Given | None = None,
     pes: Given | None = None,
     platform: Given | None = None,
     cost_model: Given | None = None,
-    flexibility: Given | None = None,
-    mapping_objective: Given | None = None,
-    effort: Given | None = None,
-    scheduler: Given | None = None,
     service: Given | None = None,
     servers: Given | None = None,
     max_batch: Given | None = None,
     batch_wait: Number | None = None,
+    flexibility: Given | None = None,
+    mapping_objective: Given | None = None,
+    effort: Given | None = None,
     qps: Number | None = None,
     streams: Given | None = None,
     find_peak: bool = False,
     min_duration: Number | None = None,
     min_queries: Given | None = None,
-    tenant: Given | Sequence[Given] | None = None,
-    set: dict[str, Any] | None = None,
-    beside: Given | None = None,
-    seed: Given | None = None,
     curve: Given | None = None,
     out: Given | None = None,
     width: Given | None = None,
@@ -589,16 +589,28 @@ def mlperf(
 
     Arguments:
         benchmark: Benchmark. One of inference, mobile.
+        task: Task; repeat for several.
+        load: Load: single-stream, multi-stream, server or offline; repeat for several.
         round: Round, with its LoadGen version, counts, durations and seeds [default: v0.5 of inference, v3.0 of
             mobile].
         suite: Suite with tasks and tests in place of those of the round, see scenarios/mlperf/README.md; the round
             is that of the suite by default.
-        task: Task; repeat for several.
-        load: Load: single-stream, multi-stream, server or offline; repeat for several.
+        beside: Usage scenario in the background: its frames run on the same system during the test.
+        tenant: Task with a load of its own, at the same time as all other tenants; repeat for each. Keys: qps,
+            arrivals (poisson or periodic), burst_qps, burst_ms, period_ms, group, bound_ms, percentile,
+            max_batch, batch_wait_ms.
+        scheduler: Scheduling policy, with its parameters [default: fcfs].
+        seed: Seed of the frames of `beside`.
+        set: Parameter of the network of a task, or of a model of `beside`; repeat for several.
         system: System: a style A..M, or a system file.
         pes: PEs of the whole system, for styles.
-        platform: Bandwidth and memory of styles [default: paper].
+        platform: Bandwidth and memory of styles [default: headset].
         cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest].
+        service: Servers of a known latency in place of a system: constant:ms=L, batch:ms=A,sample_ms=B (A + B n for
+            n samples), or a table with the columns latency_ms, batch or sample, and task.
+        servers: Number of servers of a `service`.
+        max_batch: Largest number of samples of a batch.
+        batch_wait: Longest wait of a sample while its batch is not full (ms).
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -609,26 +621,14 @@ def mlperf(
         effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
             and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
             default, full.
-        scheduler: Scheduling policy, with its parameters [default: fcfs].
-        service: Servers of a known latency in place of a system: constant:ms=L, batch:ms=A,sample_ms=B (A + B n for
-            n samples), or a table with the columns latency_ms, batch or sample, and task.
-        servers: Number of servers of a `service`.
-        max_batch: Largest number of samples of a batch.
-        batch_wait: Longest wait of a sample while its batch is not full (ms).
         qps: Rate of a server in place of a search for the highest valid rate.
-        streams: Number of streams of multi-stream in place of a search for the largest valid number; from v2.0 on
+        streams: Number of streams of multi-stream, in place of a search for the largest valid number; from v2.0 on
             samples of a query in place of 8.
         find_peak: Search from `qps` or `streams` on, as LoadGen does; with tenants, for the largest factor of all
             rates.
         min_duration: Minimum duration of a test in place of that of the round (s).
         min_queries: Minimum number of queries of a test in place of that of the round; of samples in offline.
-        tenant: Task with a load of its own, at the same time as all other tenants; repeat for each. Keys: qps,
-            arrivals (poisson or periodic), burst_qps, burst_ms, period_ms, group, bound_ms, percentile,
-            max_batch, batch_wait_ms.
-        set: Parameter of the network of a task, or of a model of `beside`; repeat for several.
-        beside: Usage scenario in the background: its frames run on the same system during the test.
-        seed: Seed of the frames of `beside`.
-        curve: Measure the latency at N rates below and above the peak of every server test; `out` has it as
+        curve: Measure the latency at N rates, below and above the peak of every server test; `out` has it as
             curve.csv and a figure.
         out: Folder for LoadGen's logs and queries.csv of every test, suite.csv and figures as SVG and PDF.
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
@@ -650,27 +650,27 @@ def sensitivity(
     system: Given | Sequence[Given] | None = None,
     pes: Number | Sequence[Number] | None = None,
     *,
-    semantics: Given | None = None,
     networks: Given | None = None,
-    cost_model: Given | None = None,
+    semantics: Given | None = None,
+    without: Given | Sequence[Given] | None = None,
+    scheduler: Given | None = None,
+    replications: Given | None = None,
+    duration: Number | None = None,
+    seed: Number | None = None,
+    set: dict[str, Any] | None = None,
+    dataflow: Given | Sequence[Given] | None = None,
     platform: Given | None = None,
-    technology: Given | None = None,
     dram: Given | None = None,
+    technology: Given | None = None,
+    cost_model: Given | None = None,
     flexibility: Given | None = None,
     mapping_objective: Given | None = None,
     effort: Given | None = None,
-    without: Given | Sequence[Given] | None = None,
-    duration: Number | None = None,
-    seed: Number | None = None,
-    dataflow: Given | Sequence[Given] | None = None,
-    set: dict[str, Any] | None = None,
-    scheduler: Given | None = None,
     factor: Given | Sequence[Given] | None = None,
     only: bool = False,
     screening: bool = False,
     joint: Given | None = None,
     constants: Given | None = None,
-    replications: Given | None = None,
     out: Given | None = None,
     width: Given | None = None,
     no_title: bool = False,
@@ -687,18 +687,26 @@ def sensitivity(
             separate them by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
-        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
-            One of principled, mlsys2023.
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
             of reference, artifact.
-        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
-            semantics].
-        platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
-        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
-            or else nvdla_28nm].
+        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
+            One of principled, mlsys2023.
+        without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics; repeat for
+            several [default: none].
+        scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
+        replications: Independent replications of every run.
+        duration: Span in which requests arrive [ms] [default: 1000.0].
+        seed: Seed of every random draw.
+        set: Any other setting (see `xrsim list settings`); repeat for several.
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
+        platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
         dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
             [default: that of the system or platform, or else split]. One of split, shared.
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+            or else nvdla_28nm].
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
+            semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -709,13 +717,6 @@ def sensitivity(
         effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
             and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
             default, full.
-        without: Quirks of the published artifact that runs with mlsys2023 semantics leave out; repeat for several
-            [default: none].
-        duration: Span in which requests arrive [ms] [default: 1000.0].
-        seed: Seed of every random draw.
-        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
-        set: Any other setting (see `xrsim list settings`); repeat for several.
-        scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
         factor: Factor with its levels, in place of the default levels or in addition to the default factors: any
             setting (`xrsim list settings`), with values or multiples such as `x0.5`; repeat for more.
         only: Vary the factors of `factor` only.
@@ -724,7 +725,6 @@ def sensitivity(
         joint: Draw all uncertain constants of the model N times at once, with a draw of the load each, and say how
             often every system is the best, how far it falls, and which constant decides.
         constants: Ranges of the constants for `joint`: a name (`xrsim list uncertainties`) or a file.
-        replications: Independent replications of every run.
         out: Folder for sensitivity.csv, the chart tornado as pictures and data, and sensitivity.json; with
             `joint` for joint.csv, draws.csv, the chart places, and joint.json.
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
@@ -757,9 +757,9 @@ def reproduce(
     Arguments:
         figure: Figure of the paper, or `scaling`; repeat for more. One of 5, 6, 7, 8, scaling.
         semantics: Rules of the runs; repeat for both. One of principled, mlsys2023.
-        flexibility: Choices of every accelerator for each layer in figures with principled semantics, and in the last
-            column of the conclusions [default: none in figures, tiles in conclusions]. One of none, forms,
-            tiles, axes, any.
+        flexibility: Choices of every accelerator for each layer, in figures with principled semantics, and in the last
+            column of the conclusions [default: tiles, as `xrsim run` has it]. One of none, forms, tiles, axes,
+            any.
         out: Folder for the tables, and for each figure as SVG, PDF and PNG with its data as CSV.
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
             per inch, and the title in FIGURE.txt instead of the picture.
@@ -779,25 +779,25 @@ def explain(
     system: Given | Sequence[Given] | None = None,
     pes: Number | Sequence[Number] | None = None,
     *,
-    semantics: Given | None = None,
+    frame: Given | Sequence[Given] | None = None,
     networks: Given | None = None,
-    cost_model: Given | None = None,
-    platform: Given | None = None,
-    technology: Given | None = None,
-    dram: Given | None = None,
-    flexibility: Given | None = None,
-    mapping_objective: Given | None = None,
-    effort: Given | None = None,
+    semantics: Given | None = None,
     without: Given | Sequence[Given] | None = None,
-    duration: Number | None = None,
-    seed: Number | None = None,
-    dataflow: Given | Sequence[Given] | None = None,
-    set: dict[str, Any] | None = None,
     scheduler: Given | None = None,
     replication: Given | None = None,
     replications: Given | None = None,
+    duration: Number | None = None,
+    seed: Number | None = None,
+    set: dict[str, Any] | None = None,
     against: Given | None = None,
-    frame: Given | Sequence[Given] | None = None,
+    dataflow: Given | Sequence[Given] | None = None,
+    platform: Given | None = None,
+    dram: Given | None = None,
+    technology: Given | None = None,
+    cost_model: Given | None = None,
+    flexibility: Given | None = None,
+    mapping_objective: Given | None = None,
+    effort: Given | None = None,
     progress: Progress = None,
 ) -> str:
     """Say where a run loses its score, or why a frame was late or dropped, and which single change helps most.
@@ -811,18 +811,29 @@ def explain(
             separate them by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
-        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
-            One of principled, mlsys2023.
+        frame: A frame: a model of the scenario and a number from 0.
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
             of reference, artifact.
-        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
-            semantics].
-        platform: Clock, bandwidth and memory of styles [default: paper; artifact with mlsys2023 semantics].
-        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
-            or else nvdla_28nm].
+        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
+            One of principled, mlsys2023.
+        without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics; repeat for
+            several [default: none].
+        scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
+        replication: Replication of the frame, counted from 0.
+        replications: Replications that scores are means of.
+        duration: Span in which requests arrive [ms] [default: 1000.0].
+        seed: Seed of every random draw.
+        set: Any other setting (see `xrsim list settings`); repeat for several.
+        against: Compare with this system, on equal draws.
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
+        platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
         dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
             [default: that of the system or platform, or else split]. One of split, shared.
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+            or else nvdla_28nm].
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
+            semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -833,17 +844,6 @@ def explain(
         effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
             and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
             default, full.
-        without: Quirks of the published artifact that runs with mlsys2023 semantics leave out; repeat for several
-            [default: none].
-        duration: Span in which requests arrive [ms] [default: 1000.0].
-        seed: Seed of every random draw.
-        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
-        set: Any other setting (see `xrsim list settings`); repeat for several.
-        scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
-        replication: Replication of the frame, counted from 0.
-        replications: Replications that scores are means of.
-        against: Compare with this system, on equal draws.
-        frame: A frame: a model of the scenario and a number from 0.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
@@ -853,7 +853,7 @@ def explain(
     return _calls.text("explain", locals())
 
 
-def status(
+def parts status(
     folder: Given | Sequence[Given] | None = None,
     *,
     progress: Progress = None,
@@ -875,10 +875,10 @@ def status(
     1
     True
     """
-    return _calls.text("status", locals())
+    return _calls.text("parts status", locals())
 
 
-def merge(
+def parts merge(
     files: Given | Sequence[Given] | None = None,
     *,
     out: Given | None = None,
@@ -902,13 +902,12 @@ def merge(
     ...     xrsim.merge(parts).count(b"\\n")
     3
     """
-    return _calls.of_file("merge", locals(), ".csv")
+    return _calls.of_file("parts merge", locals(), ".csv")
 
 
 def import_network(
     file: Given | Sequence[Given] | None = None,
     *,
-    out: Given | None = None,
     dim: Given | Sequence[Given] | None = None,
     shape: Given | Sequence[Given] | None = None,
     value: Given | Sequence[Given] | None = None,
@@ -917,8 +916,9 @@ def import_network(
     bound: Given | Sequence[Given] | None = None,
     input: Given | Sequence[Given] | None = None,
     state: Given | Sequence[Given] | None = None,
-    task: Given | None = None,
     name: Given | None = None,
+    task: Given | None = None,
+    out: Given | None = None,
     progress: Progress = None,
 ) -> str:
     """Convert an ONNX file, or a file of the published artifact (.m), to YAML.
@@ -927,7 +927,6 @@ def import_network(
 
     Arguments:
         file: File to convert.
-        out: Folder to write to, one file per network, scenario or dataflow [default: standard output].
         dim: Extent of an open axis, e.g. `batch=1`.
         shape: Shape of an input, e.g. `x=1x3x224x224`.
         value: Elements of an integer input on which shapes depend, e.g. `lengths=4,6`.
@@ -936,8 +935,9 @@ def import_network(
         bound: Extent that data decide, such as the number of boxes; `*` for every node without one of its own.
         input: Sensor that an input is from, e.g. `image=camera`.
         state: Output of one frame that an input of the next one is.
-        task: Task of the network [default: its name].
         name: Name of the network [default: the name of the file without its ending].
+        task: Task of the network [default: its name].
+        out: Folder to write to, one file per network, scenario or dataflow [default: standard output].
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
@@ -996,7 +996,7 @@ def plot(
     Arguments:
         file: Rows of a sweep, or the scores.csv of a run.
         kind: Kind of plot. One of pareto, best, heatmap.
-        x: First objective [default: energy_mj], or columns of a heat map [default: pes].
+        x: First objective [default: energy_per_frame_mj], or columns of a heat map [default: pes].
         y: Second objective [default: score], or rows of a heat map [default: system].
         z: Third objective, objective of the best designs, or colours of a heat map [default: score].
         where: Use only rows with this value in this column; repeat for more conditions.

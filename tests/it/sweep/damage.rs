@@ -66,14 +66,14 @@ fn cut_cells_and_missing_columns_are_damage_to_every_reader() {
     for changed in [without_one, three, row.replace(",VR_", ",VX_").replace(",AR_", ",AX_")] {
         assert_ne!(changed, row);
         fs::write(study.path(parts[1]), whole.replace(row, &changed)).expect("it can be written");
-        let merged = study.refused(&["merge", parts[0], parts[1], "--out", "all.csv"]);
+        let merged = study.refused(&["parts", "merge", parts[0], parts[1], "--out", "all.csv"]);
         assert!(merged.contains("line 3 is not the row of point 4 as it was written"), "{merged}");
         let plotted = study.refused(&["plot", parts[1], "--kind", "best"]);
         assert!(plotted.contains("line 3: the row does not match its `check`"), "{plotted}");
         study.done(&["sweep", "spec.yaml", "--shard", "2/2"]);
         assert_eq!(study.read(parts[1]), whole);
     }
-    study.done(&["merge", parts[0], parts[1], "--out", "all.csv"]);
+    study.done(&["parts", "merge", parts[0], parts[1], "--out", "all.csv"]);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_sweep_takes_the_place_of_nothing_that_it_reads() {
     assert_eq!(study.read("spec.yaml"), SPEC);
     study.done(&["sweep", "spec.yaml", "--shard", "1/1"]);
     let part = study.read("spec.1-of-1.csv");
-    let message = study.refused(&["merge", "spec.1-of-1.csv", "--out", "spec.1-of-1.csv"]);
+    let message = study.refused(&["parts", "merge", "spec.1-of-1.csv", "--out", "spec.1-of-1.csv"]);
     assert!(message.contains("would overwrite spec.1-of-1.csv"), "{message}");
     assert_eq!(study.read("spec.1-of-1.csv"), part);
 }

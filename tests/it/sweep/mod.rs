@@ -167,7 +167,7 @@ fn parts_join_to_the_file_of_the_whole_however_many_there_are() {
         shuffled.rotate_left(count / 2);
         shuffled.swap(0, count / 3);
         let out = format!("joined-{count}.csv");
-        study.done(&[&["merge", "--out", &out], &shuffled[..]].concat());
+        study.done(&[&["parts", "merge", "--out", &out], &shuffled[..]].concat());
         assert_eq!(study.read(&out), whole, "{count} parts");
         let (_, note) = study.done(&["sweep", "spec.yaml", "--out", &out]);
         assert!(note.contains("12 points, 0 of them new"), "{note}");
@@ -181,7 +181,8 @@ fn parts_that_are_no_whole_are_refused() {
         study.done(&["sweep", "spec.yaml", "--shard", part]);
     }
     let [first, second, third] = [1, 2, 3].map(|part| format!("spec.{part}-of-3.csv"));
-    let merge = |files: &[&str]| study.refused(&[&["merge", "--out", "all.csv"], files].concat());
+    let merge =
+        |files: &[&str]| study.refused(&[&["parts", "merge", "--out", "all.csv"], files].concat());
     let message = merge(&[&first, &third]);
     assert!(message.contains("points 4 to 7 are in none of the files"), "{message}");
     let message = merge(&[&first, &second]);

@@ -1,1 +1,1 @@
-@@PROGRAM@@ merge @@PREFIX@@.*-of-@@PARTS@@.csv --out @@OUT@@
+@@PROGRAM@@ parts merge @@PREFIX@@.*-of-@@PARTS@@.csv --out @@OUT@@

@@ -19,7 +19,7 @@ use super::message::{Failure, say, warn};
 use super::output;
 
 pub(super) use estimate::{Estimate, Shares};
-pub(super) use status::status;
+pub(super) use status::{StatusArgs, status};
 pub(super) use words::note;
 pub use words::start_with;
 
@@ -118,7 +118,7 @@ impl ClusterOptions {
 /// Output of a part, and how parts are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A file of rows; `xrsim merge` joins them.
+    /// A file of rows; `xrsim parts merge` joins them.
     File,
     /// A folder with this file of rows; the command itself joins them, with `--join`.
     Folder(&'static str),

@@ -286,7 +286,10 @@ mod tests {
         };
         if command == "sweep" {
             let words = read(last);
-            assert_eq!(words[1..], ["merge".into(), part("*"), "--out".into(), result]);
+            assert_eq!(
+                words[1..],
+                ["parts".into(), "merge".into(), part("*"), "--out".into(), result]
+            );
             return;
         }
         let parts =

@@ -1,4 +1,4 @@
-//! `xrsim status`: how far the parts of a job are, by their files.
+//! `xrsim parts status`: how far the parts of a job are, by their files.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ use super::super::{output, record, search, table_style};
     marks its file every 30 s, however long a row takes. A part without a mark for two minutes is `stopped`: its task \
     waits to begin again, or is lost.\n\n\
     Exit status: 0 all parts are done, 1 not yet, 2 a part is damaged or of another command.\n\n\
-    Example:\n  xrsim status mine.parts"
+    Example:\n  xrsim parts status mine.parts"
 )]
 pub(crate) struct StatusArgs {
     /// Folder of the parts.

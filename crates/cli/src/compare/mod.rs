@@ -62,7 +62,7 @@ pub(super) struct CompareArgs {
     /// Independent replications of every configuration.
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub replications: u64,
-    /// Replicate until half of the 95 % interval of the mean of every scheduler is at most X (30
+    /// Replicate to a precision: until half of the 95 % interval of the mean of every scheduler is at most X (30
     /// replications at least, 1000 at most).
     #[arg(long, value_name = "X", conflicts_with = "replications", value_parser = positive)]
     pub half_width: Option<f64>,
@@ -76,10 +76,10 @@ pub(super) struct CompareArgs {
     /// Format of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: CompareFormat,
-    /// Use every pattern of triggers with its probability instead of draws, where there are few patterns.
+    /// Use every pattern of triggers, with its probability, instead of draws, where there are few patterns.
     #[arg(long)]
     pub enumerate: bool,
-    /// Also bound the score by exact optima of windows of N frames of the first replication, which take up
+    /// Also bound the score by windows: by exact optima of windows of N frames of the first replication, which take up
     /// to seconds each; for schedulers with model granularity.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_FRAMES as u64))]
     pub window: Option<u64>,

@@ -91,7 +91,7 @@ fn manifest(command: &str, path: &Path) -> Result<Manifest, Failure> {
 /// The command that joins parts of `command`.
 fn joins(command: &str) -> String {
     match command {
-        "sweep" => "`xrsim merge`".into(),
+        "sweep" => "`xrsim parts merge`".into(),
         other => format!("`xrsim {other} --join`"),
     }
 }

@@ -86,7 +86,7 @@ pub(super) struct MapArgs {
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
-    /// Write the mappings of one network as a dataflow that `cost` and systems take; with --shard, the
+    /// Write the mappings of one network, as a dataflow that `cost` and systems take; with --shard, the
     /// folder of the part.
     #[arg(long, value_name = "FILE.yaml|DIR")]
     pub out: Option<PathBuf>,
@@ -100,7 +100,7 @@ pub(super) struct MapArgs {
     /// Begin the part again, whatever is in the folder.
     #[arg(long, requires = "shard")]
     pub restart: bool,
-    /// Write the table of mappings that comes with the program into this folder: all networks, or those of
+    /// Write the table of mappings, as it comes with the program, into this folder: all networks, or those of
     /// --network, on the accelerators of the styles A to M at 4,096 and 8,192 PEs, on the platforms `paper` and
     /// `headset`.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["layer", "dataflow", "pes", "platform",

@@ -84,7 +84,7 @@ pub(crate) struct MlperfArgs {
     /// Rate of a server in place of a search for the highest valid rate.
     #[arg(long, value_name = "1/S", allow_negative_numbers = true)]
     pub qps: Option<f64>,
-    /// Number of streams of multi-stream in place of a search for the largest valid number; from v2.0 on
+    /// Number of streams of multi-stream, in place of a search for the largest valid number; from v2.0 on
     /// samples of a query in place of 8.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub streams: Option<u64>,
@@ -111,7 +111,7 @@ pub(crate) struct MlperfArgs {
     /// Seed of the frames of --beside.
     #[arg(long, value_name = "N", default_value_t = 0, requires = "beside")]
     pub seed: u64,
-    /// Measure the latency at N rates below and above the peak of every server test; --out has it as
+    /// Measure the latency at N rates, below and above the peak of every server test; --out has it as
     /// curve.csv and a figure.
     #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub curve: Option<u32>,

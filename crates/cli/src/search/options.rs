@@ -79,7 +79,7 @@ pub(crate) struct SearchArgs {
     /// several.
     #[arg(long, value_name = "RULE=VALUE")]
     pub stop: Vec<String>,
-    /// Fail unless the answer is proven to be the optimum of the space under the schedulers of --proof-for.
+    /// Fail unless the answer is proven: the optimum of the space under the schedulers of --proof-for.
     #[arg(long)]
     pub require_proof: bool,
     /// Schedulers that --require-proof is about: listed (those of the search), keeping (all that keep a request where

@@ -1,4 +1,4 @@
-//! `xrsim merge`: joins the parts of a sweep to the file that the whole sweep would have written.
+//! `xrsim parts merge`: joins the parts of a sweep to the file that the whole sweep would have written.
 
 use std::fs;
 use std::io::Write as _;
@@ -13,7 +13,7 @@ use super::super::places::Places;
 
 /// Join the parts of a sweep to the file that the whole sweep would have written.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  xrsim merge mine.*-of-5.csv --out mine.csv")]
+#[command(after_help = "Example:\n  xrsim parts merge mine.*-of-5.csv --out mine.csv")]
 pub(crate) struct MergeArgs {
     /// Files that `xrsim sweep --shard` wrote, in any order, each with its .json beside it.
     #[arg(value_name = "FILE.csv", required = true)]

@@ -29,7 +29,7 @@ use super::progress::Progress;
 use super::schedulers::note_untracked;
 
 pub(super) use super::journal::place as record_of;
-pub(super) use merge::merge;
+pub(super) use merge::{MergeArgs, merge};
 pub(super) use options::SweepArgs;
 
 /// Makes the runs of all points that have no row in the file yet.

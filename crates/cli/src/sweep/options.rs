@@ -21,7 +21,7 @@ use super::super::parts::shard;
     every number of threads, of interruptions and of parts.\n\n\
     Examples:\n  \
     xrsim sweep pe_scaling                          a sweep that comes with the program\n  \
-    xrsim sweep mine.yaml --shard 2/5               the second of five parts; `xrsim merge` joins them\n  \
+    xrsim sweep mine.yaml --shard 2/5               the second of five parts; `xrsim parts merge` joins them\n  \
     xrsim sweep mine.yaml --dry-run                 points, and about how long they take\n  \
     xrsim sweep mine.yaml --sbatch 16 -- --mem=2G   a job script for Slurm, of 16 parts\n  \
     xrsim sweep --scenario AR_gaming --pes '1024..16384 step x2' --system 'J,WS:3 + OS:1' \\\n              \

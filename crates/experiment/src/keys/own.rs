@@ -205,7 +205,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "without",
-        help: "quirks of the published artifact that runs with mlsys2023 semantics leave out",
+        help: "quirks that are left out: rules of the published artifact, with mlsys2023 semantics",
         allowed: Allowed::Text("quirks (`xrsim list quirks`) joined by `+`, or `none`"),
         option: Some(KeyOption::several("without", "QUIRK", Several::Parts)),
         in_mlsys2023: true,

@@ -13,7 +13,7 @@ const EXAMPLES: [&str; 2] = ["Examples:", "Example:"];
 pub(super) fn overview(program: &Command) -> String {
     let about = program.get_about().map(ToString::to_string).unwrap_or_default();
     let mut page = Page::new("Commands", &sentence(&about));
-    page.paragraph("`xrsim COMMAND --help` prints these pages in a terminal, and `xrsim man --out DIR` writes them as manual pages.");
+    page.paragraph("`xrsim COMMAND --help` prints these pages in a terminal, and `xrsim setup man --out DIR` writes them as manual pages.");
     let rows: Vec<_> = visible(program)
         .map(|it| {
             let name = it.get_name();

@@ -198,7 +198,7 @@ fn a_comparison_for_print_has_tables_and_figures_with_captions_beside() {
         "--replications",
         "3",
     ];
-    let print = ["--width", "85mm", "--pairs", "--out"];
+    let print = ["--width", "85mm", "--pairs", "--explain-columns", "--out"];
     let printed = stdout(&xrsim(&command).args(print).arg(&out).assert().success());
     let read = |name: &str| fs::read_to_string(out.join(name)).expect(name);
     // A printed column has the name that it has in the file.
@@ -359,4 +359,27 @@ fn a_comparison_has_the_costs_of_a_run_with_non_overlapped_transfers() {
         lines.find(|cells| cells.contains(&"edf")).expect("a row")[at].to_string()
     };
     assert_eq!(energy_of_edf(&table), energy_of_edf(&run));
+}
+
+/// Without any option: every scheduler that knows no future, in a case that is named, with few lines below.
+#[test]
+fn a_comparison_without_options_names_its_case() {
+    let table = output(&["compare", "--replications", "2"]);
+    let rows: Vec<_> = table.lines().collect();
+    let first_line =
+        rows.iter().position(|it| it.starts_with("no scheduler exceeds")).expect("a bound");
+    assert_eq!(first_line, 24, "{table}");
+    assert!(rows.len() - first_line <= 6, "{table}");
+    assert!(table.contains("compared in AR_gaming on M with 8192 PEs"), "{table}");
+    let one = output(&[
+        "compare",
+        "--scenario",
+        "VR_gaming",
+        "--replications",
+        "2",
+        "--scheduler",
+        "edf,rm",
+    ]);
+    assert!(!one.contains("compared in"), "{one}");
+    assert_eq!(one.lines().position(|it| it.starts_with("no scheduler exceeds")), Some(3), "{one}");
 }

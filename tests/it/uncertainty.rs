@@ -137,7 +137,7 @@ fn a_comparison_of_one_draw_says_so_and_explains_its_columns() {
     let once = output(&with(&compare, &["--replications", "1"]));
     assert!(once.contains("1 replication: one draw of triggers, jitter"), "{once}");
     assert!(!once.contains("+- 0"), "{once}");
-    let text = output(&with(&compare, &["--replications", "3"]));
+    let text = output(&with(&compare, &["--replications", "3", "--explain-columns"]));
     for said in
         ["no 95 % intervals below 25 draws", "paired t-test", "Holm", "ties: configurations"]
     {

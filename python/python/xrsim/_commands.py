@@ -131,7 +131,8 @@ def compare(
     Tables: `policies`, `pairs`, `configurations` and `metrics`.
 
     Arguments:
-        scheduler: Scheduler, with its parameters; repeat for each.
+        scheduler: Scheduler, with its parameters; repeat for each, or separate them by commas [default: all that know
+            no future].
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense

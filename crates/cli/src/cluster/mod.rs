@@ -61,7 +61,7 @@ fn origin(text: &str) -> Result<Origin, &'static str> {
 }
 
 /// Options of a command that can be made in parts on a cluster.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ClusterOptions {
     /// Print points, time and parts without making anything: some points are timed on this machine.
     #[arg(long)]

@@ -35,14 +35,17 @@ use super::{output, record, schedulers, table_style};
 use parts::{Divided, refuse_undivided};
 
 /// Compare schedulers on common random numbers, with 95 % confidence intervals.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Every scheduler runs the same requests in each replication (common random numbers), so that their \
     differences have little noise. Without --scenario, --system and --pes: the whole benchmark, 182 \
-    configurations. Ties between requests go by the order of models in the scenario, which can decide \
+    configurations. Without --scheduler, too: all schedulers but the offline references and external ones, in AR_gaming on M \
+    with 8,192 PEs. A list is separated by commas; KEY=VALUE after a comma is one more parameter of the scheduler before it, \
+    and an external command goes to the end of its option. Ties between requests go by the order of models in the scenario, which can decide \
     a comparison (examples/schedulers/README.md).\n\n\
     Examples:\n  \
-    xrsim compare --scheduler edf --scheduler edf:admission=hopeless --scheduler rm\n  \
+    xrsim compare                                                    all schedulers, in AR_gaming on M\n  \
+    xrsim compare --scheduler edf,edf:admission=hopeless,rm --scenario AR_gaming\n  \
     xrsim compare --scheduler edf --scheduler sjf --scenario AR_gaming --half-width 0.005\n  \
     xrsim compare --scheduler edf --scheduler dream --replications 30 --out comparison\n  \
     xrsim compare --scheduler edf --scheduler sjf --width 3.35in --out paper    figures for a column of a paper\n  \
@@ -56,9 +59,12 @@ use parts::{Divided, refuse_undivided};
 pub(super) struct CompareArgs {
     #[command(flatten)]
     pub options: RunOptions,
-    /// Scheduler, with its parameters; repeat for each.
-    #[arg(long, value_name = "P[:KEY=VALUE,..]", required = true)]
+    /// Scheduler, with its parameters; repeat for each, or separate them by commas [default: all that know no future].
+    #[arg(long, value_name = "P[:KEY=VALUE,..]")]
     pub scheduler: Vec<String>,
+    /// Runs that stand for those that are not asked for, in words.
+    #[arg(skip)]
+    pub case: Option<String>,
     /// Independent replications of every configuration.
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub replications: u64,
@@ -76,6 +82,9 @@ pub(super) struct CompareArgs {
     /// Format of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: CompareFormat,
+    /// Explain the columns, the bounds and the tests of ranks below the tables.
+    #[arg(long)]
+    pub explain_columns: bool,
     /// Use every pattern of triggers, with its probability, instead of draws, where there are few patterns.
     #[arg(long)]
     pub enumerate: bool,
@@ -111,7 +120,31 @@ pub(super) struct CompareArgs {
     pub cluster: ClusterOptions,
 }
 
+/// Runs in which schedulers differ, for a comparison that names neither schedulers nor runs.
+const CASE: [(&str, &str); 3] = [("scenario", "AR_gaming"), ("system", "M"), ("pes", "8192")];
+
 impl CompareArgs {
+    /// The same arguments with one scheduler each, and with those and the runs that stand for none.
+    fn complete(&self) -> Self {
+        let mut all = Self { scheduler: schedulers::listed(&self.scheduler), ..self.clone() };
+        if !all.scheduler.is_empty() {
+            return all;
+        }
+        all.scheduler = schedulers::online().map(|entry| entry.name.to_string()).collect();
+        if CASE.iter().all(|(key, _)| all.options.values(key).is_empty()) {
+            let with = |options: RunOptions, (key, value): (&str, &str)| {
+                options.with(key, vec![value.into()])
+            };
+            all.options = CASE.into_iter().fold(all.options, with);
+            let [(_, scenario), (_, system), (_, pes)] = CASE;
+            all.case = Some(format!(
+                "compared in {scenario} on {system} with {pes} PEs, where schedulers differ, as no --scheduler, --scenario, \
+                 --system or --pes is given\n"
+            ));
+        }
+        all
+    }
+
     fn parts(&self) -> PartOptions<'_> {
         let Self { out, shard, join, restart, cluster, .. } = self;
         PartOptions { out, shard, join, restart, cluster }
@@ -142,6 +175,7 @@ fn positive(text: &str) -> Result<f64, String> {
 ///
 /// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
 pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
+    let args = &args.complete();
     refuse_undivided(args)?;
     let measure = args.by.as_deref().map_or_else(|| Ok(Measure::primary()), measure)?;
     let prepared = prepare(&options(args).experiment([])?)?;
@@ -380,9 +414,10 @@ impl Results {
             args.window.map(|n_frames| window_bound(comparison, n_frames as usize)).transpose()?;
         match args.format {
             CompareFormat::Table => {
-                let text = self.tables(args.pairs).text(table_style());
+                let text = self.tables(args.pairs).text(table_style(), args.explain_columns);
                 let assumed = assumed_by_all_schedulers(prepared);
-                output::print_text(&(text + &assumed + &window.unwrap_or_default()))
+                let case = args.case.as_deref().unwrap_or_default();
+                output::print_text(&(text + case + &assumed + &window.unwrap_or_default()))
             }
             CompareFormat::Csv => {
                 let (header, rows) = self.rows(args.pairs);

@@ -9,6 +9,8 @@ use xrsim_sim::bounds::{Bound, Class};
 use super::p_value::p_text;
 use super::{Pair, Ranking, Ranks, Standing};
 
+const MORE: &str = "more: --explain-columns for the columns, the bounds and the tests of ranks, --pairs for all pairs\n";
+
 /// The tables of a comparison.
 pub struct Tables<'r> {
     overall: &'r Ranking,
@@ -29,9 +31,12 @@ pub fn tables<'r>(
 }
 
 impl Tables<'_> {
-    /// The tables for a terminal, with an explanation of every column.
-    pub fn text(&self, style: Style) -> String {
-        let mut text = self.policies(style).text(style) + &self.legend();
+    /// The tables for a terminal; with an explanation of every column, the bounds and the ranks if it `explains`.
+    pub fn text(&self, style: Style, explains: bool) -> String {
+        let mut text = self.policies(style).text(style);
+        if explains {
+            text += &self.legend();
+        }
         if !self.by_scenario.is_empty() {
             text +=
                 &format!("\nevery scenario by itself; {}\n", corrected(self.n_tests(), "scenario"));
@@ -41,7 +46,26 @@ impl Tables<'_> {
             text += &format!("\nall pairs, first minus second; {}\n", self.pair_notes().join("\n"));
             text += &self.pair_grid(style).text(style);
         }
-        text + &counts(self.overall) + "\n"
+        text + &self.summary(explains)
+    }
+
+    /// Lines below the tables: the bounds, the draws, and what more there is.
+    fn summary(&self, explains: bool) -> String {
+        if explains {
+            return counts(self.overall) + "\n";
+        }
+        let Ranking { bounds, n_replications, .. } = self.overall;
+        let [any, keeping] = Class::ALL.map(|class| bounds.of(class).tightest());
+        format!(
+            "no scheduler exceeds a score_executed_mean of {:.4}, and none that keeps a request where it began {:.4} (bounds {} and {})\n\
+             {}; {}; difference: to the best scheduler\n{MORE}",
+            any.1,
+            keeping.1,
+            any.0.name(),
+            keeping.0.name(),
+            counts(self.overall),
+            interval_meaning(*n_replications),
+        )
     }
 
     /// The tables for LaTeX, each with its name: `policies`, `scenarios` if there are several, and `pairs` if there are

@@ -40,7 +40,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 /// Prefix of the name of an external policy.
-const PREFIX: &str = "external:";
+pub const PREFIX: &str = "external:";
 
 /// The policy that `text` describes: a built-in one ([`Policy::parse`]), or `external:COMMAND`, with
 /// parameters after the command as in `external:python3 edf.py,timeout_ms=500`. The command is split

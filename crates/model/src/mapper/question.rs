@@ -33,18 +33,28 @@ impl Question<'_> {
         problem.contains(&candidate) && problem.is_stationary(&candidate)
     }
 
-    /// The choice that a line states for the layer `key`.
+    /// The choice that a line states for the layer `key`, whether it is a good one or not.
+    ///
+    /// # Errors
+    ///
+    /// The reason in words for which the line is none for the layer on the machine.
+    pub(super) fn stated(&self, key: &LayerKey, line: &str) -> Result<Kept, &'static str> {
+        let (found, kept) = row::read(line, self.machine)
+            .ok_or("a line is no mapping of its layer on the accelerator")?;
+        match found == *key {
+            true => Ok(kept),
+            false => Err("a line is of another layer"),
+        }
+    }
+
+    /// The choice that a line states for the layer `key`, once it is checked.
     ///
     /// # Errors
     ///
     /// The reason in words for which the line is no answer: it is no choice for the layer on the machine, costs
     /// something else than it says, or lies outside of the mapspace.
     pub(super) fn answer(&self, key: &LayerKey, line: &str) -> Result<Kept, &'static str> {
-        let (found, kept) = row::read(line, self.machine)
-            .ok_or("a line is no mapping of its layer on the accelerator")?;
-        if found != *key {
-            return Err("a line is of another layer");
-        }
+        let kept = self.stated(key, line)?;
         // Mappings that exceed capacities are not kept, so that nobody believes that there are no others.
         if kept.status == Status::NoLegalMapping {
             return Err("a line says that no mapping runs");

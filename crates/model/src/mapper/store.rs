@@ -3,8 +3,9 @@
 //!
 //! Choices that answer one kind of question make a section, which is one file. Its name is a digest of
 //! everything that its choices depend on: accelerator, objective, effort, and what cost model and search compute.
-//! A line of a file is an answer only if it is checked for the layer that is asked for; otherwise the layer is
-//! searched again. A value therefore never depends on what is kept.
+//! A line of a file in a folder is an answer only if it is checked for the layer that is asked for; otherwise the
+//! layer is searched again. Lines of the table that comes with the program are checked by a test instead, one by one.
+//! A value therefore never depends on what is kept.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -279,15 +280,15 @@ impl Section {
             return None;
         }
         let layer = row::key(key);
-        let answer = |lines: &str, file: &dyn Fn() -> String| {
-            let line = table::find(lines, &layer)?;
-            let refuse = |reason| self.refused.add(&file(), &layer, reason);
-            question.answer(key, line).map_err(refuse).ok()
-        };
-        let shipped = self.shipped.and_then(|(name, lines)| answer(lines, &|| name.into()));
+        let refuse = |file: &dyn Fn() -> String, reason| self.refused.add(&file(), &layer, reason);
+        let shipped = self.shipped.and_then(|(name, lines)| {
+            let stated = question.stated(key, table::find(lines, &layer)?);
+            stated.map_err(|reason| refuse(&|| name.into(), reason)).ok()
+        });
         shipped.or_else(|| {
             let (path, lines) = self.file.as_ref()?;
-            answer(lines, &|| path.display().to_string())
+            let answer = question.answer(key, table::find(lines, &layer)?);
+            answer.map_err(|reason| refuse(&|| path.display().to_string(), reason)).ok()
         })
     }
 

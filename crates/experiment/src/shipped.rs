@@ -166,7 +166,8 @@ mod tests {
     fn shipped_files_are_whole_and_belong_to_this_version() {
         for file in FILES {
             assert!(store::is_sound(file.text), "{}", file.name);
-            let name = section(&accelerator_of(file).accelerator, Arc::default()).name().to_string();
+            let name =
+                section(&accelerator_of(file).accelerator, Arc::default()).name().to_string();
             let again = "was made by another version of cost model or search: make the table again";
             assert_eq!(file.section, name, "{} {again}", file.name);
         }

@@ -74,7 +74,9 @@ impl Contest<'_> {
         let candidate = |offer: &'o Offer| {
             let bound = self.bound(offer, least);
             let may_count = own.is_none_or(|own| self.may_count(&bound, &own.value));
-            let value = may_count.then(|| self.value(&offer.choice)).flatten()?;
+            let equal = own.filter(|own| own.choice.is_alike(&offer.choice));
+            let value = || equal.map_or_else(|| self.value(&offer.choice), |own| Some(own.value));
+            let value = may_count.then(value).flatten()?;
             debug_assert!(bound.cycles <= value.cycles && bound.energy_pj <= value.energy_pj);
             Some(Candidate { value, choice: &offer.choice })
         };

@@ -33,28 +33,24 @@ impl Question<'_> {
         problem.contains(&candidate) && problem.is_stationary(&candidate)
     }
 
-    /// The choice that a line states for the layer `key`, whether it is a good one or not.
+    /// The choice that the text after the key of a line states for the layer `key`, whether it is a good one or not.
     ///
     /// # Errors
     ///
-    /// The reason in words for which the line is none for the layer on the machine.
-    pub(super) fn stated(&self, key: &LayerKey, line: &str) -> Result<Kept, &'static str> {
-        let (found, kept) = row::read(line, self.machine)
-            .ok_or("a line is no mapping of its layer on the accelerator")?;
-        match found == *key {
-            true => Ok(kept),
-            false => Err("a line is of another layer"),
-        }
+    /// The reason in words for which the text is no choice for the layer on the machine.
+    pub(super) fn stated(&self, key: &LayerKey, text: &str) -> Result<Kept, &'static str> {
+        row::read_answer(key, text.split(' '), self.machine)
+            .ok_or("a line is no mapping of its layer on the accelerator")
     }
 
-    /// The choice that a line states for the layer `key`, once it is checked.
+    /// The choice that the text after the key of a line states for the layer `key`, once it is checked.
     ///
     /// # Errors
     ///
-    /// The reason in words for which the line is no answer: it is no choice for the layer on the machine, costs
+    /// The reason in words for which the text is no answer: it is no choice for the layer on the machine, costs
     /// something else than it says, or lies outside of the mapspace.
-    pub(super) fn answer(&self, key: &LayerKey, line: &str) -> Result<Kept, &'static str> {
-        let kept = self.stated(key, line)?;
+    pub(super) fn answer(&self, key: &LayerKey, text: &str) -> Result<Kept, &'static str> {
+        let kept = self.stated(key, text)?;
         // Mappings that exceed capacities are not kept, so that nobody believes that there are no others.
         if kept.status == Status::NoLegalMapping {
             return Err("a line says that no mapping runs");

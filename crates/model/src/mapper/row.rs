@@ -120,6 +120,17 @@ pub fn mapping_text(written: &Nest, form: &Nest, mapping: &Mapping) -> String {
 pub(super) fn read(line: &str, machine: &Machine) -> Option<(LayerKey, Kept)> {
     let mut words = line.split(' ');
     let key = read_key(&mut words)?;
+    let kept = read_answer(&key, words, machine)?;
+    Some((key, kept))
+}
+
+/// The choice that the words after the key of a line state; `None` if they state none, or a mapping that does not
+/// compute the layer on `machine`.
+pub(super) fn read_answer<'a>(
+    key: &LayerKey,
+    mut words: impl Iterator<Item = &'a str>,
+    machine: &Machine,
+) -> Option<Kept> {
     let status = words.next()?;
     let status = STATUS.iter().find(|(name, _)| *name == status)?.1;
     let value = read_value(&mut words)?;
@@ -139,13 +150,13 @@ pub(super) fn read(line: &str, machine: &Machine) -> Option<(LayerKey, Kept)> {
         }
     };
     let form = words.next()?;
-    let form = if form == "=" { key.nest.clone() } else { read_layer(form)? };
-    if !is_form(&form, &key.nest) {
-        return None;
-    }
+    let form = match form {
+        "=" => key.nest.clone(),
+        form => read_layer(form).filter(|form| is_form(form, &key.nest))?,
+    };
     let mapping = read_mapping(&form, machine, words)?;
     let choice = Choice { nest: form, mapping, certainty: None };
-    Some((key, Kept { status, value, bound, bound_edp, choice, is_inside, counts }))
+    Some(Kept { status, value, bound, bound_edp, choice, is_inside, counts })
 }
 
 /// Lines with choices of a file.
@@ -192,11 +203,11 @@ fn read_value<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Value> {
 }
 
 fn layer(nest: &Nest) -> String {
-    let mut text = String::with_capacity(USUAL_LAYER);
+    let (mut text, mut digits) = (String::with_capacity(USUAL_LAYER), itoa::Buffer::new());
     let mut list = |numbers: &[u32], end: &str| {
         for (at, number) in numbers.iter().enumerate() {
-            // Writing to a string does not fail.
-            let _ = write!(text, "{}{number}", if at > 0 { "," } else { "" });
+            text.push_str(if at > 0 { "," } else { "" });
+            text.push_str(digits.format(*number));
         }
         text.push_str(end);
     };

@@ -280,14 +280,15 @@ impl Section {
             return None;
         }
         let layer = row::key(key);
+        let find = |lines| table::find(lines, &layer)?.get(layer.len() + 1..);
         let refuse = |file: &dyn Fn() -> String, reason| self.refused.add(&file(), &layer, reason);
         let shipped = self.shipped.and_then(|(name, lines)| {
-            let stated = question.stated(key, table::find(lines, &layer)?);
+            let stated = question.stated(key, find(lines)?);
             stated.map_err(|reason| refuse(&|| name.into(), reason)).ok()
         });
         shipped.or_else(|| {
             let (path, lines) = self.file.as_ref()?;
-            let answer = question.answer(key, table::find(lines, &layer)?);
+            let answer = question.answer(key, find(lines)?);
             answer.map_err(|reason| refuse(&|| path.display().to_string(), reason)).ok()
         })
     }

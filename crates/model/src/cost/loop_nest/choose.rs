@@ -22,6 +22,11 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// Whether another choice has the same form and mapping.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        self.mapping == other.mapping && self.nest == other.nest
+    }
+
     /// Digest of form and mapping.
     pub fn digest(&self) -> FastDigest {
         let mut digest = FastDigest::default();

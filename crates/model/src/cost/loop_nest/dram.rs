@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 use std::ops::AddAssign;
+use std::slice;
 
 use crate::model::{PerTensor, TensorRole};
 
@@ -84,11 +85,6 @@ impl HoldCandidates {
         &self.holds[..self.count]
     }
 
-    /// The candidate with the least traffic. No two candidates have the same traffic.
-    fn cheapest(&self) -> Hold {
-        self.as_slice().iter().copied().min_by_key(|hold| hold.moved).unwrap_or_default()
-    }
-
     /// Adds a hold that is deeper than all so far, unless one of them dominates it.
     fn add(&mut self, hold: Hold) {
         if self.as_slice().iter().any(|known| known.dominates(&hold)) {
@@ -150,29 +146,66 @@ impl StoredShare {
 
 /// The plan with the least DRAM traffic of all that fit (6.4).
 pub(super) fn plan(nest: &Nest, mapping: &Mapping, machine: &Machine) -> SharedMemoryPlan {
-    let outer = OuterLevel::new(nest, &mapping.levels()[0], machine);
-    let mut candidates = PerTensor::<HoldCandidates>::default();
-    for tensor in TensorRole::ALL {
-        outer.add_candidates(tensor, &mut candidates[tensor]);
+    Holds::new(nest, mapping, machine, machine.resident).plan(machine)
+}
+
+/// Depths at which the tensors of a loop nest can be held, whatever the size of the shared memory.
+#[derive(Debug, Clone)]
+pub(super) struct Holds {
+    /// Candidates of tensors that are not resident.
+    candidates: PerTensor<HoldCandidates>,
+    /// Whole tensors that are resident.
+    resident: PerTensor<Hold>,
+    /// Bytes in DRAM of all outputs at their final width.
+    output_bytes: u64,
+}
+
+impl Holds {
+    /// The depths of all tensors but for those that are `resident` whenever a plan is asked for.
+    pub(super) fn new(
+        nest: &Nest,
+        mapping: &Mapping,
+        machine: &Machine,
+        resident: PerTensor<bool>,
+    ) -> Self {
+        let outer = OuterLevel::new(nest, &mapping.levels()[0], machine);
+        let mut candidates = PerTensor::<HoldCandidates>::default();
+        let mut whole = PerTensor::<Hold>::default();
+        for tensor in TensorRole::ALL {
+            whole[tensor].shared_bytes = outer.size(tensor, nest.extents()).1;
+            if !resident[tensor] {
+                outer.add_candidates(tensor, &mut candidates[tensor]);
+            }
+        }
+        Self { candidates, resident: whole, output_bytes: outer.output_bytes() }
     }
-    let holds = choose(&candidates, machine.shared_bytes.unwrap_or(u64::MAX));
-    let shared_bytes = shared_bytes(&holds);
-    // Traffic of outputs beyond one write of each is spilled partial sums, written and read once.
-    let spilled = holds.output.moved.saturating_sub(outer.output_bytes()) / 2;
-    let mut dram = DramTraffic {
-        inputs_read: holds.input.moved,
-        weights_read: holds.weight.moved,
-        partial_sums_read: spilled,
-        outputs_written: holds.output.moved - spilled,
-    };
-    if let Some(riders) = machine.riders {
-        riders.replace(&mut dram, holds.output.moved.min(outer.output_bytes()));
-    }
-    SharedMemoryPlan {
-        dram,
-        shared_bytes,
-        fits: machine.shared_bytes.is_none_or(|capacity| shared_bytes <= capacity),
-        depths: holds.map(|hold| hold.depth),
+
+    /// The plan with the least DRAM traffic of all that fit (6.4), on the machine of [`Holds::new`] but for the size
+    /// of the shared memory, the resident tensors and what rides along.
+    pub(super) fn plan(&self, machine: &Machine) -> SharedMemoryPlan {
+        let of = |tensor| match machine.resident[tensor] {
+            true => slice::from_ref(&self.resident[tensor]),
+            false => self.candidates[tensor].as_slice(),
+        };
+        let holds = choose(&PerTensor::from_fn(of), machine.shared_bytes.unwrap_or(u64::MAX));
+        let shared_bytes = shared_bytes(&holds);
+        // Traffic of outputs beyond one write of each is spilled partial sums, written and read once.
+        let spilled = holds.output.moved.saturating_sub(self.output_bytes) / 2;
+        let mut dram = DramTraffic {
+            inputs_read: holds.input.moved,
+            weights_read: holds.weight.moved,
+            partial_sums_read: spilled,
+            outputs_written: holds.output.moved - spilled,
+        };
+        if let Some(riders) = machine.riders {
+            riders.replace(&mut dram, holds.output.moved.min(self.output_bytes));
+        }
+        SharedMemoryPlan {
+            dram,
+            shared_bytes,
+            fits: machine.shared_bytes.is_none_or(|capacity| shared_bytes <= capacity),
+            depths: holds.map(|hold| hold.depth),
+        }
     }
 }
 
@@ -181,13 +214,14 @@ fn shared_bytes(holds: &PerTensor<Hold>) -> u64 {
 }
 
 /// The best combination of one candidate of each tensor (6.4).
-fn choose(candidates: &PerTensor<HoldCandidates>, capacity: u64) -> PerTensor<Hold> {
-    let mut best = candidates.each_ref().map(HoldCandidates::cheapest);
+fn choose(candidates: &PerTensor<&[Hold]>, capacity: u64) -> PerTensor<Hold> {
+    // No two candidates of a tensor have the same traffic.
+    let cheapest = |of: &&[Hold]| of.iter().copied().min_by_key(|hold| hold.moved);
+    let mut best = candidates.each_ref().map(|of| cheapest(of).unwrap_or_default());
     if shared_bytes(&best) <= capacity {
         return best;
     }
-    let PerTensor { input: inputs, weight: weights, output: outputs } =
-        candidates.each_ref().map(HoldCandidates::as_slice);
+    let PerTensor { input: inputs, weight: weights, output: outputs } = *candidates;
     for &input in inputs {
         for &weight in weights {
             for &output in outputs {
@@ -244,9 +278,6 @@ impl<'a> OuterLevel<'a> {
         let copies = self.machine.shared_copies[tensor];
         let mut tile = *self.nest.extents();
         holds.add(self.hold(tensor, 0, &tile, 1));
-        if self.machine.resident[tensor] {
-            return;
-        }
         for (index, innermost) in self.trips[..self.n_loops].iter().enumerate() {
             tile[innermost.axis as usize] = innermost.first().edge;
             if innermost.count > 1 && innermost.axis.indexes(tensor) {
@@ -257,23 +288,28 @@ impl<'a> OuterLevel<'a> {
 
     /// The hold of a tensor at a depth, where `tile` is the first and largest tile (sections 6.1 to 6.3).
     fn hold(&self, tensor: TensorRole, depth: usize, tile: &Extents, copies: u32) -> Hold {
-        let (machine, widths) = (self.machine, &self.machine.widths);
+        let (size, bytes) = self.size(tensor, tile);
+        let traffic = self.traffic(tensor, depth, size);
+        let moved = match tensor {
+            TensorRole::Input => self.machine.dram_bytes(tensor, self.share.of_layer(traffic)),
+            TensorRole::Weight => self.machine.dram_bytes(tensor, traffic),
+            TensorRole::Output => {
+                let spilled = traffic.saturating_sub(outputs(self.nest.extents()));
+                self.output_bytes() + 2 * self.machine.widths.partial_sum.bytes(spilled)
+            }
+        };
+        Hold { depth, shared_bytes: u64::from(copies) * bytes, moved }
+    }
+
+    /// Elements of a tensor in a tile, and their bytes on chip.
+    fn size(&self, tensor: TensorRole, tile: &Extents) -> (u64, u64) {
+        let widths = &self.machine.widths;
         let (size, width) = match tensor {
             TensorRole::Input => (self.nest.inputs(tile), widths.input),
             TensorRole::Weight => (weights(tile), widths.weight),
             TensorRole::Output => (outputs(tile), widths.partial_sum),
         };
-        let traffic = || self.traffic(tensor, depth, size);
-        let moved = match tensor {
-            _ if machine.resident[tensor] => 0,
-            TensorRole::Input => machine.dram_bytes(tensor, self.share.of_layer(traffic())),
-            TensorRole::Weight => machine.dram_bytes(tensor, traffic()),
-            TensorRole::Output => {
-                let spilled = traffic().saturating_sub(outputs(self.nest.extents()));
-                self.output_bytes() + 2 * width.bytes(spilled)
-            }
-        };
-        Hold { depth, shared_bytes: u64::from(copies) * width.bytes(size), moved }
+        (size, width.bytes(size))
     }
 
     /// Bytes in DRAM of all outputs at their final width.

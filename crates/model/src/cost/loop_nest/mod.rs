@@ -238,17 +238,31 @@ impl Walk {
         mapping: &Mapping,
         machine: &Machine,
     ) -> Evaluation {
-        let (memory, dram_cycles, cycles) = match mapping.off_chip() {
-            None => {
-                let memory = dram::plan(nest, mapping, machine);
-                let dram_cycles = machine.dram_cycles(memory.dram.total_bytes());
-                (memory, dram_cycles, self.chip_cycles.max(dram_cycles))
-            }
-            Some(level) => {
-                let memory = off_chip::plan(nest, level, machine, &self.levels[0]);
+        self.with_plan(nest, mapping, machine, self.plan(nest, mapping, machine))
+    }
+
+    /// Tiles in shared memory, and the DRAM traffic that follows from them (section 6).
+    fn plan(&self, nest: &Nest, mapping: &Mapping, machine: &Machine) -> SharedMemoryPlan {
+        match mapping.off_chip() {
+            None => dram::plan(nest, mapping, machine),
+            Some(level) => off_chip::plan(nest, level, machine, &self.levels[0]),
+        }
+    }
+
+    /// [`Walk::with_memory`] with its plan.
+    fn with_plan(
+        &self,
+        nest: &Nest,
+        mapping: &Mapping,
+        machine: &Machine,
+        memory: SharedMemoryPlan,
+    ) -> Evaluation {
+        let roof = machine.dram_cycles(memory.dram.total_bytes());
+        let (dram_cycles, cycles) = match mapping.off_chip() {
+            None => (roof, self.chip_cycles.max(roof)),
+            Some(_) => {
                 let time = off_chip::time(nest, machine, &self.off_chip);
-                let roof = machine.dram_cycles(memory.dram.total_bytes());
-                (memory, time.dram.max(roof), time.layer.max(roof))
+                (time.dram.max(roof), time.layer.max(roof))
             }
         };
         let cycles = cycles.max(machine.riders.map_or(0, |riders| riders.cycles));

@@ -13,14 +13,15 @@ use crate::units::Bytes;
 
 use super::super::{Certainty, Infeasible};
 use super::choose::{Choice, ChooseLayer, add_choice};
+use super::dram::Holds;
 use super::fusion::{Groups, Role};
 use super::nest::{outputs, weights};
 use super::report::LayerReport;
 use super::residency::{self, Residency, SharedMemoryNeed};
 use super::rules::LayerRules;
 use super::{
-    Evaluation, Illegal, Listed, Machine, Mapping, Nest, Riders, Walk, dram, lower, off_chip,
-    vector,
+    Evaluation, Illegal, Listed, Machine, Mapping, Nest, Riders, SharedMemoryPlan, Walk, lower,
+    off_chip, vector,
 };
 use crate::digest::FastDigest;
 
@@ -142,6 +143,8 @@ pub(super) struct PreparedNest {
     nest: Nest,
     pub(super) mapping: Mapping,
     pub(super) walk: Walk,
+    /// Depths at which tensors can be held, if several contexts ask for them and DRAM has no loops.
+    holds: Option<Holds>,
     /// Certainty about the mapping, if it is chosen.
     certainty: Option<Certainty>,
 }
@@ -160,7 +163,9 @@ impl PreparedNest {
         let mapping = Mapping::new(listed.directives, &listed.nest, machine).map_err(illegal)?;
         let nest = listed.nest.into_owned();
         let walk = Walk::new(&nest, &mapping, machine).map_err(illegal)?;
-        let prepared = Self { written, nest, mapping, walk, certainty: None };
+        let holds = mapping.off_chip().is_none();
+        let holds = holds.then(|| Holds::new(&nest, &mapping, machine, PerTensor::default()));
+        let prepared = Self { written, nest, mapping, walk, holds, certainty: None };
         fits_buffers(&prepared, &accelerator.memory)?;
         fits_shared_memory(&prepared, machine, capacity)?;
         Ok(prepared)
@@ -170,7 +175,32 @@ impl PreparedNest {
     fn chosen(written: &Nest, machine: &Machine, chooser: &dyn ChooseLayer) -> Option<Self> {
         let Choice { nest, mapping, certainty } = chooser.choose(written, machine)?;
         let walk = Walk::new(&nest, &mapping, machine).ok()?;
-        Some(Self { written: Some(written.clone()), nest, mapping, walk, certainty })
+        let written = Some(written.clone());
+        Some(Self { written, nest, mapping, walk, holds: None, certainty })
+    }
+
+    /// Takes the choice of `chooser` for a machine that differs from that of the walk in what is in shared memory only;
+    /// no change if no mapping runs. The walk of an equal mapping stays.
+    fn choose(&mut self, machine: &Machine, chooser: &dyn ChooseLayer) {
+        let Some(choice) = self.written.as_ref().and_then(|it| chooser.choose(it, machine)) else {
+            return;
+        };
+        let Choice { nest, mapping, certainty } = choice;
+        if self.mapping != mapping || self.nest != nest {
+            let Ok(walk) = Walk::new(&nest, &mapping, machine) else { return };
+            (self.nest, self.mapping, self.walk, self.holds) = (nest, mapping, walk, None);
+        }
+        self.certainty = certainty;
+    }
+
+    /// Tiles in shared memory, and DRAM traffic.
+    fn plan(&self, machine: &Machine) -> SharedMemoryPlan {
+        let Self { nest, mapping, walk, holds, .. } = self;
+        holds.as_ref().map_or_else(|| walk.plan(nest, mapping, machine), |it| it.plan(machine))
+    }
+
+    fn evaluation(&self, machine: &Machine) -> Evaluation {
+        self.walk.with_plan(&self.nest, &self.mapping, machine, self.plan(machine))
     }
 }
 
@@ -222,14 +252,15 @@ impl<'a> PreparedOperator<'a> {
         let has_two_activations =
             matches!(operator, Operator::Matmul(MatmulShape { activations: true, .. }));
         let mut need = SharedMemoryNeed { stored, ..SharedMemoryNeed::default() };
-        for PreparedNest { nest, mapping, .. } in &self.nests {
+        for prepared in &self.nests {
+            let PreparedNest { nest, mapping, .. } = prepared;
             let extents = nest.extents();
             let second =
                 if has_two_activations { widths.weight.bytes(weights(extents)) } else { 0 };
             let first = widths.input.bytes(nest.inputs(extents));
             let least = match mapping.off_chip() {
                 Some(level) => off_chip::shared_bytes(nest, level, &self.machine),
-                None => dram::plan(nest, mapping, &self.machine).shared_bytes,
+                None => prepared.plan(&self.machine).shared_bytes,
             };
             need.least = need.least.max(least.saturating_add(self.pinned.others));
             need.operands.input = need.operands.input.max(first);
@@ -278,9 +309,9 @@ impl<'a> PreparedOperator<'a> {
         self.set_memory(context);
         let n_nests = self.nests.len() as u64;
         let mut sum = 0;
-        for (index, PreparedNest { nest, mapping, walk, .. }) in self.nests.iter().enumerate() {
+        for (index, prepared) in self.nests.iter().enumerate() {
             self.machine.riders = context.riders.map(|it| it.part(index as u64, n_nests));
-            sum += walk.with_memory(nest, mapping, &self.machine).memory.dram.total_bytes();
+            sum += prepared.plan(&self.machine).dram.total_bytes();
         }
         sum
     }
@@ -303,16 +334,17 @@ impl<'a> PreparedOperator<'a> {
         let n_nests = self.nests.len() as u64;
         for (index, prepared) in self.nests.iter_mut().enumerate() {
             self.machine.riders = context.riders.map(|it| it.part(index as u64, n_nests));
-            let Some(written) = &prepared.written else { continue };
-            let chosen = match chooser {
-                Some(chooser) => PreparedNest::chosen(written, &self.machine, chooser),
-                None => {
+            match (chooser, &prepared.written) {
+                (Some(chooser), _) => prepared.choose(&self.machine, chooser),
+                (None, Some(written)) => {
                     let capacity = self.pinned.capacity(self.accelerator);
-                    PreparedNest::listed(written, self.accelerator, &self.machine, capacity).ok()
+                    let listed =
+                        PreparedNest::listed(written, self.accelerator, &self.machine, capacity);
+                    if let Ok(listed) = listed {
+                        *prepared = listed;
+                    }
                 }
-            };
-            if let Some(chosen) = chosen {
-                *prepared = chosen;
+                (None, None) => {}
             }
         }
     }
@@ -341,8 +373,8 @@ impl<'a> PreparedOperator<'a> {
         let mut longest = 0;
         for (index, it) in self.nests.iter().enumerate() {
             self.machine.riders = context.riders.map(|it| it.part(index as u64, n_nests));
-            let PreparedNest { written, nest, mapping, walk, .. } = it;
-            let evaluation = walk.with_memory(nest, mapping, &self.machine);
+            let PreparedNest { written, nest, mapping, .. } = it;
+            let evaluation = it.evaluation(&self.machine);
             if let (Some(chooser), Some(written)) = (chooser, written) {
                 chooser.note(written, (nest, mapping), &evaluation, &self.machine);
             }
@@ -538,7 +570,7 @@ impl PreparedNetwork<'_> {
             nest: it.nest.clone(),
             mapping: it.mapping,
             machine: machine.clone(),
-            evaluation: it.walk.with_memory(&it.nest, &it.mapping, machine),
+            evaluation: it.evaluation(machine),
             certainty: it.certainty,
         };
         operator.nests.iter().map(report).collect()

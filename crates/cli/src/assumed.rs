@@ -1,5 +1,8 @@
 //! The line under a table of runs that says what they assume.
 
+use std::collections::HashSet;
+use std::ptr;
+
 use xrsim_config::Edition;
 use xrsim_experiment::{
     NamedCostModel, Prepared, deadline_share_of, effort_of, flexibility_of, fusion_of,
@@ -27,7 +30,8 @@ pub(super) fn assumed_by_all_schedulers(prepared: &Prepared) -> String {
 }
 
 fn parameters(prepared: &Prepared) -> String {
-    let models = prepared.plans().flat_map(|plan| plan.scenario.models());
+    let scenarios = distinct(prepared.plans().map(|plan| &*plan.scenario));
+    let models = scenarios.into_iter().flat_map(|scenario| scenario.models());
     parameters_of(models.map(|model| (&*model.unit.task, &*model.unit.network)))
 }
 
@@ -62,6 +66,17 @@ pub(super) fn line(rules: &str, choices: &[(&str, String)]) -> String {
     format!("assumed ({rules}): {}\n", choices.join(", "))
 }
 
+/// The systems of all runs, each once.
+fn systems(prepared: &Prepared) -> Vec<&System> {
+    distinct(prepared.plans().map(|plan| &*plan.system))
+}
+
+/// What several runs share, once each: runs that differ in their draws share system and scenario.
+fn distinct<'a, T>(all: impl Iterator<Item = &'a T>) -> Vec<&'a T> {
+    let mut seen = HashSet::new();
+    all.filter(|it| seen.insert(ptr::from_ref(*it))).collect()
+}
+
 /// A choice of a system in words; `None` if it has none.
 type OfSystem = fn(&System, &NamedCostModel) -> Option<String>;
 
@@ -70,8 +85,8 @@ fn of_all_schedulers(prepared: &Prepared) -> Vec<(&'static str, String)> {
     let mut choices = vec![("flexibility", flexibilities(prepared))];
     for (name, of_system) in [("fusion", fusion_of as OfSystem), ("pinned", pinned_of)] {
         let mut texts: Vec<String> = Vec::new();
-        for plan in prepared.plans() {
-            let text = of_system(&plan.system, prepared.cost_model());
+        for system in systems(prepared) {
+            let text = of_system(system, prepared.cost_model());
             texts.extend(text.filter(|it| !texts.contains(it)));
         }
         choices.extend((!texts.is_empty()).then(|| (name, texts.join(" and "))));
@@ -81,7 +96,7 @@ fn of_all_schedulers(prepared: &Prepared) -> Vec<(&'static str, String)> {
     if prepared.uses_platform() {
         choices.push(("platform", settings.platform().into()));
     }
-    choices.extend(drams(prepared.plans().map(|plan| &*plan.system)));
+    choices.extend(drams(systems(prepared).into_iter()));
     choices.push(("cost model", prepared.cost_model().name.clone()));
     choices
 }
@@ -105,8 +120,8 @@ pub(super) fn drams<'a>(
 fn flexibilities(prepared: &Prepared) -> String {
     let cost_model = prepared.cost_model();
     let mut found: Vec<String> = Vec::new();
-    for plan in prepared.plans() {
-        let words = flexibility(&plan.system, cost_model);
+    for system in systems(prepared) {
+        let words = flexibility(system, cost_model);
         if !found.contains(&words) {
             found.push(words);
         }

@@ -468,7 +468,7 @@ impl<'a> Execution<'a> {
     }
 
     /// Everything that is known of the row on the accelerator.
-    pub fn network(self) -> &'a NetworkCost {
+    pub fn network(self) -> &'a Arc<NetworkCost> {
         &self.cell().network
     }
 

@@ -1,7 +1,12 @@
 //! Where a running segment is, and how far it can run before its demand for bandwidth matters.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ptr;
+use std::sync::Arc;
+
 use crate::schedule::Job;
-use xrsim_model::cost::{Execution, LayerCost, Traffic};
+use xrsim_model::cost::{Execution, LayerCost, NetworkCost, Traffic};
 use xrsim_model::ids::AccelId;
 use xrsim_model::units::SimSpan;
 
@@ -41,6 +46,20 @@ pub(super) struct Profile {
     stretches: Box<[Stretches]>,
 }
 
+/// Everything that a profile depends on: the network by its address, its layers, the capacity and the levels.
+type ProfileKey = (usize, u32, [u64; N_RESOURCES], usize);
+
+/// Profiles with the networks that they are of, whose addresses are therefore no other's.
+type Profiles = HashMap<ProfileKey, (Arc<NetworkCost>, Arc<Profile>)>;
+
+/// Most profiles that a thread keeps, of some kilobytes each.
+const MOST_PROFILES: usize = 512;
+
+thread_local! {
+    /// Profiles of the thread: runs that differ in their draws or their scheduler share them.
+    static PROFILES: RefCell<Profiles> = RefCell::default();
+}
+
 /// Ends of stretches of layers whose demands are all on one side of the part of a load of the capacity. A layer of
 /// no time is in both.
 #[derive(Clone, Copy)]
@@ -53,11 +72,26 @@ struct Stretches {
 
 impl Profile {
     /// Tables of `execution` for `n_loads` loads at once that share `capacity`.
-    pub(super) fn new(
+    pub(super) fn of(
         execution: Execution<'_>,
         capacity: [f64; N_RESOURCES],
         n_loads: usize,
-    ) -> Self {
+    ) -> Arc<Self> {
+        let levels = n_loads.next_power_of_two().trailing_zeros() as usize + 1;
+        let n_levels = levels.min(MAX_LEVELS);
+        let (network, n_layers) = (execution.network(), execution.n_layers());
+        let address = ptr::from_ref(&**network).addr();
+        PROFILES.with_borrow_mut(|known| {
+            if known.len() >= MOST_PROFILES {
+                known.clear();
+            }
+            let key = (address, n_layers, capacity.map(f64::to_bits), n_levels);
+            let new = || (Arc::clone(network), Arc::new(Self::new(execution, capacity, n_levels)));
+            Arc::clone(&known.entry(key).or_insert_with(new).1)
+        })
+    }
+
+    fn new(execution: Execution<'_>, capacity: [f64; N_RESOURCES], n_levels: usize) -> Self {
         let n_layers = execution.n_layers();
         let network = execution.network();
         let latency = network.latency.ns() as f64;
@@ -88,10 +122,9 @@ impl Profile {
         let (starts, bytes, wanted) = (starts.into(), bytes.into(), wanted.into());
         let steps = (0..n_layers).map(|layer| execution.step_end(layer)).collect();
         let mut profile = Self { starts, bytes, wanted, steps, stretches: Box::default() };
-        let n_levels = n_loads.next_power_of_two().trailing_zeros() as usize + 1;
         let n_layers = n_layers as usize;
         let end = Stretches { quiet: n_layers as u32, loud: n_layers as u32 };
-        let mut all = vec![end; n_layers * n_levels.min(MAX_LEVELS)];
+        let mut all = vec![end; n_layers * n_levels];
         for (level, stretches) in all.chunks_exact_mut(n_layers).enumerate() {
             profile.find_stretches(capacity, level, stretches);
         }
@@ -283,7 +316,7 @@ impl Load {
 
     /// Proceeds at full speed to the end of the layer or data transfer. Returns the stretches that it begins for
     /// `n_loads` loads: a sum of [`QUIET`] and [`LOUD`].
-    pub(super) fn run_layer(&mut self, profiles: &[Option<Profile>], n_loads: usize) -> u8 {
+    pub(super) fn run_layer(&mut self, profiles: &[Option<Arc<Profile>>], n_loads: usize) -> u8 {
         self.rate = 1.0;
         if self.located != n_loads {
             self.flow = None;
@@ -338,7 +371,7 @@ impl Load {
     #[inline]
     pub(super) fn proceed(
         &mut self,
-        profiles: &[Option<Profile>],
+        profiles: &[Option<Arc<Profile>>],
         ns: f64,
         left: f64,
         near: f64,

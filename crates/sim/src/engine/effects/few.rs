@@ -4,6 +4,7 @@
 //! numbers for each segment.
 
 use std::array;
+use std::sync::Arc;
 
 use super::course::{Load, Profile, ROUNDING, SAME};
 
@@ -14,7 +15,7 @@ pub(super) const MAX_FEW: usize = 4;
 /// quiet or a loud stretch begins. They share `capacity` max-min fair. Returns how much has passed then.
 pub(super) fn run_layers<const N: usize>(
     loads: &mut [Load; N],
-    profiles: &[Option<Profile>],
+    profiles: &[Option<Arc<Profile>>],
     capacity: f64,
     mut passed: f64,
     most: f64,

@@ -14,6 +14,8 @@
 //! A request that is submitted from outside can start before the end that was found. The segments then go
 //! on from where the last instant of the engine left them ([`Sharing::reach`]).
 
+use std::sync::Arc;
+
 use crate::plan::{Division, Plan, SharedBandwidth};
 use crate::schedule::{BandwidthDemand, Job, Scheduler};
 use xrsim_model::cost::CostTable;
@@ -39,7 +41,7 @@ pub(super) struct Sharing<'a> {
     costs: &'a CostTable,
     settings: SharedBandwidth,
     /// Indexed by [`WorkId`](xrsim_model::ids::WorkId) and [`AccelId`]; made when a pair first runs.
-    profiles: Vec<Option<Profile>>,
+    profiles: Vec<Option<Arc<Profile>>>,
     /// In order of accelerator.
     running: Vec<Load>,
     /// Whether a layer started or ended since bandwidth was last divided.
@@ -110,7 +112,7 @@ impl<'a> Sharing<'a> {
         let capacity = [self.settings.dram, self.settings.noc];
         self.profiles[index].get_or_insert_with(|| {
             let capacity = capacity.map(|it| it.unwrap_or(f64::INFINITY));
-            Profile::new(self.costs.on(job.work, accelerator), capacity, n_accelerators)
+            Profile::of(self.costs.on(job.work, accelerator), capacity, n_accelerators)
         });
         index
     }

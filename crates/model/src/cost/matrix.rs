@@ -1,5 +1,6 @@
 //! Costs of the models of a scenario on the accelerators of a system.
 
+use std::cell::LazyCell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -103,13 +104,13 @@ impl CostTable {
         while let Some(first) = cells.next() {
             let row: Vec<_> =
                 std::iter::once(first).chain(cells.by_ref().take(n_accelerators - 1)).collect();
-            let like = row.iter().find_map(|cell| cell.as_ref().ok());
-            let like = like.map(|cell| Timetable::new(Arc::new(cell.network.stand_in())));
+            let like = row.iter().find_map(|cell| Some(Arc::clone(&cell.as_ref().ok()?.network)));
+            let stand_in = LazyCell::new(|| like.map(|it| Timetable::new(Arc::new(it.stand_in()))));
             for cell in row {
-                match (cell, &like) {
-                    (Ok(cell), _) => filled.push(cell),
-                    (Err(reason), None) => return Err(reason),
-                    (Err(reason), Some(stand_in)) => {
+                match cell {
+                    Ok(cell) => filled.push(cell),
+                    Err(reason) => {
+                        let Some(stand_in) = &*stand_in else { return Err(reason) };
                         filled.push(stand_in.clone());
                         reasons.push(reason);
                     }

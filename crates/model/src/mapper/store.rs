@@ -191,7 +191,8 @@ struct State {
 
 #[derive(Debug)]
 struct Entry {
-    kept: Kept,
+    /// A kilobyte, which would be copied whenever the table of all grows.
+    kept: Box<Kept>,
     /// Whether a search of this process found it.
     is_own: bool,
 }
@@ -265,7 +266,6 @@ impl Section {
             return Some(kept);
         }
         if let Some(kept) = self.look_up(key, question) {
-            self.put(key, &kept, false);
             return Some(kept);
         }
         let kept = search()?;
@@ -274,7 +274,7 @@ impl Section {
         Some(kept)
     }
 
-    /// The choice of a layer in the files, if it is one.
+    /// The choice of a layer in the files, if it is one. That of the folder is kept.
     fn look_up(&self, key: &LayerKey, question: &Question<'_>) -> Option<Kept> {
         if self.shipped.is_none() && self.file.is_none() {
             return None;
@@ -286,29 +286,32 @@ impl Section {
             let stated = question.stated(key, find(lines)?);
             stated.map_err(|reason| refuse(&|| name.into(), reason)).ok()
         });
+        // What ships needs no check, and is found again as fast.
         shipped.or_else(|| {
             let (path, lines) = self.file.as_ref()?;
             let answer = question.answer(key, find(lines)?);
-            answer.map_err(|reason| refuse(&|| path.display().to_string(), reason)).ok()
+            let answer = answer.map_err(|reason| refuse(&|| path.display().to_string(), reason));
+            self.put(key, answer.as_ref().ok()?, false);
+            answer.ok()
         })
     }
 
-    /// The choice of a layer that was asked for before in this process.
+    /// The choice of a layer that was asked for before in this process, but for those that ship.
     pub fn get(&self, key: &LayerKey) -> Option<Kept> {
-        lock(&self.state).choices.get(key).map(|entry| entry.kept.clone())
+        lock(&self.state).choices.get(key).map(|entry| (*entry.kept).clone())
     }
 
     fn put(&self, key: &LayerKey, kept: &Kept, is_own: bool) {
         let mut state = lock(&self.state);
         state.is_new |= is_own && is_written(kept);
-        state.choices.insert(key.clone(), Entry { kept: kept.clone(), is_own });
+        state.choices.insert(key.clone(), Entry { kept: Box::new(kept.clone()), is_own });
     }
 
-    /// Every choice that was asked for in this process, in the order of their lines.
+    /// Every choice that was asked for in this process but for those that ship, in the order of their lines.
     pub fn all(&self) -> Vec<(LayerKey, Kept)> {
         let state = lock(&self.state);
         let all = state.choices.iter();
-        let mut all: Vec<_> = all.map(|(key, it)| (key.clone(), it.kept.clone())).collect();
+        let mut all: Vec<_> = all.map(|(key, it)| (key.clone(), (*it.kept).clone())).collect();
         all.sort_by_cached_key(|(key, _)| row::key(key));
         all
     }

@@ -1,6 +1,7 @@
 //! Operators and networks on an accelerator, with everything that does not depend on the shared memory as a
 //! layer finds it (docs/explanation/cost-model-loop-nest.md, section 6.6).
 
+use std::collections::hash_map::Entry;
 use std::mem;
 
 use rustc_hash::FxHashMap;
@@ -525,18 +526,24 @@ impl<'a> PreparedNetwork<'a> {
         rules: &LayerRules<'_>,
         extract: impl Fn(&LayerReport) -> T,
     ) -> Vec<T> {
-        let mut known = FxHashMap::default();
-        let network = self.network;
-        let evaluate = |index: usize| {
+        let mut known = FxHashMap::<_, usize>::default();
+        let mut all: Vec<T> = Vec::with_capacity(self.n_layers());
+        for index in 0..self.n_layers() {
             if matches!(self.groups.role(index), Role::Rides(_)) {
-                return extract(&LayerReport::empty(PerTensor::splat(false)));
+                all.push(extract(&LayerReport::empty(PerTensor::splat(false))));
+                continue;
             }
-            let at = network.operator_of()[index];
+            let at = self.network.operator_of()[index];
             let (operator, context) = self.layer(index);
-            let report = || extract(&operator.report(&context, rules.of(index)));
-            known.entry((at, context, rules.number_of(index))).or_insert_with(report).clone()
-        };
-        (0..network.layers().len()).map(evaluate).collect()
+            all.push(match known.entry((at, context, rules.number_of(index))) {
+                Entry::Occupied(first) => all[*first.get()].clone(),
+                Entry::Vacant(new) => {
+                    new.insert(index);
+                    extract(&operator.report(&context, rules.of(index)))
+                }
+            });
+        }
+        all
     }
 
     /// Number of layers.

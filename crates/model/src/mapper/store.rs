@@ -262,10 +262,7 @@ impl Section {
         question: &Question<'_>,
         search: impl FnOnce() -> Option<Kept>,
     ) -> Option<Kept> {
-        if let Some(kept) = self.get(key) {
-            return Some(kept);
-        }
-        if let Some(kept) = self.look_up(key, question) {
+        if let Some(kept) = self.get(key).or_else(|| self.look_up(key, question)) {
             return Some(kept);
         }
         let kept = search()?;

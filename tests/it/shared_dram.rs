@@ -231,7 +231,7 @@ fn with_bytes(costs: &CostTable, most: f64, draws: &mut ChaCha8Rng) -> CostTable
     let mut networks = Vec::new();
     for model in (0..costs.n_models()).map(ModelId::new) {
         for accelerator in (0..costs.n_accelerators()).map(AccelId::new) {
-            let mut network: NetworkCost = costs.on(model, accelerator).network().clone();
+            let mut network: NetworkCost = costs.on(model, accelerator).network().as_ref().clone();
             for layer in &mut network.layers {
                 layer.dram_bytes = (layer.cycles as f64 * draws.random_range(0.0..most)) as u64;
             }

@@ -64,7 +64,7 @@ fn every_pair_of_network_and_accelerator_is_costed_once_for_a_whole_sweep() {
         let whole = CostLibrary::evaluate(&model, [(&*scenario, &*twins)]);
         let whole = whole.table(&scenario, &twins).expect("it is feasible");
         let bare = |model, accelerator| {
-            let mut cost = whole.on(model, accelerator).network().clone();
+            let mut cost = whole.on(model, accelerator).network().as_ref().clone();
             assert!(!cost.layers.is_empty());
             cost.layers.clear();
             Arc::new(cost)

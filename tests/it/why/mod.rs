@@ -452,7 +452,7 @@ fn scaled(costs: &CostTable, model: ModelId, percent: u64) -> CostTable {
             let ns = cost.latency.ns();
             let ns = if row == model { (ns * percent).div_ceil(100) } else { ns };
             let latency = SimSpan::from_ns(ns);
-            Arc::new(NetworkCost { latency, ..cost.clone() })
+            Arc::new(NetworkCost { latency, ..cost.as_ref().clone() })
         })
     });
     CostTable::new(cells.collect(), costs.n_accelerators())

@@ -3,6 +3,7 @@
 
 use std::collections::hash_map::Entry;
 use std::mem;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -430,7 +431,7 @@ pub(super) struct PreparedNetwork<'a> {
     operators: Vec<PreparedOperator<'a>>,
     /// Shared memory that each layer needs.
     needs: Vec<SharedMemoryNeed>,
-    pub(super) groups: Groups,
+    pub(super) groups: Arc<Groups>,
     pub(super) plan: residency::Plan,
 }
 
@@ -482,7 +483,7 @@ impl<'a> PreparedNetwork<'a> {
     /// Plans what rides along and what stays in shared memory: of several plans the first one that moves the fewest
     /// bytes with the mappings as they are.
     fn settle(&mut self, accelerator: &Accelerator) {
-        let mut best: Option<(u64, Groups, residency::Plan)> = None;
+        let mut best: Option<(u64, Arc<Groups>, residency::Plan)> = None;
         let mut known = FxHashMap::default();
         let plans = residency::plans(self.network, accelerator, &self.needs);
         let is_only = plans.len() == 1;

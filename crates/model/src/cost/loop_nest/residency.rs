@@ -7,7 +7,11 @@
 //! then the earliest, because they block the least. DRAM holds outputs that no layer reads, weights,
 //! inputs of the network, and outputs with lifetimes of more than [`MAX_LIFETIME`] layers.
 
-use crate::hardware::Accelerator;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::hardware::{Accelerator, WriteBack};
 use crate::model::{Network, PerOperand};
 
 use super::fusion::{Flow, Group, Groups};
@@ -61,33 +65,83 @@ pub(super) fn plans(
     network: &Network,
     accelerator: &Accelerator,
     needs: &[SharedMemoryNeed],
-) -> Vec<(Groups, Plan)> {
+) -> Vec<(Arc<Groups>, Plan)> {
     let capacity = accelerator.memory.shared.get();
-    let groups = Groups::new(network, accelerator.write_back);
-    let flows = [Flow::of_parts(network, &groups), Some(Flow::of_layers(network))];
-    let plans = flows.iter().rev().flatten().map(|flow| plan(flow, needs, capacity));
-    let without: Vec<_> = plans.map(|plan| (groups.without_riders(), plan)).collect();
+    let Outline { groups, without_riders, tensors } = &*outline(network, accelerator.write_back);
+    let plans = tensors.iter().map(|tensors| plan(tensors, needs, capacity));
+    let without: Vec<_> = plans.map(|plan| (Arc::clone(without_riders), plan)).collect();
     if !groups.rides_any() {
         return without;
     }
-    let with = |(_, plan): &(Groups, Plan)| {
+    let with = |(_, plan): &(Arc<Groups>, Plan)| {
         let (mut groups, mut plan) = (groups.clone(), plan.clone());
         plan.settle(network, &mut groups, needs);
-        (groups, plan)
+        (Arc::new(groups), plan)
     };
     let with: Vec<_> = without.iter().map(with).collect();
     with.into_iter().chain(without).collect()
 }
 
+/// What plans of a network have in common, whatever shared memory its layers need.
+struct Outline {
+    groups: Groups,
+    without_riders: Arc<Groups>,
+    /// Tensors with concatenations in place as tensors of their own, and as their parts.
+    tensors: Vec<Tensors>,
+}
+
+/// Most outlines that a thread keeps.
+const MOST_OUTLINES: usize = 32;
+
+thread_local! {
+    /// Outlines that the thread asked for last, of networks whose operators ride along as an accelerator has it.
+    static OUTLINES: RefCell<VecDeque<(Network, WriteBack, Arc<Outline>)>> = RefCell::default();
+}
+
+/// The outline of a network on accelerators with this path.
+fn outline(network: &Network, path: WriteBack) -> Arc<Outline> {
+    OUTLINES.with_borrow_mut(|known| {
+        let is_it =
+            |(other, of, _): &&(Network, WriteBack, _)| other.shares_layers(network) && *of == path;
+        if let Some((.., outline)) = known.iter().find(is_it) {
+            return Arc::clone(outline);
+        }
+        let groups = Groups::new(network, path);
+        let flows = [Some(Flow::of_layers(network)), Flow::of_parts(network, &groups)];
+        let tensors = flows.into_iter().flatten().map(Tensors::new).collect();
+        let without_riders = Arc::new(groups.without_riders());
+        let outline = Arc::new(Outline { groups, without_riders, tensors });
+        known.truncate(MOST_OUTLINES - 1);
+        known.push_front((network.clone(), path, Arc::clone(&outline)));
+        outline
+    })
+}
+
+/// The tensors of a network with their readers.
+struct Tensors {
+    flow: Flow,
+    readers: Readers,
+    /// Writer and last reader of every output that is read, the shortest lifetime first.
+    lifetimes: Vec<(usize, usize)>,
+}
+
+impl Tensors {
+    fn new(flow: Flow) -> Self {
+        let readers = Readers::new(&flow);
+        let lifetimes = readers.lifetimes();
+        Self { flow, readers, lifetimes }
+    }
+}
+
 /// Residency of every layer of a network under a shared memory of `capacity` bytes. `needs` is in
 /// execution order.
-fn plan(flow: &Flow, needs: &[SharedMemoryNeed], capacity: u64) -> Plan {
+fn plan(tensors: &Tensors, needs: &[SharedMemoryNeed], capacity: u64) -> Plan {
+    let Tensors { flow, readers, lifetimes } = tensors;
     let n_layers = needs.len();
     let mut layers = vec![Residency::default(); n_layers];
     let mut free: Vec<u64> = needs.iter().map(|need| capacity.saturating_sub(need.least)).collect();
     let mut kept = Vec::new();
-    let readers = Readers::new(flow);
-    for (writer, last) in readers.lifetimes() {
+    for &(writer, last) in lifetimes {
         let (stored, lives) = (needs[writer].stored, writer..=last);
         // Where it is not read it occupies what it is, and nowhere less.
         let more = |layer: usize| occupied_bytes(flow, needs, writer, layer) - stored;
@@ -323,7 +377,7 @@ mod tests {
         let mut n_resident = 0;
         for _ in 0..500 {
             let network = network(&mut random);
-            let flow = Flow::of_layers(&network);
+            let tensors = Tensors::new(Flow::of_layers(&network));
             let need = |random: &mut ChaCha8Rng| SharedMemoryNeed {
                 least: random.random_range(0..20),
                 operands: PerOperand { input: random.random_range(0..9), weight: 4 },
@@ -333,7 +387,7 @@ mod tests {
             let needs: Vec<_> = network.layers().iter().map(|_| need(&mut random)).collect();
             let capacity = random.random_range(0..60);
             let (own, plain) =
-                (plan(&flow, &needs, capacity), plan_by_layer(&flow, &needs, capacity));
+                (plan(&tensors, &needs, capacity), plan_by_layer(&tensors.flow, &needs, capacity));
             assert_eq!((&own.layers, &own.free), (&plain.layers, &plain.free), "{network:?}");
             n_resident += own.layers.iter().filter(|it| it.output).count();
         }

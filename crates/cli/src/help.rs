@@ -1,7 +1,9 @@
 //! Help texts: options under headings, commands under purposes, and the short form of `-h`.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
@@ -116,24 +118,27 @@ const PURPOSES: &[(&str, &[&str])] = &[
 /// Width of the lines of a short help text.
 const WIDTH: usize = 80;
 
+/// Place and heading of every entry of [`HEADINGS`].
+static PLACES: LazyLock<HashMap<&str, (usize, &str)>> = LazyLock::new(|| {
+    let of = |(heading, ids): &(&'static str, &'static [&'static str])| {
+        let heading = *heading;
+        ids.iter().map(move |id| (*id, heading))
+    };
+    let all = HEADINGS.iter().flat_map(of).enumerate();
+    all.map(|(place, (id, heading))| (id, (place, heading))).collect()
+});
+
 /// The command with its options under headings.
 pub(super) fn under_headings(command: Command) -> Command {
     let name = command.get_name().to_string();
-    let is_own = |entry: &str, id: &str| match entry.split_once('/') {
-        Some((of, entry)) => of == name && entry == id,
-        None => entry == id,
-    };
-    let places =
-        HEADINGS.iter().flat_map(|(heading, ids)| ids.iter().map(move |id| (*heading, *id)));
     let mut found = Vec::new();
     for argument in command.get_arguments().filter(|it| it.get_help_heading() != Some(OF_ALL)) {
         let id = argument.get_id().to_string();
         let of_text = id.replace('_', "-");
         // The entry of one command goes before that of all.
-        let mut own = places.clone().enumerate().filter(|(_, (_, entry))| is_own(entry, &of_text));
-        let place = own.clone().find(|(_, (_, entry))| entry.contains('/')).or_else(|| own.next());
-        if let Some((place, (heading, _))) = place {
-            found.push((place, heading, id));
+        let place = PLACES.get(&*format!("{name}/{of_text}")).or_else(|| PLACES.get(&*of_text));
+        if let Some((place, heading)) = place {
+            found.push((*place, *heading, id));
         }
     }
     found.sort_by_key(|(place, ..)| *place);

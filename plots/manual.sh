@@ -32,7 +32,7 @@ xrsim mlperf inference --task image_classification_heavy --load server --system 
 mv served/image_classification_heavy/server/curve.svg "$out/mlperf-curve.svg"
 
 # docs/tutorials/system-search.md
-xrsim search --accelerators 1..2 --step 2048 --set platform=paper --objective score_executed_mean,area_mm2 --out found --quiet > table
+xrsim search --accelerators 1..2 --step 2048 --platform paper --objective score_executed_mean,area_mm2 --out found --quiet > table
 mv found/front.svg "$out/search-front.svg"
 
 # README.md, docs/tutorials/paper.md

@@ -12,6 +12,7 @@ use xrsim_sim::sweep::grid::Shard;
 use super::super::cluster::ClusterOptions;
 use super::super::message::Failure;
 use super::super::parts::{PartOptions, shard};
+use super::super::schedulers;
 
 /// Find the best system of a space, with a proof or with a stated gap.
 #[derive(Debug, Args)]
@@ -22,8 +23,8 @@ use super::super::parts::{PartOptions, shard};
     Examples:\n  \
     xrsim search two_way                            a search that comes with the program\n  \
     xrsim search mine.yaml --out found --require-proof\n  \
-    xrsim search mine.yaml --scenario AR_gaming --replications 2 --set flexibility=none\n  \
-    xrsim search --scenario AR_gaming --dataflow WS,OS,RS --accelerators 2 --pes 4096 --step 128\n\n\
+    xrsim search mine.yaml --scenario AR_gaming --replications 2 --flexibility none\n  \
+    xrsim search --scenario AR_gaming --dataflow WS,OS,RS --accelerators 2 --max-pes 4096 --step 128\n\n\
     Exit status: 0 done, 1 a proof or a constraint that was required is not met, 2 bad input, 75 another process is \
     writing to the same folder (try later)."
 )]
@@ -41,16 +42,16 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "N|FIRST..LAST")]
     pub accelerators: Option<String>,
     /// Most PEs of a system [default: 4096].
-    #[arg(long, value_name = "N")]
-    pub pes: Option<u32>,
-    /// Take only systems that have exactly --pes PEs. A larger budget can then be worse.
+    #[arg(long, value_name = "N", alias = "pes")]
+    pub max_pes: Option<u32>,
+    /// Take only systems that have exactly --max-pes PEs. A larger budget can then be worse.
     #[arg(long)]
     pub exactly: bool,
     /// PEs of an accelerator are multiples of N [default: 128].
     #[arg(long, value_name = "N")]
     pub step: Option<u32>,
-    /// Scheduler, with its parameters; repeat for each [default: latency-greedy, edf:admission=hopeless,
-    /// value:admission=hopeless].
+    /// Scheduler, with its parameters; repeat for each, or separate them by commas [default: latency-greedy,
+    /// edf:admission=hopeless, value:admission=hopeless].
     #[arg(long, value_name = "P[:KEY=VALUE,..]")]
     pub scheduler: Vec<String>,
     /// Quantity to optimise; two or three, separated by commas, for their front [default:
@@ -69,7 +70,16 @@ pub(crate) struct SearchArgs {
     /// Draws of every scenario in which something is drawn [default: 30].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=SearchDraft::MAX_REPLICATIONS))]
     pub replications: Option<u64>,
-    /// Any setting of the runs (see `xrsim list settings`), such as flexibility=none; repeat for several.
+    /// Platform of the systems: clock, bandwidth and memory [default: headset].
+    #[arg(long, value_name = "P|FILE")]
+    pub platform: Option<String>,
+    /// Choices of every accelerator for each layer [default: tiles].
+    #[arg(long, value_name = "F")]
+    pub flexibility: Option<String>,
+    /// Work of the search for these choices in one layer [default: default].
+    #[arg(long, value_name = "E")]
+    pub effort: Option<String>,
+    /// Any other setting of the runs (see `xrsim list settings`); repeat for several.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Method: auto, bound, exhaustive or evolve.
@@ -150,8 +160,9 @@ impl SearchArgs {
             line(format!("constraints: {{{}}}", limits.join(", ")));
         }
         line(format!("space: {{{}}}", self.space_text()));
-        if !self.set.is_empty() {
-            let settings = self.set.iter().map(|it| match it.split_once('=') {
+        let set = self.settings();
+        if !set.is_empty() {
+            let settings = set.iter().map(|it| match it.split_once('=') {
                 Some((key, value)) => {
                     Ok(format!("{}: {}", quoted(key.trim()), quoted(value.trim())))
                 }
@@ -166,6 +177,19 @@ impl SearchArgs {
             line(format!("replications: {replications}"));
         }
         Ok(text)
+    }
+
+    /// Settings of the runs, as `KEY=VALUE`.
+    fn settings(&self) -> Vec<String> {
+        let own = [
+            ("platform", &self.platform),
+            ("flexibility", &self.flexibility),
+            ("effort", &self.effort),
+        ];
+        let own = own.into_iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
+        // A path of an option is from here, beside a file too.
+        let own = own.map(|(key, value)| format!("{key}={}", self.named(value)));
+        own.chain(self.set.iter().cloned()).collect()
     }
 
     /// The entries of `objective`, if an option describes it.
@@ -189,11 +213,11 @@ impl SearchArgs {
             false => self.named_list(&self.dataflow),
         };
         let accelerators = quoted(self.accelerators.as_deref().unwrap_or("1..2"));
-        let (pes, step) = (self.pes.unwrap_or(4096), self.step.unwrap_or(128));
+        let (pes, step) = (self.max_pes.unwrap_or(4096), self.step.unwrap_or(128));
         let total = if self.exactly { "exactly" } else { "<=" };
         let scheduler = match self.scheduler.is_empty() {
             true => String::new(),
-            false => format!(", scheduler: {}", list(&self.scheduler)),
+            false => format!(", scheduler: {}", list(&schedulers::listed(&self.scheduler))),
         };
         format!(
             "dataflows: {dataflows}, accelerators: {accelerators}, pes: {{total: \"{total} {pes}\", step: \
@@ -210,11 +234,11 @@ impl SearchArgs {
             &self.objective,
             &self.over,
             &self.constraint,
-            &self.set,
         ];
         lists.into_iter().any(|it| !it.is_empty())
+            || !self.settings().is_empty()
             || self.accelerators.is_some()
-            || self.pes.is_some()
+            || self.max_pes.is_some()
             || self.exactly
             || self.step.is_some()
             || self.technology.is_some()
@@ -248,9 +272,9 @@ impl SearchArgs {
             body.settings.retain(|it| it.0.value != setting.0.value);
             body.settings.push(setting);
         }
-        if let Some(given) = given.pes.filter(|_| self.pes.is_some() || self.exactly) {
+        if let Some(given) = given.pes.filter(|_| self.max_pes.is_some() || self.exactly) {
             let (own, is_exact) = body.pes.as_ref().map_or((given.value.0, false), |it| it.value);
-            let pes = if self.pes.is_some() { given.value.0 } else { own };
+            let pes = if self.max_pes.is_some() { given.value.0 } else { own };
             body.pes = Some(At { span: given.span, value: (pes, is_exact || self.exactly) });
         }
         let lists = [

@@ -46,7 +46,7 @@ class Function:
         name: str | None = None, without: str = "", result: str,
     ) -> None:
         self.command, self.first, self.returns, self.body = command, first.split(), returns, body
-        self.example, self.name, self.without = example, name or command, set(without.split())
+        self.example, self.name, self.without = example, name or command.split()[-1], set(without.split())
         self.result = result
 
 

@@ -293,12 +293,15 @@ def search(
     scheduler: Given | Sequence[Given] | None = None,
     replications: Given | None = None,
     set: dict[str, Any] | None = None,
-    pes: Given | None = None,
     accelerators: Given | None = None,
+    max_pes: Given | None = None,
     exactly: bool = False,
     step: Given | None = None,
     dataflow: Given | Sequence[Given] | None = None,
+    platform: Given | None = None,
     technology: Given | None = None,
+    flexibility: Given | None = None,
+    effort: Given | None = None,
     objective: Given | Sequence[Given] | None = None,
     over: Given | Sequence[Given] | None = None,
     constraint: Given | Sequence[Given] | None = None,
@@ -324,16 +327,19 @@ def search(
     Arguments:
         spec: Search: a file, or the name of one that comes with the program. Options replace what it says.
         scenario: Scenarios, separated by commas [default: those of the suite].
-        scheduler: Scheduler, with its parameters; repeat for each [default: latency-greedy, edf:admission=hopeless,
-            value:admission=hopeless].
+        scheduler: Scheduler, with its parameters; repeat for each, or separate them by commas [default: latency-
+            greedy, edf:admission=hopeless, value:admission=hopeless].
         replications: Draws of every scenario in which something is drawn [default: 30].
-        set: Any setting of the runs (see `xrsim list settings`), such as flexibility=none; repeat for several.
-        pes: Most PEs of a system [default: 4096].
+        set: Any other setting of the runs (see `xrsim list settings`); repeat for several.
         accelerators: Number of accelerators, or a range such as 1..3 [default: 1..2].
-        exactly: Take only systems that have exactly `pes` PEs. A larger budget can then be worse.
+        max_pes: Most PEs of a system [default: 4096].
+        exactly: Take only systems that have exactly `max_pes` PEs. A larger budget can then be worse.
         step: PEs of an accelerator are multiples of N [default: 128].
         dataflow: Dataflows of accelerators, separated by commas [default: WS,OS,RS].
+        platform: Platform of the systems: clock, bandwidth and memory [default: headset].
         technology: Technology of areas and leakage.
+        flexibility: Choices of every accelerator for each layer [default: tiles].
+        effort: Work of the search for these choices in one layer [default: default].
         objective: Quantity to optimise; two or three, separated by commas, for their front [default:
             score_executed_mean].
         over: Treatment of several scenarios: mean, min (the worst), or each by itself; several are separated by
@@ -854,7 +860,7 @@ def explain(
     return _calls.text("explain", locals())
 
 
-def parts status(
+def status(
     folder: Given | Sequence[Given] | None = None,
     *,
     progress: Progress = None,
@@ -879,7 +885,7 @@ def parts status(
     return _calls.text("parts status", locals())
 
 
-def parts merge(
+def merge(
     files: Given | Sequence[Given] | None = None,
     *,
     out: Given | None = None,

@@ -71,7 +71,7 @@ FUNCTIONS = [
     ),
     Function(
         "search", "spec", "Report", 'return _calls.of_folder("search", locals())',
-        '>>> found = xrsim.search(scenario="AR_gaming", dataflow=["WS", "OS"], accelerators=2, pes=1024, step=256,\n'
+        '>>> found = xrsim.search(scenario="AR_gaming", dataflow=["WS", "OS"], accelerators=2, max_pes=1024, step=256,\n'
         '...     replications=2, set={"flexibility": "none"})\n'
         '>>> "evaluated" in found.tables\nTrue',
         result="Tables: `evaluated`, and further ones that depend on the question.",

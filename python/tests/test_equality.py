@@ -120,11 +120,11 @@ def test_printed_tables_are_those_of_the_command(program: Program) -> None:
 
 
 def test_a_search_and_a_load_test_write_the_files_of_the_command(program: Program, tmp_path: Path) -> None:
-    options = ["--scenario=AR_gaming", "--dataflow=WS,OS", "--accelerators=2", "--pes=1024", "--step=256"]
+    options = ["--scenario=AR_gaming", "--dataflow=WS,OS", "--accelerators=2", "--max-pes=1024", "--step=256"]
     options += ["--replications=2", "--set=flexibility=none"]
     program("search", *options, "--out", tmp_path / "program")
     found = xrsim.search(
-        scenario="AR_gaming", dataflow=["WS", "OS"], accelerators=2, pes=1024, step=256, replications=2,
+        scenario="AR_gaming", dataflow=["WS", "OS"], accelerators=2, max_pes=1024, step=256, replications=2,
         set={"flexibility": "none"}, out=tmp_path / "python",
     )
     assert found.evaluated.n_rows > 0

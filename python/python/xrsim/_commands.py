@@ -367,7 +367,7 @@ def search(
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
-    >>> found = xrsim.search(scenario="AR_gaming", dataflow=["WS", "OS"], accelerators=2, pes=1024, step=256,
+    >>> found = xrsim.search(scenario="AR_gaming", dataflow=["WS", "OS"], accelerators=2, max_pes=1024, step=256,
     ...     replications=2, set={"flexibility": "none"})
     >>> "evaluated" in found.tables
     True

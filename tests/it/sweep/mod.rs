@@ -274,9 +274,17 @@ fn a_file_goes_on_only_with_what_it_began_with() {
     let spec = study.read("spec.yaml");
     fs::write(study.path("spec.yaml"), spec.replace("128", "160")).expect("written");
     let message = study.refused(&again);
-    assert!(message.contains("the keys or values of the sweep have changed"), "{message}");
+    let change = "the sweep have changed: `pes` has the new `160`, `pes` has no longer `128`;";
+    assert!(message.contains(change), "{message}");
     let message = study.refused(&["sweep", "spec.yaml", "--out", "rows.csv", "--shard", "1/2"]);
     assert!(message.contains("the keys or values of the sweep have changed"), "{message}");
+    fs::write(study.path("spec.yaml"), spec.replace("pes:", "scheduler: edf, pes:"))
+        .expect("written");
+    let message = study.refused(&again);
+    assert!(message.contains("have changed: the key `scheduler` is new;"), "{message}");
+    fs::write(study.path("spec.yaml"), spec.replace("96, 128", "128, 96")).expect("written");
+    let message = study.refused(&again);
+    assert!(message.contains("have changed: their order or combinations;"), "{message}");
     assert_eq!(study.read("rows.csv"), whole);
     // Comments and blanks do not change a sweep.
     fs::write(study.path("spec.yaml"), format!("# mine\n{spec}\n")).expect("written");

@@ -203,7 +203,10 @@ impl Manifest {
     pub(in super::super) fn difference(&self, earlier: &Self) -> Option<String> {
         if self.grid_sha256 != earlier.grid_sha256 {
             return Some(match &self.command {
-                None => "the keys or values of the sweep have changed".into(),
+                None => format!(
+                    "the keys or values of the sweep have changed: {}",
+                    change_of_grid(&self.grid, &earlier.grid)
+                ),
                 Some(_) => "the options have changed".into(),
             });
         }
@@ -300,6 +303,55 @@ impl Manifest {
     /// The record of all points.
     pub(in super::super) fn of_whole(&self) -> Self {
         Self { points: [0, self.n_points], part: None, writer: None, ..self.clone() }
+    }
+}
+
+/// What differs between the keys and values of two sweeps, in words.
+fn change_of_grid(now: &Value, before: &Value) -> String {
+    let (now, before) = (values_of(now), values_of(before));
+    let mut changes = Vec::new();
+    for (key, values) in &now {
+        let Some(earlier) = before.get(key) else {
+            changes.push(format!("the key `{key}` is new"));
+            continue;
+        };
+        let only = |of: &[String], others: &[String]| {
+            let only: Vec<_> = of.iter().filter(|it| !others.contains(it)).cloned().collect();
+            (!only.is_empty()).then(|| shortened(&only))
+        };
+        let changed = |what: &str, list: String| format!("`{key}` has {what} {list}");
+        changes.extend(only(values, earlier).map(|list| changed("the new", list)));
+        changes.extend(only(earlier, values).map(|list| changed("no longer", list)));
+    }
+    let gone = before.keys().filter(|key| !now.contains_key(*key));
+    changes.extend(gone.map(|key| format!("the key `{key}` is gone")));
+    match changes.is_empty() {
+        true => "their order or combinations".into(),
+        false => changes.join(", "),
+    }
+}
+
+/// The values of every key in the record of a sweep.
+fn values_of(grid: &Value) -> BTreeMap<String, Vec<String>> {
+    let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for factor in grid.as_array().into_iter().flatten() {
+        let keys = factor["keys"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        for (column, key) in keys.enumerate() {
+            let rows = factor["rows"].as_array().into_iter().flatten();
+            let column = rows.filter_map(|row| row[column].as_str()).map(String::from);
+            values.entry(key.into()).or_default().extend(column);
+        }
+    }
+    values
+}
+
+/// The first few of `values`, and the number of the others.
+fn shortened(values: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let shown: Vec<_> = values.iter().take(SHOWN).map(|it| format!("`{it}`")).collect();
+    match values.len().saturating_sub(SHOWN) {
+        0 => shown.join(" "),
+        more => format!("{} and {more} more", shown.join(" ")),
     }
 }
 

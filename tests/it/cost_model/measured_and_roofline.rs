@@ -310,7 +310,7 @@ fn accelerators_of_one_make_are_costed_once_unless_names_matter() {
     let (model, first, second) = (ModelId::new(0), AccelId::new(0), AccelId::new(1));
 
     let computed = table(&Maestro);
-    let shared = |accelerator| std::ptr::from_ref(computed.on(model, accelerator).network());
+    let shared = |accelerator| Arc::as_ptr(computed.on(model, accelerator).network());
     assert_eq!(shared(first), shared(second));
 
     let records = vec![record("WS-0", None, 1.0, 1.0), record("WS-1", None, 2.0, 1.0)];

@@ -23,9 +23,11 @@ pub(super) fn assumed(prepared: &Prepared) -> String {
         + &prepared.changes.concat()
 }
 
-/// The same for runs whose schedulers are compared.
-pub(super) fn assumed_by_all_schedulers(prepared: &Prepared) -> String {
-    let line = line(&prepared.settings.semantics.to_string(), &of_all_schedulers(prepared));
+/// The same for runs whose schedulers are compared, and which stand for those that are not asked for in the `case`.
+pub(super) fn assumed_by_all_schedulers(prepared: &Prepared, case: &[(&str, &str)]) -> String {
+    let case = case.iter().map(|(name, value)| (*name, value.to_string()));
+    let choices: Vec<_> = case.chain(of_all_schedulers(prepared)).collect();
+    let line = line(&prepared.settings.semantics.to_string(), &choices);
     line + &parameters(prepared) + &prepared.changes.concat()
 }
 

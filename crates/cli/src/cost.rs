@@ -23,7 +23,7 @@ use super::output::Complete;
 use super::places::Places;
 use super::{output, table_style};
 
-/// Compute cycles and energy of every layer of a network on one accelerator or more.
+/// Compute cycles and energy of every layer of networks.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without --network: all networks of the suite. Several values of --dataflow, --pes or --cost-model are \

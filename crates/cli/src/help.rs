@@ -335,6 +335,12 @@ mod tests {
     }
 
     #[test]
+    fn the_list_of_commands_fits_80_columns() {
+        let text = short(crate::program()).render_help().to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+    }
+
+    #[test]
     fn every_command_has_a_purpose() {
         let program = crate::program();
         let shown = program.get_subcommands().filter(|it| !it.is_hide_set());

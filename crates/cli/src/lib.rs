@@ -109,8 +109,9 @@ pub const STACK: usize = 8 << 20;
         xrsim run --scenario AR_gaming --system J    one system, with its losses\n  \
         xrsim explain --scenario AR_gaming --system J\n  \
         xrsim list scenarios\n\n\
-        `xrsim COMMAND -h` has the options of a command, `--help` all that there is to say.\n\n\
-        Exit status: 0 done, 1 a check failed, 2 bad input, 75 another process is writing to the same place (try later), 130 or 143 interrupted."
+        `xrsim COMMAND -h` has the options of a command, `--help` all texts.\n\n\
+        Exit status: 0 done, 1 a check failed, 2 bad input, 75 another process is\n\
+        writing to the same place (try later), 130 or 143 interrupted."
 )]
 struct Global {
     /// Colours and bold type. With `auto` they depend on the terminal and on NO_COLOR,
@@ -120,7 +121,7 @@ struct Global {
     /// Only errors and warnings on standard error: no notes and no progress.
     #[arg(long, short, global = true, help_heading = help::OF_ALL)]
     quiet: bool,
-    /// Forget mappings: neither read nor write the folder in which choices are kept (XRSIM_CACHE, or `xrsim` in
+    /// No kept mappings: neither read nor write the folder in which choices are kept (XRSIM_CACHE, or `xrsim` in
     /// the cache folder of the user).
     #[arg(long, global = true, help_heading = help::OF_ALL)]
     no_cache: bool,

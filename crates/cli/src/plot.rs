@@ -20,7 +20,7 @@ use super::record::{self, Recorded};
 use super::{output, sweep};
 use xrsim_model::digest::Digest;
 
-/// Draw the results of a sweep: Pareto front, best designs or heat map.
+/// Draw a Pareto front, the best designs or a heat map of a sweep.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A design is everything that a sweep varies except scenario, seed and replication. Its numbers are means, \

@@ -15,7 +15,7 @@ pub(super) fn find(name: &str) -> Option<&'static Entry> {
     schedulers().find(|entry| entry.name == name)
 }
 
-/// Schedulers that know no future and are part of the program.
+/// Online schedulers, which do not know later requests, of the program itself.
 pub(super) fn online() -> impl Iterator<Item = &'static Entry> {
     schedulers().filter(|it| !it.is_clairvoyant && it.name != external::ENTRY.name)
 }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn online_schedulers_know_no_future() {
+    fn online_schedulers_are_neither_offline_nor_external() {
         let names: Vec<_> = online().map(|it| it.name).collect();
         assert!(
             names.contains(&"edf") && !names.contains(&"magma") && !names.contains(&"external")

@@ -131,8 +131,8 @@ def compare(
     Tables: `policies`, `pairs`, `configurations` and `metrics`.
 
     Arguments:
-        scheduler: Scheduler, with its parameters; repeat for each, or separate them by commas [default: all that know
-            no future].
+        scheduler: Scheduler, with its parameters; repeat for each, or separate them by commas [default: all online
+            schedulers].
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
@@ -181,7 +181,7 @@ def compare(
         tune: Search alpha and beta of every `dream` given, as its authors do, for the least UXCost of the first
             replication.
         out: Folder for policies.csv, pairs.csv, configurations.csv, metrics.csv (of models and chains), LaTeX
-            tables, and the figures of means and of critical differences.
+            tables, and the figures of differences and of critical differences.
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
             per inch, and the title in FIGURE.txt instead of the picture.
         no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
@@ -402,7 +402,7 @@ def map(
     sbatch_options: Given | Sequence[Given] | None = None,
     progress: Progress = None,
 ) -> Report:
-    """Find the best mapping of every layer of a network on an accelerator, and say how far from the optimum it may be.
+    """Find the best mapping of every layer of networks. It says how far from the optimum they may be.
 
     The table `mappings` has a row for each layer and dataflow.
 
@@ -467,7 +467,7 @@ def cost(
     effort: Given | None = None,
     progress: Progress = None,
 ) -> Report:
-    """Compute cycles and energy of every layer of a network on one accelerator or more.
+    """Compute cycles and energy of every layer of networks.
 
     The table `layers` has a row for each layer.
 
@@ -590,7 +590,7 @@ def mlperf(
     no_title: bool = False,
     progress: Progress = None,
 ) -> Report:
-    """Predict the results that MLPerf's load generator would measure on a simulated system.
+    """Predict results of MLPerf load tests on simulated systems.
 
     The table `suite` has a row for each test.
 
@@ -996,7 +996,7 @@ def plot(
     no_title: bool = False,
     progress: Progress = None,
 ) -> bytes:
-    """Draw the results of a sweep: Pareto front, best designs or heat map.
+    """Draw a Pareto front, the best designs or a heat map of a sweep.
 
     Returns the figure as SVG. With `out` it is also written, in the format of its ending.
 
@@ -1027,7 +1027,7 @@ def validate(
     *,
     progress: Progress = None,
 ) -> str:
-    """Compare the simulator with reference data: that of the program, or tables of your own.
+    """Compare the simulator with reference data. They are those of the program, or tables of your own.
 
     The text has the comparisons with reference data.
 

@@ -39,8 +39,7 @@ use parts::{Divided, refuse_undivided};
 #[command(
     after_help = "Every scheduler runs the same requests in each replication (common random numbers), so that their \
     differences have little noise. Without --scenario, --system and --pes: the whole benchmark, 182 \
-    configurations. Without --scheduler, too: all schedulers but the offline references and external ones, in AR_gaming on M \
-    with 8,192 PEs. A list is separated by commas; KEY=VALUE after a comma is one more parameter of the scheduler before it, \
+    configurations. Without --scheduler, too: all online schedulers, in AR_gaming on M with 8,192 PEs, where they differ. A list is separated by commas; KEY=VALUE after a comma is one more parameter of the scheduler before it, \
     and an external command goes to the end of its option. Ties between requests go by the order of models in the scenario, which can decide \
     a comparison (examples/schedulers/README.md).\n\n\
     Examples:\n  \
@@ -59,12 +58,12 @@ use parts::{Divided, refuse_undivided};
 pub(super) struct CompareArgs {
     #[command(flatten)]
     pub options: RunOptions,
-    /// Scheduler, with its parameters; repeat for each, or separate them by commas [default: all that know no future].
+    /// Scheduler, with its parameters; repeat for each, or separate them by commas [default: all online schedulers].
     #[arg(long, value_name = "P[:KEY=VALUE,..]")]
     pub scheduler: Vec<String>,
-    /// Runs that stand for those that are not asked for, in words.
+    /// What stands for runs that are not asked for, by option.
     #[arg(skip)]
-    pub case: Option<String>,
+    pub case: &'static [(&'static str, &'static str)],
     /// Independent replications of every configuration.
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub replications: u64,
@@ -101,7 +100,7 @@ pub(super) struct CompareArgs {
     #[arg(long)]
     pub steady: bool,
     /// Folder for policies.csv, pairs.csv, configurations.csv, metrics.csv (of models and chains), LaTeX tables, and
-    /// the figures of means and of critical differences.
+    /// the figures of differences and of critical differences.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Make the I-th of N equal parts of the replications only, into the folder of --out.
@@ -136,11 +135,7 @@ impl CompareArgs {
                 options.with(key, vec![value.into()])
             };
             all.options = CASE.into_iter().fold(all.options, with);
-            let [(_, scenario), (_, system), (_, pes)] = CASE;
-            all.case = Some(format!(
-                "compared in {scenario} on {system} with {pes} PEs, where schedulers differ, as no --scheduler, --scenario, \
-                 --system or --pes is given\n"
-            ));
+            all.case = &CASE;
         }
         all
     }
@@ -415,9 +410,8 @@ impl Results {
         match args.format {
             CompareFormat::Table => {
                 let text = self.tables(args.pairs).text(table_style(), args.explain_columns);
-                let assumed = assumed_by_all_schedulers(prepared);
-                let case = args.case.as_deref().unwrap_or_default();
-                output::print_text(&(text + case + &assumed + &window.unwrap_or_default()))
+                let assumed = assumed_by_all_schedulers(prepared, args.case);
+                output::print_text(&(text + &assumed + &window.unwrap_or_default()))
             }
             CompareFormat::Csv => {
                 let (header, rows) = self.rows(args.pairs);

@@ -30,8 +30,7 @@ use super::progress::Progress;
 use super::{cost, output, table_style};
 use parts::{Divided, refuse_undivided};
 
-/// Find the best mapping of every layer of a network on an accelerator, and say how far from the optimum it
-/// may be.
+/// Find the best mapping of every layer of networks. It says how far from the optimum they may be.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The search begins with the mappings of every --dataflow and compares with them. Results are kept: after an interruption the same \

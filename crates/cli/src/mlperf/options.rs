@@ -14,7 +14,7 @@ use super::super::figure::PictureOptions;
 use super::super::message::Failure;
 use super::super::options::Format;
 
-/// Predict the results that MLPerf's load generator would measure on a simulated system.
+/// Predict results of MLPerf load tests on simulated systems.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The highest rate of a server and the largest number of streams are searched for, unless --qps or --streams \

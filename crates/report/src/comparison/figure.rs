@@ -34,18 +34,24 @@ pub fn figure(overall: &Ranking, by_scenario: &[Ranking]) -> Differences {
         [_, others @ ..] => others.iter().map(row).collect(),
         [] => Vec::new(),
     };
-    let rings = if by_scenario.is_empty() { "" } else { "rings: single scenarios; " };
+    let best = format!("{} ({})", best.policy, overall.measure.shown(best.measure.mean));
+    drawn(
+        &format!("{best}, paired over {} replications", overall.n_replications),
+        overall.measure,
+        rows,
+    )
+}
+
+/// The figure of rows of differences to `best`.
+pub fn drawn(best: &str, measure: Measure, rows: Vec<DifferenceRow>) -> Differences {
+    let has_parts = rows.iter().any(|row| !row.parts.is_empty());
+    let rings = if has_parts { "rings: single scenarios; " } else { "" };
     Differences {
         caption: Caption {
-            subtitle: format!(
-                "to {} ({}), paired over {} replications; {rings}lines: 95 % confidence intervals of the mean",
-                best.policy,
-                overall.measure.shown(best.measure.mean),
-                overall.n_replications
-            ),
+            subtitle: format!("to {best}; {rings}lines: 95 % confidence intervals of the mean"),
             ..Caption::titled("Differences to the best scheduler, on common random numbers")
         },
-        value_axis: axis(overall.measure),
+        value_axis: axis(measure),
         rows,
     }
 }

@@ -16,7 +16,7 @@ use xrsim_sim::score::Score;
 use xrsim_sim::sweep::comparison::{Comparison, Replication, Sample};
 
 pub use csv::{ALL, configurations_csv, metrics_csv, pairs_csv, policies_csv};
-pub use figure::{figure, ranks_figure};
+pub use figure::{drawn, figure, ranks_figure};
 pub use pairs::{Pair, Ranks, Shares, pairs};
 pub use table::{Tables, tables};
 

@@ -57,7 +57,7 @@ impl Tables<'_> {
         let Ranking { bounds, n_replications, .. } = self.overall;
         let [any, keeping] = Class::ALL.map(|class| bounds.of(class).tightest());
         format!(
-            "no scheduler exceeds a score_executed_mean of {:.4}, and none that keeps a request where it began {:.4} (bounds {} and {})\n\
+            "in these draws no scheduler exceeds a score_executed_mean of {:.4}, and none that keeps a request where it began {:.4} (bounds {} and {})\n\
              {}; {}; difference: to the best scheduler\n{MORE}",
             any.1,
             keeping.1,

@@ -1,9 +1,10 @@
 //! Page of a comparison of schedulers, from the files of `xrsim compare --out`. Figures are drawn here from their
 //! data; pictures in the folder are not used.
 
-use xrsim_figures::{Caption, CriticalDifference, DifferenceRow, Differences, Figure, Quantity};
+use xrsim_figures::{Caption, CriticalDifference, DifferenceRow, Figure};
 use xrsim_sim::score::Score;
 
+use crate::comparison::{Measure, drawn};
 use crate::table::Rows;
 
 use super::article::{Article, Section};
@@ -46,7 +47,14 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
          paired t-test, corrected by Holm; wins, ties: configurations in which the scheduler is the best alone, and \
          together with others.",
     );
-    draw(&mut ranking, &differences(files.differences, &measure)?, files.differences)?;
+    let known = Measure::named(&measure);
+    let known = known.ok_or_else(|| {
+        problem(files.record, 1, format!("`{measure}` is no column of comparisons"))
+    })?;
+    // The best scheduler is the first one of the table.
+    let best = all.first().map_or("the best one", |row| &row[1]);
+    let figure = drawn(best, known, differences(files.differences)?);
+    draw(&mut ranking, &figure, files.differences)?;
     let compared = [
         &*measure,
         "half_width",
@@ -160,8 +168,8 @@ pub(super) fn parsed(source: Source<'_>, at: usize, text: &str) -> Result<f64, R
     found.ok_or_else(|| problem(source, at + 2, format!("expected a number, found `{text}`")))
 }
 
-/// The figure of differences to the best scheduler.
-fn differences(source: Source<'_>, measure: &str) -> Result<Differences, ReadError> {
+/// Rows of the figure of differences to the best scheduler.
+fn differences(source: Source<'_>) -> Result<Vec<DifferenceRow>, ReadError> {
     let table = Table::read(source, &["name", "part", "difference", "low", "high"])?;
     let mut rows: Vec<DifferenceRow> = Vec::new();
     for (at, row) in table.rows.iter().enumerate() {
@@ -172,27 +180,14 @@ fn differences(source: Source<'_>, measure: &str) -> Result<Differences, ReadErr
         let (mean, interval) = (number(2)?, number(3)?.zip(number(4)?));
         match (&*row[1], rows.last_mut(), mean) {
             ("", ..) => {
-                rows.push(DifferenceRow {
-                    name: row[0].clone(),
-                    mean,
-                    interval,
-                    parts: Vec::new(),
-                });
+                let row = DifferenceRow { name: row[0].clone(), mean, ..DifferenceRow::default() };
+                rows.push(DifferenceRow { interval, ..row });
             }
             (part, Some(last), Some(value)) => last.parts.push((part.into(), value)),
             _ => return Err(problem(source, at + 2, "expected a mean before its parts".into())),
         }
     }
-    let label = Score::column(measure).map_or(measure, |it| it.label);
-    Ok(Differences {
-        caption: Caption {
-            subtitle: "Rings: single scenarios; lines: 95 % confidence intervals of the mean"
-                .into(),
-            ..Caption::titled("Differences to the best scheduler, on common random numbers")
-        },
-        value_axis: Quantity::new(format!("Difference: {label}"), ""),
-        rows,
-    })
+    Ok(rows)
 }
 
 /// The diagram of ranks.

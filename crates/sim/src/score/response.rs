@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use xrsim_model::statistics::{Fraction, percentile_index};
 use xrsim_model::trace::{Outcome, Record};
-use xrsim_model::units::SimSpan;
+use xrsim_model::units::{SimSpan, SimTime};
 
 /// The largest response times of the executed requests of a model: as many as the 99th percentile needs, a hundredth
 /// of all. So the percentile is exact, and a run of a day needs little memory.
@@ -36,8 +36,7 @@ impl Slowest {
     /// Adds the next request, which counts if it was executed.
     pub(super) fn add(&mut self, record: &Record) {
         if let Outcome::Executed { end, .. } = record.outcome {
-            let since_arrival =
-                |at: xrsim_model::units::SimTime| at.saturating_since(record.arrival);
+            let since_arrival = |at: SimTime| at.saturating_since(record.arrival);
             self.add_times(since_arrival(end), since_arrival(record.deadline));
         }
     }
@@ -81,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// Equal to sorting all values, for every number of executed requests below the number of all.
+    /// Equal to sorting all values, where all requests are executed, two of three, and one.
     #[test]
     fn the_percentile_is_that_of_all_values() {
         let mut state = 7u64;

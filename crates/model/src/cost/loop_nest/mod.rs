@@ -29,7 +29,7 @@
 //! | 6.7 | `off_chip` | loops above the shared memory: DRAM traffic and time by step |
 //! | 7 | `energy` | counts times a table |
 //! | 1.3, 1.6 | [`lower`], `vector` | lowering of operators, operators without MACs |
-//! | 6.6 | `model`, `prepared`, `residency` | networks: tensors that stay in shared memory between layers |
+//! | 6.6 | `model`, `prepared`, `prepared_nest`, `residency` | networks: tensors that stay in shared memory between layers |
 
 pub(crate) mod energy;
 pub mod lower;
@@ -53,6 +53,7 @@ mod listed;
 mod off_chip;
 mod overlap;
 mod prepared;
+mod prepared_nest;
 mod relatives;
 mod report;
 mod residency;

@@ -7,24 +7,20 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::hardware::{Accelerator, Memory};
+use crate::hardware::Accelerator;
 use crate::model::{
     Bits, Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, VectorShape,
 };
-use crate::units::Bytes;
 
 use super::super::{Certainty, Infeasible};
-use super::choose::{Choice, ChooseLayer, add_choice};
-use super::dram::Holds;
+use super::choose::{ChooseLayer, add_choice};
 use super::fusion::{Groups, Role};
 use super::nest::{outputs, weights};
+use super::prepared_nest::PreparedNest;
 use super::report::LayerReport;
 use super::residency::{self, Residency, SharedMemoryNeed};
 use super::rules::LayerRules;
-use super::{
-    Evaluation, Illegal, Listed, Machine, Mapping, Nest, Riders, SharedMemoryPlan, Walk, lower,
-    off_chip, vector,
-};
+use super::{Evaluation, Illegal, Machine, Mapping, Nest, Riders, lower, off_chip, vector};
 use crate::digest::FastDigest;
 
 /// Shared memory as a layer finds it: which of its tensors are resident, and how much other tensors
@@ -138,74 +134,6 @@ impl PinnedWeights {
     }
 }
 
-/// One loop nest of an operator, mapped and walked.
-pub(super) struct PreparedNest {
-    /// Loop nest as it is lowered, if the accelerator or the dataflow has choices for it.
-    written: Option<Nest>,
-    nest: Nest,
-    pub(super) mapping: Mapping,
-    pub(super) walk: Walk,
-    /// Depths at which tensors can be held, if several contexts ask for them and DRAM has no loops.
-    holds: Option<Holds>,
-    /// Certainty about the mapping, if it is chosen.
-    certainty: Option<Certainty>,
-}
-
-impl PreparedNest {
-    /// A loop nest under the directives of a dataflow.
-    fn listed(
-        nest: &Nest,
-        accelerator: &Accelerator,
-        machine: &Machine,
-        capacity: u64,
-    ) -> Result<Self, Infeasible> {
-        let illegal = |reason: Illegal| Infeasible::Illegal { reason: Box::new(reason) };
-        let listed = Listed::new(&accelerator.dataflow, nest, machine)?;
-        let written = listed.of_layer.then(|| nest.clone());
-        let mapping = Mapping::new(listed.directives, &listed.nest, machine).map_err(illegal)?;
-        let nest = listed.nest.into_owned();
-        let walk = Walk::new(&nest, &mapping, machine).map_err(illegal)?;
-        let holds = mapping.off_chip().is_none();
-        let holds = holds.then(|| Holds::new(&nest, &mapping, machine, PerTensor::default()));
-        let prepared = Self { written, nest, mapping, walk, holds, certainty: None };
-        fits_buffers(&prepared, &accelerator.memory)?;
-        fits_shared_memory(&prepared, machine, capacity)?;
-        Ok(prepared)
-    }
-
-    /// The loop nest `written` as `chooser` maps it on `machine`; `None` if no mapping runs.
-    fn chosen(written: &Nest, machine: &Machine, chooser: &dyn ChooseLayer) -> Option<Self> {
-        let Choice { nest, mapping, certainty } = chooser.choose(written, machine)?;
-        let walk = Walk::new(&nest, &mapping, machine).ok()?;
-        let written = Some(written.clone());
-        Some(Self { written, nest, mapping, walk, holds: None, certainty })
-    }
-
-    /// Takes the choice of `chooser` for a machine that differs from that of the walk in what is in shared memory only;
-    /// no change if no mapping runs. The walk of an equal mapping stays.
-    fn choose(&mut self, machine: &Machine, chooser: &dyn ChooseLayer) {
-        let Some(choice) = self.written.as_ref().and_then(|it| chooser.choose(it, machine)) else {
-            return;
-        };
-        let Choice { nest, mapping, certainty } = choice;
-        if self.mapping != mapping || self.nest != nest {
-            let Ok(walk) = Walk::new(&nest, &mapping, machine) else { return };
-            (self.nest, self.mapping, self.walk, self.holds) = (nest, mapping, walk, None);
-        }
-        self.certainty = certainty;
-    }
-
-    /// Tiles in shared memory, and DRAM traffic.
-    fn plan(&self, machine: &Machine) -> SharedMemoryPlan {
-        let Self { nest, mapping, walk, holds, .. } = self;
-        holds.as_ref().map_or_else(|| walk.plan(nest, mapping, machine), |it| it.plan(machine))
-    }
-
-    fn evaluation(&self, machine: &Machine) -> Evaluation {
-        self.walk.with_plan(&self.nest, &self.mapping, machine, self.plan(machine))
-    }
-}
-
 impl<'a> PreparedOperator<'a> {
     pub(super) fn new(
         operator: &Operator,
@@ -227,7 +155,10 @@ impl<'a> PreparedOperator<'a> {
                 return PreparedNest::listed(&nest, accelerator, &machine, capacity);
             };
             match PreparedNest::listed(&nest, accelerator, &machine, capacity) {
-                Ok(listed) => Ok(PreparedNest { written: Some(nest), ..listed }),
+                Ok(mut listed) => {
+                    listed.written = Some(nest);
+                    Ok(listed)
+                }
                 Err(reason) => PreparedNest::chosen(&nest, &machine, chooser).ok_or(reason),
             }
         };
@@ -389,40 +320,6 @@ impl<'a> PreparedOperator<'a> {
         report.utilisation = if peak > 0.0 { report.macs as f64 / peak } else { 0.0 };
         report
     }
-}
-
-/// Checks that two of the largest tiles of every tensor fit into the buffer of a unit on every level
-/// (section 4.10).
-fn fits_buffers(nest: &PreparedNest, memory: &Memory) -> Result<(), Infeasible> {
-    let counts = nest.walk.levels(&nest.mapping);
-    for (index, needed) in counts.iter().map(|level| level.unit_bytes).enumerate() {
-        let level = (index + 1 < counts.len()).then_some(index);
-        let buffer = match level {
-            Some(level) => memory.cluster(level),
-            None => Some(memory.scratchpad),
-        };
-        if let Some(available) = buffer.map(Bytes::get).filter(|&bytes| needed > bytes) {
-            return Err(Infeasible::TileTooLarge { level, needed, available });
-        }
-    }
-    Ok(())
-}
-
-/// Checks that the box of the off-chip level fits into the shared memory while no tensor is resident (section
-/// 6.7).
-fn fits_shared_memory(
-    nest: &PreparedNest,
-    machine: &Machine,
-    available: u64,
-) -> Result<(), Infeasible> {
-    let Some(level) = nest.mapping.off_chip() else {
-        return Ok(());
-    };
-    let needed = off_chip::shared_bytes(&nest.nest, level, machine);
-    if needed <= available {
-        return Ok(());
-    }
-    Err(Infeasible::BoxTooLarge { needed, available })
 }
 
 /// A network on an accelerator: every operator prepared, and residency planned.

@@ -429,9 +429,9 @@ fn the_command_of_a_note_runs_as_it_is_printed_on_the_files_that_were_given() {
     let options = ["run", "--scenario", "own files/desk.yaml", "--system", "own files/chip.yaml"];
     let how = ["--effort", "quick", "--mapping-objective", "cycles", "--replications", "1"];
     let table = study.call(&[&options[..], &how].concat());
-    let note = table.lines().find(|line| line.contains("More effort may come closer"));
+    let note = table.lines().find(|line| line.contains("More effort may find a faster mapping"));
     let note = note.unwrap_or_else(|| panic!("{table}"));
-    let (_, command) = note.split_once("closer: ").expect("a command");
+    let (_, command) = note.split_once("mapping: ").expect("a command");
     let expected = "xrsim run --scenario 'own files/desk.yaml' --system 'own files/chip.yaml' \
                     --mapping-objective cycles --effort full";
     assert_eq!(command, expected);
@@ -522,6 +522,6 @@ fn the_command_of_a_note_on_a_layer_costs_the_accelerator_of_the_run() {
         rows.map(|row| (row[layer].to_string(), row[cycles].parse().expect("a number"))).collect();
     let all: f64 = rows.iter().map(|(_, cycles)| cycles).sum();
     let conv140 = rows.iter().find(|(name, _)| name == "conv140").expect("the layer").1;
-    let share = format!("layer conv140 of PD takes {:.0} % of its time", 100.0 * conv140 / all);
+    let share = format!("layer conv140 takes {:.0} % of the time of PD", 100.0 * conv140 / all);
     assert!(note.contains(&share), "{share}: {note}");
 }

@@ -41,7 +41,7 @@ fn an_import_prints_the_yaml_with_nodes_and_totals() {
     let folder = written("net.onnx", small(1));
     let text = output(&["import", &path(&folder, "net.onnx")]);
     let expected = "\
-        # Imported from net.onnx by `xrsim import`. After each layer stands its node, in a repeated block that of the first copy.\n\
+        # Imported from net.onnx by `xrsim import`. The comment after a layer names its node; in a repeated block, the node of the first copy.\n\
         network:\n  \
           name: net\n  \
           title: small\n  \

@@ -77,7 +77,7 @@ fn a_best_among_replications_is_named_only_where_the_differences_tell_it_apart()
         assert!(table.contains("no 95 % intervals below 25 draws"), "{table}");
         let marked = table.lines().skip(1).take(26).any(|line| line.contains(sign));
         assert!(marked && !table.contains("+-"), "{sign}: {table}");
-        let said = table.contains("? not told apart from the best");
+        let said = table.contains("? not significantly different from the best");
         assert_eq!(said, table.lines().take(27).any(|line| line.contains('?')), "{table}");
     }
 }

@@ -22,7 +22,7 @@ use super::{output, table_style};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Areas are +-30 %, leakage is an order of magnitude; docs/explanation/area.md has the formulas and the comparison with chips. \
-    The totals under every other technology that comes with the program are printed too.\n\n\
+    The totals under every other built-in technology are also printed.\n\n\
     Examples:\n  \
     xrsim area --system K --pes 4096\n  \
     xrsim area --system WS:12+WS:20 --pes 4096 --sizes needed\n  \

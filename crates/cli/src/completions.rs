@@ -12,8 +12,8 @@ use xrsim_sim::compat::quirks;
 use super::message::Failure;
 use super::output;
 
-/// Print a completion script for a shell. It knows commands, options, and the names of scenarios, systems,
-/// schedulers, networks, settings and other inputs that come with the program.
+/// Print a completion script for a shell (commands, options, and the names of
+/// scenarios, systems, schedulers, networks, settings and other built-in inputs).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     xrsim setup completions bash > ~/.local/share/bash-completion/completions/xrsim\n  \

@@ -61,7 +61,7 @@ pub(super) struct CostArgs {
         conflicts_with_all = ["layer", "explain", "plot", "plot_cycles", "roofline"]
     )]
     pub batch: Vec<u32>,
-    /// Explain the layer of --layer: its levels, tiles, traffic and bottleneck.
+    /// Explain the layer of --layer (its levels, tiles, traffic and bottleneck).
     #[arg(long, requires = "layer", conflicts_with_all = ["format", "plot", "plot_cycles", "roofline"])]
     pub explain: bool,
     /// Draw the energy by component, one bar per layer or network, as .svg, .pdf or .png, with the data

@@ -21,15 +21,15 @@ use super::output::print_text;
 use super::progress::Progress;
 use super::table_style;
 
-/// Say where a run loses its score, or why a frame was late or dropped, and which single change helps most.
+/// Explain where a run loses its score, or why a frame was late or dropped, and which single change helps most.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Changes are judged by the mean score of the scenario over --replications, on equal draws. Those \
-    that change the hardware or its choices need searches of mappings, which take seconds the first time.\n\n\
+    after_help = "Changes are ranked by the mean score of the scenario over --replications, on the same draws. \
+    Changes of the hardware or of its choices need searches of mappings, which take seconds the first time.\n\n\
     Examples:\n  \
     xrsim explain --scenario AR_gaming --system J --pes 4096              where the score is lost\n  \
     xrsim explain --scenario AR_gaming --system J --pes 4096 DE:2         why frame 2 of DE was late\n  \
-    xrsim explain --scenario AR_gaming --system J --pes 4096 --against A  what makes the difference\n\n\
+    xrsim explain --scenario AR_gaming --system J --pes 4096 --against A  causes of the difference\n\n\
     docs/explanation/sensitivity.md describes the parts."
 )]
 pub(super) struct ExplainArgs {
@@ -40,13 +40,13 @@ pub(super) struct ExplainArgs {
     /// Replication of the frame, counted from 0.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..1_000_000))]
     pub replication: u64,
-    /// Replications that scores are means of.
+    /// Number of replications; scores are their means.
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub replications: u64,
     /// Compare with this system, on equal draws.
     #[arg(long, value_name = "A..M|MIX|FILE", conflicts_with_all = ["frame", "replication"])]
     pub against: Option<String>,
-    /// A frame: a model of the scenario and a number from 0.
+    /// Model of the scenario and number of its frame, from 0.
     #[arg(value_name = "MODEL:FRAME")]
     pub frame: Option<String>,
 }

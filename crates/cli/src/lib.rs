@@ -121,11 +121,11 @@ struct Global {
     /// Only errors and warnings on standard error: no notes and no progress.
     #[arg(long, short, global = true, help_heading = help::OF_ALL)]
     quiet: bool,
-    /// No kept mappings: neither read nor write the folder in which choices are kept (XRSIM_CACHE, or `xrsim` in
-    /// the cache folder of the user).
+    /// Neither read nor write kept mappings: the folder XRSIM_CACHE, or `xrsim` in the cache
+    /// folder of the user.
     #[arg(long, global = true, help_heading = help::OF_ALL)]
     no_cache: bool,
-    /// Print help: `-h` a line for each option, `--help` all.
+    /// Print help: `-h` one line for each option, `--help` all texts.
     #[arg(long, short, global = true, action = clap::ArgAction::Help, help_heading = help::OF_ALL)]
     help: Option<bool>,
 }
@@ -293,7 +293,7 @@ pub fn run_words(words: Vec<OsString>) -> u8 {
 
 /// Runs `command`, which an interruption ends.
 fn interruptible(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
-    let message = "what was complete is kept";
+    let message = "complete results are kept";
     cancel::catch(command)
         .unwrap_or_else(|cancel::Cancelled| Err(Failure::Interrupted(message.into())))
 }

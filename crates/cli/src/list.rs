@@ -15,7 +15,7 @@ use xrsim_validation::validate::networks::facts;
 use super::message::Failure;
 use super::{experiment, output, schedulers};
 
-/// List what is available: models, scenarios, systems, schedulers, settings and more.
+/// List the available inputs (models, scenarios, systems, schedulers, settings and more).
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
     /// Kind of input to list.

@@ -66,7 +66,7 @@ impl Mappings {
             (Some(own), Some(other)) if own != other => Some(earlier.other_version(other, own)),
             _ => {
                 let place = self.chosen().difference(&earlier.chosen())?;
-                Some(format!("its mappings of {place} are others"))
+                Some(format!("its mappings of {place} differ"))
             }
         }
     }

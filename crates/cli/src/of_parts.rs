@@ -6,7 +6,7 @@ use super::cluster::{self, StatusArgs};
 use super::message::Failure;
 use super::sweep::{self, MergeArgs};
 
-/// Join the parts of a long command, or say how far they are.
+/// Join the parts of a long command, or show their progress.
 #[derive(Debug, Args)]
 pub(super) struct PartsArgs {
     #[command(subcommand)]

@@ -117,7 +117,7 @@ pub(super) fn semantics() -> impl TypedValueParser<Value = Semantics> {
     const ALL: [Semantics; 2] = [Semantics::Principled, Semantics::Mlsys2023];
     let values = ALL.map(|it| {
         let help = match it {
-            Semantics::Principled => "as the paper means it, with its contradictions resolved",
+            Semantics::Principled => "by the intent of the paper, with its contradictions resolved",
             Semantics::Mlsys2023 => "as the published artifact ran, to the last digit",
         };
         PossibleValue::new(it.name()).help(help)

@@ -56,9 +56,7 @@ impl<'a> PartOptions<'a> {
             refuse!("{reason}");
         }
         if self.shard.is_some() && self.out.is_none() {
-            refuse!(
-                "a part is of use in a folder only: give --out DIR, and later --join DIR for each part"
-            );
+            refuse!("a part needs a folder: give --out DIR, and later --join DIR for each part");
         }
         Ok(())
     }

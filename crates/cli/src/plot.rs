@@ -41,10 +41,10 @@ pub(super) struct PlotArgs {
     /// Kind of plot.
     #[arg(long, value_name = "KIND")]
     pub kind: PlotKind,
-    /// First objective [default: energy_per_frame_mj], or columns of a heat map [default: pes].
+    /// First objective, or columns of a heat map [default: energy_per_frame_mj, or pes].
     #[arg(long, value_name = "COLUMN")]
     pub x: Option<String>,
-    /// Second objective [default: score], or rows of a heat map [default: system].
+    /// Second objective, or rows of a heat map [default: score, or system].
     #[arg(long, value_name = "COLUMN")]
     pub y: Option<String>,
     /// Third objective, objective of the best designs, or colours of a heat map [default: score].

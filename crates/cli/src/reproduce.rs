@@ -30,8 +30,8 @@ use super::{output, record};
 #[command(
     after_help = "Without --figure and --semantics: every figure of the paper under both semantics, the conclusions \
     of the paper under each, the effect of every quirk of the published artifact, and a comparison of the cost models.\n\n\
-    `--figure scaling` is no figure of the paper: cycles of every network on WS, OS and RS with 1,024 to 16,384 PEs under \
-    every flexibility, beside a bound. It searches mappings for minutes, and goes on where it was interrupted.\n\n\
+    `--figure scaling` is not a figure of the paper. It shows the cycles of every network on WS, OS and RS with 1,024 to 16,384 \
+    PEs under every flexibility, beside a lower bound. It searches mappings for minutes, and continues where it was interrupted.\n\n\
     Examples:\n  \
     xrsim reproduce --out plots\n  \
     xrsim reproduce --figure 5 --semantics mlsys2023 --out plots\n  \

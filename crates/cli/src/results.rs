@@ -41,13 +41,13 @@ use super::trace::CompleteTrace;
 /// Options of the output of runs.
 #[derive(Debug, Args)]
 pub(super) struct OutputOptions {
-    /// Folder for scores.csv, models.csv, inferences.csv and run.json.
+    /// Folder of the results (scores.csv, models.csv, inferences.csv and run.json).
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Form of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
-    /// Print every scenario on every system with every column, however many there are.
+    /// Print every scenario on every system with every column, for any number of rows.
     #[arg(long, conflicts_with = "matrix")]
     pub detail: bool,
     /// Print the scores of all systems in all scenarios as a matrix.

@@ -23,8 +23,8 @@ use super::trace::TraceFile;
 #[command(
     after_help = "Without --scenario, --system or --pes: all seven scenarios, systems A to M, 4096 and 8192 PEs.\n\n\
     Tables have means over 30 replications, each with half of its 95 % interval; the whole suite takes about \
-    a second, or longer where mappings have to be searched first. Up to 14 pairs of scenario and system, of up to 4 systems, are printed with every column, more as the best \
-    systems of every scenario. Files, CSV and JSON have a row for each run, and one replication.\n\n\
+    a second, or longer where mappings have to be searched first. The table has a row with every column for each pair of scenario and system, up to 14 pairs of up to 4 systems. For more pairs it has the \
+    best system of every scenario. Files, CSV and JSON have a row for each run, and one replication.\n\n\
     Examples:\n  \
     xrsim run --scenario AR_gaming --system J --system M --pes 4096\n  \
     xrsim run --matrix\n  \
@@ -45,7 +45,7 @@ pub(super) struct RunArgs {
     pub replications: Option<u64>,
     #[command(flatten)]
     pub output: OutputOptions,
-    /// Write the one run as a trace for Perfetto (ui.perfetto.dev) or chrome://tracing.
+    /// Write a single run as a trace for Perfetto (ui.perfetto.dev) or chrome://tracing.
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
 }

@@ -97,7 +97,7 @@ pub(super) fn describe(entry: &Entry) -> String {
                  that the scenario names first, and the earlier frame; ties between accelerators by the first one.\n";
     }
     if entry.looks_at_all {
-        text += "Every decision looks at all requests that wait. Where they pile up, the time of a run grows with \
+        text += "Every decision looks at all waiting requests. Where requests pile up, the time of a run grows with \
                  the square of its duration.\n";
     }
     text += "\n";

@@ -13,8 +13,8 @@ use super::output;
 
 /// Print the JSON Schema of a kind of input files, with which editors complete and explain keys.
 ///
-/// Without a kind and without `--all`, the names of all kinds are printed. `xrsim check` stays the judge of a file: a
-/// schema cannot say what depends on other files.
+/// Without a kind and without `--all`, the names of all kinds are printed. `xrsim check` checks more than a schema: a
+/// schema cannot check what depends on other files.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     xrsim schema                          names of all kinds\n  \
@@ -27,7 +27,7 @@ pub(super) struct SchemaArgs {
     /// Every kind: one document, with each kind under `definitions`.
     #[arg(long)]
     all: bool,
-    /// Folder for a file `KIND.schema.json` of each kind, and for `xrsim.schema.json`, which tells them apart by their
+    /// Folder for a file `KIND.schema.json` of each kind, and for `xrsim.schema.json`, which distinguishes them by their
     /// first key.
     #[arg(long, value_name = "DIR", requires = "all")]
     out: Option<PathBuf>,

@@ -110,8 +110,8 @@ keys! {
         /// and element-wise operators and pools on the outputs of a layer before these are written. Without it, that of
         /// the platform, or `none`.
         fusion = optional(one_of(&Fusion::ALL));
-        /// Most operands, other than the outputs of the layer, that operators which ride along with it read. Without
-        /// it, that of the platform, or 1.
+        /// Largest number of other operands that the operators riding along with a layer read. Default: the
+        /// value of the platform, or 1.
         fused_reads = optional(number(0..=WriteBack::MAX_READS));
         /// Operations in a cycle on outputs that leave. Without it, that of the platform, or one on each output that
         /// leaves in a cycle.

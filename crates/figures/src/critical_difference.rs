@@ -92,7 +92,7 @@ impl Chart for CriticalDifference {
         let entry = |index: usize| format!("{} {:.2}", self.names[index], self.mean_ranks[index]);
         let entries: Vec<_> = self.order().into_iter().map(entry).collect();
         format!(
-            "Mean ranks, told apart from a difference of {:.2} on: {}.",
+            "Mean ranks, which differ significantly from a difference of {:.2} on: {}.",
             self.difference,
             entries.join(", ")
         )

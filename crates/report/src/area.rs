@@ -145,8 +145,8 @@ impl AreaReport {
 }
 
 /// Line on the power that bounds what a supply has to deliver.
-const SUPPLY_BOUND: &str = "supply bound: every PE, port and memory busy in every cycle, DRAM included; no run takes it \
-                            (mW of `xrsim run`: the mean)\n";
+const SUPPLY_BOUND: &str = "supply bound: power with every PE, port and memory busy in every cycle, DRAM included; no run reaches \
+                            it (mW of `xrsim run`: the mean)\n";
 
 /// Line on a technology and its uncertainty.
 fn in_words(technology: &Arc<Technology>) -> String {

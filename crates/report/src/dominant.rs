@@ -110,7 +110,7 @@ impl DominantLayers {
             order.iter().take(MOST_LINES).map(|found| found.line(&command)).collect();
         match order.len().saturating_sub(MOST_LINES) {
             0 => lines,
-            n => format!("{lines}note: {n} more layers take most of their networks\n"),
+            n => format!("{lines}note: {n} more layers take most of the time of their networks\n"),
         }
     }
 }
@@ -130,8 +130,8 @@ impl Found {
             _ => String::new(),
         };
         format!(
-            "note: {}: layer {layer} of {model} takes {share} % of its time on {}{passes}: the \
-             score is that of its mapping{command}\n",
+            "note: {}: on {}, layer {layer} takes {share} % of the time of {model}{passes}; its \
+             mapping decides the score{command}\n",
             listed(&self.scenarios, "scenarios"),
             listed(&self.systems, "systems")
         )

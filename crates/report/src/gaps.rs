@@ -90,7 +90,7 @@ impl LayerGaps {
         format!(
             "note: {scenario}: the mapping of layer {layer} of {model} on {accelerator} of {system} is \
              {gap_percent:.0} % above its lower bound; at the rate of the model it needs {:.0} % of the time of that \
-             accelerator{more}. More effort may come closer: {command} --effort full\n",
+             accelerator{more}. More effort may find a faster mapping: {command} --effort full\n",
             100.0 * load
         )
     }

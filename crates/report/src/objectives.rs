@@ -102,7 +102,7 @@ impl OtherObjectives {
             return String::new();
         };
         format!(
-            "note: {scenario} on {system} with {pes} PEs: {} by the mapping objective deadline, but {} with \
+            "note: {scenario} on {system} with {pes} PEs: {} with the mapping objective deadline, but {} with \
              --mapping-objective {objective}; a smaller hardware.mapping_deadline_share leaves room for requests that arrive together\n",
             own.words(),
             other.words()

@@ -22,19 +22,19 @@ const MOST_NAMES: usize = 3;
 const ALL: &str = "XRBench score";
 
 const LEGEND: &str = "\
-    best: system of the highest mean score of its size; several with ? are not told apart by the draws (paired differences, t-test at 5 %, Holm)\n\
+    best: system with the highest mean score of its size; the scores of several with ? do not differ significantly (paired differences, t-test at 5 %, Holm)\n\
     late, dropped: frames in a run of the best system that ended after their deadline, or did not run\n\
-    p99 latency: 99th percentile of the response time of the model of the best system that is nearest to its deadline, and the time to that deadline\n\
-    headroom: share of that time which is left\n\
+    p99 latency: 99th percentile of the response time of the model that is nearest to its deadline, and the time to this deadline\n\
+    headroom: share of the time to the deadline that is left\n\
     mW: energy over the time, without leakage; mJ: energy for each executed frame\n\
-    score: the primary metric, which `compare` ranks by too (Definition 15); without +- where all draws are equal\n\
-    runner-up: the first system that the draws tell apart from the best, and how far its score is behind\n\
-    alike: number of systems whose mean score is at most 0.01 behind the best (with the best), of all systems of the size\n\
-    most lost: model and cause that take the most of the 1 that a scenario can score\n\
+    score: the primary metric (Definition 15), by which `compare` also ranks; without +- if all draws are equal\n\
+    runner-up: the first system whose score differs significantly from the best, and the distance of its score\n\
+    alike: number of systems whose mean score is at most 0.01 behind the best (the best included), and number of all systems of the size\n\
+    most lost: model and cause with the largest loss, in points of the largest score, 1\n\
     busiest: model with the largest share of the busy time; limited by: resource that bounds most of the time of its layers\n\
     mm2: area of the best system, +-30 %";
 
-const OPEN: &str = "?: the draws do not tell these systems apart\n";
+const OPEN: &str = "?: these systems do not differ significantly\n";
 
 const MORE: &str = "more: --matrix for every system, --detail for every column, --explain-columns for their meaning, --format csv \
                     for full precision\n";

@@ -70,7 +70,7 @@ pub fn detail(rows: &[ScoreRow], seed: u64, style: Style, explains: bool) -> Str
             });
             columns = columns.number("mm2", |it| or_dash(it.area_mm2, |it| format!("{it:.0}")));
             meanings += "p99 latency: 99th percentile of the response time of the model that is nearest to its deadline, and the \
-                         time to that deadline\nheadroom: share of that time which is left\nmW: energy over the time, without leakage\nmm2: area, +-30 %\n";
+                         time to this deadline\nheadroom: share of the time to the deadline that is left\nmW: energy over the time, without leakage\nmm2: area, +-30 %\n";
         }
         columns = columns.number(column.heading, move |it| match it.is_infeasible() {
             true => "-".into(),
@@ -127,7 +127,7 @@ pub fn matrix(rows: &[ScoreRow], seed: u64, style: Style) -> String {
     }
     if marks_used.contains(&Mark::Open) {
         text.push_str(
-            "? not told apart from the best of its size (paired differences, t-test at 5 %, Holm). ",
+            "? not significantly different from the best of its size (paired differences, t-test at 5 %, Holm). ",
         );
     }
     text.push_str("more: --detail for every column, or fewer scenarios and systems\n");
@@ -206,7 +206,7 @@ pub(super) fn uncertainty(rows: &[ScoreRow], seed: u64) -> String {
     let sources = drawn.names().join(", ");
     match n {
         _ if rows.is_empty() => String::new(),
-        0 => "nothing is random: exact, whatever the seed\n".into(),
+        0 => "no random draws: exact for every seed\n".into(),
         1 => format!(
             "{ONCE} one draw (seed {seed}) of {sources}, so that no system is named the best; --replications 30 gives means \
              and 95 % intervals\n"

@@ -369,7 +369,7 @@ fn plots_are_drawn_from_a_sweep_and_never_in_its_place() {
     let scenarios: Vec<_> =
         best.lines().skip(1).map(|line| line.split_whitespace().next().expect("cells")).collect();
     assert_eq!(scenarios, ["VR_gaming", "AR_gaming", "mean", "one"], "{best}");
-    assert!(best.ends_with("one draw of each run; what is random has no interval\n"), "{best}");
+    assert!(best.ends_with("one draw of each run, without intervals\n"), "{best}");
     let (front, _) = study.done(&["plot", "rows.csv", "--kind", "pareto", "--z", "pes"]);
     assert!(front.starts_with("system"), "{front}");
     let message = study.refused(&["plot", "rows.csv", "--kind", "best", "--z", "scoer"]);

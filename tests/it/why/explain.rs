@@ -91,7 +91,7 @@ fn explain_names_what_held_the_accelerators_and_what_every_change_does_to_the_sc
     let run = [&run[..], &["--set", "hardware.fusion=none", "--platform", "paper"]].concat();
     let text = output(&[&["explain", "DE:2", "--replications", "3"], &run[..]].concat());
     assert!(text.contains("accelerator: 18.013 ms behind PD:0 on WS-0"), "{text}");
-    let (_, jobs) = text.split_once("In the way of DE:2").expect("jobs in its way");
+    let (_, jobs) = text.split_once("Frames that delayed DE:2").expect("jobs in its way");
     let first = jobs.lines().nth(1).expect("a job");
     assert!(
         first.contains("PD:0") && first.contains("it held WS-0") && first.contains("275."),

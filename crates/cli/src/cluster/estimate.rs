@@ -124,14 +124,14 @@ impl Estimate {
         let parts = self.parts();
         let _ = writeln!(text, "parts           {parts} of about half an hour (--sbatch auto)");
         if cpu[1] / threads < PART_S {
-            text.push_str("A cluster is not worth it: this machine is done within half an hour.\n");
+            text.push_str("A cluster is not needed: this machine finishes within half an hour.\n");
         }
         let imbalance = self.imbalance();
         if imbalance > 1.3 {
             let _ = writeln!(
                 text,
-                "Parts are unequal: the slowest eighth of the {things} takes {imbalance:.1} times the mean. What \
-                 is expensive should vary fastest, as the last key of the file; many parts help, too."
+                "Parts are unequal: the slowest eighth of the {things} takes {imbalance:.1} times the mean. The \
+                 key that changes the cost most should vary fastest, as the last key of the file. Many parts also help."
             );
         }
         text

@@ -63,10 +63,10 @@ fn origin(text: &str) -> Result<Origin, &'static str> {
 /// Options of a command that can be made in parts on a cluster.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ClusterOptions {
-    /// Print points, time and parts without making anything: some points are timed on this machine.
+    /// Print points, time and parts, and write nothing: some points are timed on this machine.
     #[arg(long)]
     pub dry_run: bool,
-    /// Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
+    /// Print a job script of N parts for Slurm, which continues after kills, power cuts, preemption and time
     /// limits; `auto` makes parts of about half an hour. Options for sbatch follow after `--`.
     #[arg(long, value_name = "N|auto", value_parser = count, conflicts_with_all = ["shard", "restart"])]
     sbatch: Option<Count>,

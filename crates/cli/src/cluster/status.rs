@@ -17,13 +17,13 @@ use super::super::journal::Pulse;
 use super::super::message::Failure;
 use super::super::{output, record, search, table_style};
 
-/// Say how far the parts of a sweep, search, comparison or mapping are, by their files.
+/// Show the progress of the parts of a sweep, search, comparison or mapping, by their files.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "It asks neither Slurm nor the tasks, and takes no lock: `squeue` tells of the queue. A process that makes a part \
+    after_help = "It asks neither Slurm nor the tasks, and takes no lock: `squeue` shows the queue. A process that makes a part \
     marks its file every 30 s, however long a row takes. A part without a mark for two minutes is `stopped`: its task \
     waits to begin again, or is lost.\n\n\
-    Exit status: 0 all parts are done, 1 not yet, 2 a part is damaged or of another command.\n\n\
+    Exit status: 0 all parts are done, 1 some parts are not done yet, 2 a part is damaged or belongs to another command.\n\n\
     Example:\n  xrsim parts status mine.parts"
 )]
 pub(crate) struct StatusArgs {

@@ -38,7 +38,7 @@ pub(super) fn submit(job: &Job<'_>, scripts: &Scripts) -> Result<(), Failure> {
     }
     let cluster = array.cluster.as_ref().map_or_else(String::new, |it| format!(" on {it}"));
     output::print(&format!("array {}, join {}{cluster}\n", array.number, join.number))?;
-    say(format_args!("`xrsim parts status {}` tells how far it is", folder.display()));
+    say(format_args!("`xrsim parts status {}` shows its progress", folder.display()));
     Ok(())
 }
 

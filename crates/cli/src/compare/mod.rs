@@ -39,8 +39,8 @@ use parts::{Divided, refuse_undivided};
 #[command(
     after_help = "Every scheduler runs the same requests in each replication (common random numbers), so that their \
     differences have little noise. Without --scenario, --system and --pes: the whole benchmark, 182 \
-    configurations. Without --scheduler, too: all online schedulers, in AR_gaming on M with 8,192 PEs, where they differ. A list is separated by commas; KEY=VALUE after a comma is one more parameter of the scheduler before it, \
-    and an external command goes to the end of its option. Ties between requests go by the order of models in the scenario, which can decide \
+    configurations. Without --scheduler as well: all online schedulers, in AR_gaming on M with 8,192 PEs, where they differ. A list is separated by commas; KEY=VALUE after a comma is one more parameter of the scheduler before it, \
+    and an external command goes to the end of its option. The order of models in the scenario decides ties between requests, which can decide \
     a comparison (examples/schedulers/README.md).\n\n\
     Examples:\n  \
     xrsim compare                                                    all schedulers, in AR_gaming on M\n  \
@@ -51,8 +51,8 @@ use parts::{Divided, refuse_undivided};
     xrsim compare --scheduler edf --scheduler sjf --pairs --format latex\n  \
     xrsim compare --scheduler edf --scheduler sjf --shard 2/5 --out part2     the second of five parts\n\n\
     A part (--shard) has some replications of some configurations. After an interruption the same command \
-    continues it. The same command with --join for each part, in place of --shard, writes what one command \
-    without parts would have written.\n\n\
+    continues it. The same command with --join for each part, in place of --shard, writes the same files \
+    as one command without parts.\n\n\
     Exit status: 0 done, 1 some runs failed, 2 bad input, 75 another process is writing to the same folder (try later)."
 )]
 pub(super) struct CompareArgs {
@@ -71,8 +71,8 @@ pub(super) struct CompareArgs {
     /// replications at least, 1000 at most).
     #[arg(long, value_name = "X", conflicts_with = "replications", value_parser = positive)]
     pub half_width: Option<f64>,
-    /// Column to rank by: a score, `missed` or `energy_mj` [default: score, the primary metric, which `run` ranks by
-    /// too].
+    /// Column of the ranking (a score, `missed` or `energy_mj`) [default: score, the primary metric, by which `run` also
+    /// ranks].
     #[arg(long, value_name = "COLUMN")]
     pub by: Option<String>,
     /// Compare all pairs of schedulers, not only each with the best.
@@ -84,7 +84,7 @@ pub(super) struct CompareArgs {
     /// Explain the columns, the bounds and the tests of ranks below the tables.
     #[arg(long)]
     pub explain_columns: bool,
-    /// Use every pattern of triggers, with its probability, instead of draws, where there are few patterns.
+    /// Use every pattern of triggers with its probability instead of draws, where there are few patterns.
     #[arg(long)]
     pub enumerate: bool,
     /// Also bound the score by windows: by exact optima of windows of N frames of the first replication, which take up
@@ -99,8 +99,8 @@ pub(super) struct CompareArgs {
     /// warm-up.
     #[arg(long)]
     pub steady: bool,
-    /// Folder for policies.csv, pairs.csv, configurations.csv, metrics.csv (of models and chains), LaTeX tables, and
-    /// the figures of differences and of critical differences.
+    /// Folder of the results (policies.csv, pairs.csv, configurations.csv, metrics.csv of models and chains, LaTeX tables,
+    /// and the figures of differences and of critical differences).
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Make the I-th of N equal parts of the replications only, into the folder of --out.
@@ -110,7 +110,7 @@ pub(super) struct CompareArgs {
     /// without parts.
     #[arg(long, value_name = "DIR")]
     pub join: Vec<PathBuf>,
-    /// Begin the part again, whatever is in the folder.
+    /// Begin the part again, and discard what is in the folder.
     #[arg(long, requires = "shard")]
     pub restart: bool,
     #[command(flatten)]

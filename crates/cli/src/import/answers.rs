@@ -28,19 +28,19 @@ pub(super) struct Answers {
     /// Branch that an `If` takes, `then` or `else`.
     #[arg(long, value_name = "NODE=BRANCH", value_parser = branch)]
     branch: Vec<(String, Branch)>,
-    /// Extent that data decide, such as the number of boxes; `*` for every node without one of its own.
+    /// Extent that depends on data, such as the number of boxes; `*` for every node without a bound of its own.
     #[arg(long, value_name = "NODE=N", value_parser = number)]
     bound: Vec<(String, u64)>,
-    /// Sensor that an input is from, e.g. `image=camera`.
+    /// Sensor of an input, e.g. `image=camera`.
     #[arg(long, value_name = "INPUT=SENSOR", value_parser = pair)]
     input: Vec<(String, String)>,
-    /// Output of one frame that an input of the next one is.
+    /// Output of one frame that is an input of the next frame.
     #[arg(long, value_name = "INPUT=OUTPUT", value_parser = pair)]
     state: Vec<(String, String)>,
     /// Task of the network [default: its name].
     #[arg(long, value_parser = name)]
     task: Option<String>,
-    /// Name of the network [default: the name of the file without its ending].
+    /// Name of the network [default: the name of the file without its extension].
     #[arg(long, value_parser = name)]
     name: Option<String>,
 }

@@ -19,13 +19,13 @@ use answers::Answers;
 /// Convert an ONNX file, or a file of the published artifact (.m), to YAML.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    xrsim import net.onnx > net.yaml     the network, with what was decided and left out\n  \
+    xrsim import net.onnx > net.yaml     the network, with the decisions of the import\n  \
     xrsim import net.onnx --dim tokens=128 --value lengths=128\n  \
     xrsim import net.onnx --format csv   a row a layer\n  \
     xrsim import WS_OS.m                 print the YAML\n  \
     xrsim import AR_gaming.m --out my/   one YAML file per network, and the scenario\n\n\
-    An ONNX file is told by its contents or its ending. Its weights are never read. All that is missing or \
-    not supported is reported at once, with the options that answer it.")]
+    An ONNX file is recognised by its contents or its ending. Its weights are never read. Everything that is missing or \
+    not supported is reported at once, with the options that supply it.")]
 pub(super) struct ImportArgs {
     /// File to convert.
     file: PathBuf,

@@ -30,7 +30,7 @@ use super::progress::Progress;
 use super::{cost, output, table_style};
 use parts::{Divided, refuse_undivided};
 
-/// Find the best mapping of every layer of networks. It says how far from the optimum they may be.
+/// Find the best mapping of every layer of networks, and its largest distance to the optimum.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The search begins with the mappings of every --dataflow and compares with them. Results are kept: after an interruption the same \
@@ -42,8 +42,8 @@ use parts::{Divided, refuse_undivided};
     xrsim map --network DE --dataflow WS --flexibility tiles --gap 1\n  \
     xrsim map --network mine.yaml --mapspace ws_like --format csv\n  \
     xrsim map --network DE --shard 2/5 --out part2           the second of five parts\n\n\
-    A part (--shard) has the searches of some layers. The same command with --join for each part, in place of --shard, \
-    gives the results of one command without parts.\n\n\
+    A part (--shard) has the searches of some layers. The same command with --join for each part, in place of --shard, gives \
+    the same results as one command without parts.\n\n\
     Exit status: 0 done, 1 a layer has no legal mapping, 2 bad input, 75 another process is writing to the same \
     folder (try later).\n\n\
     docs/explanation/mapper.md describes mapspaces, bounds and the search."
@@ -69,10 +69,10 @@ pub(super) struct MapArgs {
     #[arg(long, value_name = "SIZES", value_parser = PossibleValuesParser::new(Sizes::NAMES))]
     pub sizes: Option<String>,
     /// Objective: least cycles, energy or product of both (`edp`), least energy among mappings within 1 %
-    /// of the least cycles (`cycles,energy`), or all that nothing is better than in both (`pareto`).
+    /// of the least cycles (`cycles,energy`), or all Pareto-optimal mappings (`pareto`).
     #[arg(long, value_name = "O", default_value = "cycles", value_parser = goal())]
     pub objective: Goal,
-    /// Work for one layer: as runs do (`default`), less (`quick`), or more and with exact search (`full`).
+    /// Work of the search for one layer (`default` as in runs, `quick` less, `full` more and with exact search).
     #[arg(long, value_name = "E", default_value = "full",
         value_parser = PossibleValuesParser::new(Effort::ALL.map(|(name, _)| name)))]
     pub effort: String,
@@ -96,7 +96,7 @@ pub(super) struct MapArgs {
     /// parts.
     #[arg(long, value_name = "DIR")]
     pub join: Vec<PathBuf>,
-    /// Begin the part again, whatever is in the folder.
+    /// Begin the part again, and discard what is in the folder.
     #[arg(long, requires = "shard")]
     pub restart: bool,
     /// Write the table of mappings, as it comes with the program, into this folder: all networks, or those of

@@ -17,7 +17,7 @@ use super::super::options::Format;
 /// Predict results of MLPerf load tests on simulated systems.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The highest rate of a server and the largest number of streams are searched for, unless --qps or --streams \
+    after_help = "A search finds the highest rate of a server and the largest number of streams, unless --qps or --streams \
     is given. Seeds, counts and durations are those of the round.\n\n\
     A tenant is a task with a load of its own that runs at the same time as the others: rate, latency bound \
     (by default that of the task) and batches, or bursts of burst_qps for burst_ms every period_ms with qps \
@@ -37,18 +37,18 @@ use super::super::options::Format;
 pub(crate) struct MlperfArgs {
     /// Benchmark.
     pub benchmark: MlperfBenchmark,
-    /// Round, with its LoadGen version, counts, durations and seeds [default: v0.5 of inference,
+    /// Round (its LoadGen version, counts, durations and seeds) [default: v0.5 of inference,
     /// v3.0 of mobile].
     #[arg(long, value_name = "R")]
     pub round: Option<String>,
-    /// Suite with tasks and tests in place of those of the round, see scenarios/mlperf/README.md; the round is that of
-    /// the suite by default.
+    /// Suite of tasks and tests, in place of the suite of the round (scenarios/mlperf/README.md); by default the round is
+    /// that of the suite.
     #[arg(long, value_name = "NAME|FILE")]
     pub suite: Option<String>,
     /// Task; repeat for several.
     #[arg(long, value_name = "T")]
     pub task: Vec<String>,
-    /// Load: single-stream, multi-stream, server or offline; repeat for several.
+    /// Load of LoadGen (single-stream, multi-stream, server or offline); repeat for several.
     #[arg(long, value_name = "LOAD")]
     pub load: Vec<String>,
     /// System: a style A..M, or a system file.
@@ -88,13 +88,13 @@ pub(crate) struct MlperfArgs {
     /// samples of a query in place of 8.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub streams: Option<u64>,
-    /// Search from --qps or --streams on, as LoadGen does; with tenants, for the largest factor of all rates.
+    /// Search from --qps or --streams upwards, as LoadGen does; with tenants, for the largest factor of all rates.
     #[arg(long)]
     pub find_peak: bool,
-    /// Minimum duration of a test in place of that of the round (s).
+    /// Minimum duration of a test, in place of the minimum of the round (s).
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub min_duration: Option<f64>,
-    /// Minimum number of queries of a test in place of that of the round; of samples in offline.
+    /// Minimum number of queries of a test, or of samples in offline, in place of the minimum of the round.
     #[arg(long, value_name = "N")]
     pub min_queries: Option<u64>,
     /// Task with a load of its own, at the same time as all other tenants; repeat for each. Keys: qps,
@@ -121,7 +121,7 @@ pub(crate) struct MlperfArgs {
     /// Format of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
-    /// Folder for LoadGen's logs and queries.csv of every test, suite.csv and figures as SVG and PDF.
+    /// Folder of the results (LoadGen's logs and queries.csv of every test, suite.csv, and figures as SVG and PDF).
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]

@@ -24,7 +24,7 @@ use super::record::{self, Recorded};
 use super::results::TABLES;
 use xrsim_model::digest::Digest;
 
-/// Write results as one HTML page that needs no internet connection: runs, load tests, comparisons, joint draws or a sweep.
+/// Write results as one HTML page: runs, load tests, comparisons, searches, joint draws or a sweep. The page needs no internet connection.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     xrsim run --out results && xrsim report results -o report.html\n  \
@@ -32,7 +32,7 @@ use xrsim_model::digest::Digest;
     xrsim compare --scheduler edf --scheduler rm --out comparison && xrsim report comparison\n    \
     xrsim search styles --out found && xrsim report found -o found.html")]
 pub(super) struct ReportArgs {
-    /// Folder written by `xrsim run`, `xrsim mlperf`, `xrsim compare` or `xrsim search` with --out, or the file of a sweep.
+    /// Folder of results, or the file of a sweep; `xrsim run`, `xrsim mlperf`, `xrsim compare` and `xrsim search` write such a folder with --out.
     #[arg(value_name = "DIR|FILE.csv")]
     pub folder: PathBuf,
     /// Page to write.

@@ -240,16 +240,16 @@ fn identity(text: &str, prepared: &PreparedSearch) -> String {
 /// Refuses ways of searching that prove nothing where a proof is required.
 fn require_bounds(args: &SearchArgs, prepared: &PreparedSearch) -> Result<(), Failure> {
     if args.require_proof && prepared.method == Method::Evolve {
-        refuse!("evolution proves nothing: --require-proof takes method bound or exhaustive");
+        refuse!("evolution gives no proof: --require-proof takes method bound or exhaustive");
     }
     args.parts().refuse_undivided(&[
         (
             args.require_proof && (args.shard.is_some() || args.cluster.has_parts()),
-            "a part proves nothing of the whole space: give --require-proof when the parts are joined",
+            "a part gives no proof for the whole space: give --require-proof when the parts are joined",
         ),
         (
             args.shard.is_some() && args.out.is_none(),
-            "a part is of use in a folder only: give --out DIR, and later --join DIR",
+            "a part needs a folder: give --out DIR, and later --join DIR",
         ),
     ])
 }

@@ -18,8 +18,8 @@ use super::super::schedulers;
 #[derive(Debug, Args)]
 #[command(
     after_help = "A search file has more keys, see docs/explanation/search.md. Options that are left out are as in `xrsim run`.\n\n\
-    After an interruption the same command with the same --out continues where it stopped. Results are the same bytes for \
-    every number of threads and of interruptions.\n\n\
+    After an interruption the same command with the same --out continues where it stopped. Results are the same, byte for byte, \
+    for every number of threads and of interruptions.\n\n\
     Examples:\n  \
     xrsim search two_way                            a search that comes with the program\n  \
     xrsim search mine.yaml --out found --require-proof\n  \
@@ -29,7 +29,7 @@ use super::super::schedulers;
     writing to the same folder (try later)."
 )]
 pub(crate) struct SearchArgs {
-    /// Search: a file, or the name of one that comes with the program. Options replace what it says.
+    /// Search file, or the name of a built-in search. Options replace its keys.
     #[arg(value_name = "SEARCH|FILE")]
     pub spec: Option<String>,
     /// Scenarios, separated by commas [default: those of the suite].
@@ -54,11 +54,11 @@ pub(crate) struct SearchArgs {
     /// edf:admission=hopeless, value:admission=hopeless].
     #[arg(long, value_name = "P[:KEY=VALUE,..]")]
     pub scheduler: Vec<String>,
-    /// Quantity to optimise; two or three, separated by commas, for their front [default:
+    /// Quantity to optimise (two or three, separated by commas, for their front) [default:
     /// score_executed_mean].
     #[arg(long, value_name = "QUANTITY", value_delimiter = ',')]
     pub objective: Vec<String>,
-    /// Treatment of several scenarios: mean, min (the worst), or each by itself; several are separated by commas.
+    /// Treatment of several scenarios (mean, min for the worst, or each by itself); several are separated by commas.
     #[arg(long, value_name = "OVER", value_delimiter = ',')]
     pub over: Vec<String>,
     /// Limit of a quantity, such as 'area_mm2<=60'; repeat for several.
@@ -67,7 +67,7 @@ pub(crate) struct SearchArgs {
     /// Technology of areas and leakage.
     #[arg(long, value_name = "TECHNOLOGY|FILE")]
     pub technology: Option<String>,
-    /// Draws of every scenario in which something is drawn [default: 30].
+    /// Draws of every scenario with random inputs [default: 30].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=SearchDraft::MAX_REPLICATIONS))]
     pub replications: Option<u64>,
     /// Platform of the systems: clock, bandwidth and memory [default: headset].
@@ -92,15 +92,15 @@ pub(crate) struct SearchArgs {
     /// Fail unless the answer is proven: the optimum of the space under the schedulers of --proof-for.
     #[arg(long)]
     pub require_proof: bool,
-    /// Schedulers that --require-proof is about: listed (those of the search), keeping (all that keep a request where
-    /// it began) or any; for the last two, no system may be more than gap_percent (--stop) better.
+    /// Schedulers for --require-proof: listed (those of the search), keeping (all that keep a request where it
+    /// began) or any; for keeping and any, no system may be more than gap_percent (--stop) better.
     #[arg(long, value_name = "CLASS", default_value = "listed", requires = "require_proof", value_parser = ["listed", "keeping", "any"])]
     pub proof_for: String,
-    /// Folder of the results: evaluated.csv, the front, the best system as a file, and a journal with which
-    /// the same command continues.
+    /// Folder of the results (evaluated.csv, the front, the best system as a file, and a journal with which
+    /// the same command continues).
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Also write the bound of every system that was excluded, so that a script can check the proof.
+    /// Also write the bounds of excluded systems, so that a script can check the proof.
     #[arg(long, requires = "out")]
     pub audit: bool,
     /// Search the I-th of N parts of the systems only.
@@ -109,7 +109,7 @@ pub(crate) struct SearchArgs {
     /// Folder of a part (--shard) whose runs are taken; repeat for each. The result is that of a search without parts.
     #[arg(long, value_name = "DIR")]
     pub join: Vec<PathBuf>,
-    /// Begin again, whatever the journal in the folder has.
+    /// Begin again and discard the journal in the folder.
     #[arg(long, requires = "out")]
     pub restart: bool,
     #[command(flatten)]

@@ -25,7 +25,7 @@ use super::places::Places;
 use super::progress::Progress;
 use super::{record, table_style};
 
-/// Vary the settings of runs, and say how much scores and rankings depend on each.
+/// Vary the settings of runs, and measure how much scores and rankings depend on each.
 #[derive(Debug, Args)]
 #[command(
     after_help = "One factor at a time by default: bandwidths, latencies, memories, widths, energies, the on-chip \

@@ -11,7 +11,7 @@ use super::super::message::{Failure, say};
 use super::super::output::OutputFile;
 use super::super::places::Places;
 
-/// Join the parts of a sweep to the file that the whole sweep would have written.
+/// Join the parts of a sweep into the file of the whole sweep.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  xrsim parts merge mine.*-of-5.csv --out mine.csv")]
 pub(crate) struct MergeArgs {

@@ -11,14 +11,14 @@ use super::super::cluster::ClusterOptions;
 use super::super::experiment::AxisOptions;
 use super::super::parts::shard;
 
-/// Make many runs, one row each, in a file that outlives the program.
+/// Make many runs and write a row for each; an interrupted sweep continues.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A sweep file has the same keys, see scenarios/sweeps/README.md. Values are separated by commas; a range is \
     FIRST..LAST, with `step N` or `step xN`. Options may be repeated. Several options make a grid. Options that are left out \
     are as in `xrsim run`.\n\n\
-    After an interruption the same command continues where it stopped. Rows are the same bytes for \
-    every number of threads, of interruptions and of parts.\n\n\
+    After an interruption the same command continues where it stopped. The file is the same, byte for \
+    byte, for every number of threads, of interruptions and of parts.\n\n\
     Examples:\n  \
     xrsim sweep pe_scaling                          a sweep that comes with the program\n  \
     xrsim sweep mine.yaml --shard 2/5               the second of five parts; `xrsim parts merge` joins them\n  \
@@ -28,7 +28,7 @@ use super::super::parts::shard;
     --set score.k_per_ms=5,15 --out mine.csv"
 )]
 pub(crate) struct SweepArgs {
-    /// Sweep: a file, or the name of one that comes with the program.
+    /// Sweep file, or the name of a built-in sweep.
     #[arg(value_name = "SWEEP|FILE", conflicts_with_all = conflicting())]
     pub spec: Option<String>,
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub(crate) struct SweepArgs {
     /// Make the I-th of N equal parts only.
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub shard: Option<Shard>,
-    /// Begin the file again, whatever is in it.
+    /// Begin the file again and discard its rows.
     #[arg(long)]
     pub restart: bool,
     #[command(flatten)]

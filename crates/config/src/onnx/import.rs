@@ -63,8 +63,8 @@ pub fn import(path: &Path, options: &Options) -> Result<Imported, ConfigError> {
     let nodes: Vec<&str> = origins.iter().map(|origin| &*origin.node).collect();
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let text = format!(
-        "# Imported from {} by `xrsim import`. After each layer stands its node, in a repeated block that of \
-         the first copy.\n{}# {}\n",
+        "# Imported from {} by `xrsim import`. The comment after a layer names its node; in a repeated block, the node \
+         of the first copy.\n{}# {}\n",
         in_line(&file),
         export::model_of_nodes(&model, &nodes),
         found.counts.sentence(layers)

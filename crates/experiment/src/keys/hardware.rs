@@ -79,7 +79,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "hardware.fusion",
         help: "operators that cost no pass through memory of their own: concatenations (`in-place`), or these and \
-               element-wise operators and pools behind a layer (`elementwise`)",
+               element-wise operators and pools after a layer (`elementwise`)",
         allowed: Allowed::Word(const { &names(&Fusion::ALL) }),
         default: Some("that of the accelerator, system, style or platform"),
         or_else: Some("none"),
@@ -92,7 +92,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "hardware.fused_reads",
-        help: "most operands, other than the outputs of a layer, that the operators read that ride along with it",
+        help: "largest number of other operands that the operators riding along with a layer read",
         ..set_key!(mapping.write_back.fused_reads, "", READS, reads)
     },
     Key {

@@ -62,7 +62,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "system",
-        help: "system: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file",
+        help: "system: a style A..M, a mix such as `WS:3 + OS:1`, or a file",
         allowed: Allowed::Text("a name (`xrsim list systems`), shares of dataflows, or a file"),
         default: Some("A to M"),
         option: Some(KeyOption::several("system", "A..M|MIX|FILE", Several::Runs)),
@@ -72,7 +72,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "semantics",
-        help: "rules of the run: as the paper means them, or as the published artifact ran them, to \
+        help: "rules of the run: by the intent of the paper, or as the published artifact ran them, to \
                the last digit",
         allowed: Allowed::Word(const { &names(&SEMANTICS) }),
         option: Some(KeyOption::new("semantics", "SEMANTICS").default("principled")),
@@ -122,7 +122,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "technology",
-        help: "constants of area and leakage, which no score depends on",
+        help: "constants of area and leakage, on which no score depends",
         allowed: Allowed::Text("a name (`xrsim list technologies`) or a file"),
         option: Some(KeyOption::new("technology", "T|FILE")),
         default: Some("that of the system or platform"),
@@ -134,8 +134,8 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "dram",
-        help: "bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run \
-               share it",
+        help: "bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all \
+               of it",
         allowed: Allowed::Word(const { &names(&Dram::ALL) }),
         option: Some(KeyOption::new("dram", "D")),
         default: Some("that of the system or platform"),

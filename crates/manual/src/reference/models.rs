@@ -12,7 +12,7 @@ pub(super) fn schedulers() -> String {
     let mut page = Page::new(
         "Schedulers",
         "A scheduler decides which request runs on which accelerator. `--scheduler NAME:PARAMETER=VALUE,...` chooses \
-         one; without the option it is the first of this page.",
+         one; the default is the first scheduler of this page.",
     );
     let of_all: Vec<_> = OPTIONS.iter().map(|it| parameter(None, it)).collect();
     for entry in experiment::schedulers() {
@@ -29,7 +29,7 @@ pub(super) fn schedulers() -> String {
         }
     }
     page.heading(2, "Parameters of all schedulers");
-    page.paragraph("A scheduler above lists one of these where its default differs, and says which of them it decides itself.");
+    page.paragraph("A scheduler above lists a parameter of this table if its default differs, and says which of these parameters it decides itself.");
     page.table(&["parameter", "meaning", "allowed", "default"], &of_all);
     page.finish()
 }
@@ -89,8 +89,8 @@ pub(super) fn cost_models() -> String {
 pub(super) fn quirks() -> String {
     let mut page = Page::new(
         "Quirks of the published artifact",
-        "A quirk is a rule of the artifact that departs from the paper, or from what one would expect. \
-         `--semantics mlsys2023` reproduces all of them, and `--without NAME` takes one away. Rules R1 to R14 are in \
+        "A quirk is a rule of the artifact that departs from the paper, or that is unexpected. `--semantics \
+         mlsys2023` reproduces all quirks, and `--without NAME` leaves out one quirk. Rules R1 to R14 are in \
          [Runtime of the artifact](../explanation/artifact-runtime.md).",
     );
     let row = |it: &quirks::Quirk| {

@@ -55,11 +55,11 @@ pub(super) fn page(settings: &[Setting]) -> Result<String, Box<dyn Error>> {
     }
     let mut page = Page::new(
         "Settings",
-        "A setting changes a run. Those without a dot have an option of their own; all others are set with \
-         `--set KEY=VALUE`. All of them can vary in a sweep. `xrsim list settings` prints them.",
+        "A setting changes a run. Settings without a dot have an option of their own; all others are set \
+         with `--set KEY=VALUE`. All settings can vary in a sweep. `xrsim list settings` prints them.",
     );
     page.paragraph(
-        "Under `--semantics mlsys2023` the artifact fixes most of them. Those that it follows too are marked with a `*`.",
+        "Under `--semantics mlsys2023` the artifact fixes most settings. Settings that also change its runs are marked with a `*`.",
     );
     let group_of =
         |it: &Setting| it.name.split_once('.').map_or("", |(group, _)| group).to_string();

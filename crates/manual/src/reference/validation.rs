@@ -11,16 +11,16 @@ use super::markdown::{Page, plain};
 const OPEN: &[(&str, &str)] = &[
     (
         "scores under `principled`",
-        "The paper's figures come from the artifact, so that no published number has these rules. They are held to the \
-         definitions by tests.",
+        "The paper's figures come from the artifact, so that no published number has these rules. Tests check them against \
+         the definitions.",
     ),
     (
         "energies of one layer in joules",
-        "They are those of the energy table of a platform. Eyeriss is the only measured chip that they are compared with.",
+        "They follow from the energy table of a platform. Eyeriss is the only measured chip for a comparison.",
     ),
     (
         "areas",
-        "They are within 30 % of the chips that the technologies are fitted to; other chips may be further off.",
+        "They are within 30 % of the chips that the technologies are fitted to; errors for other chips may be larger.",
     ),
     (
         "scenarios on a device",
@@ -42,8 +42,8 @@ pub(super) fn page() -> Result<String, Box<dyn Error>> {
     let mut page = Page::new(
         "Validation",
         &format!(
-            "{equal} of {} comparisons with reference data are equal within their tolerances, and the differences of the \
-             others are stated. `xrsim validate` makes all of them again.",
+            "{equal} of {} comparisons with reference data are equal within their tolerances; the differences of \
+             the others are stated. `xrsim validate` repeats all comparisons.",
             all.comparisons.len()
         ),
     );
@@ -56,8 +56,8 @@ pub(super) fn page() -> Result<String, Box<dyn Error>> {
     );
     page.heading(2, "Other cost models, RTL and chips");
     page.paragraph(
-        "Every number is compared by itself. [Cost of a layer](../explanation/cost-model-loop-nest.md), section 10.4, \
-         has the tolerances and the rules that lead from our number to that of the other side; [Validation](../explanation/validation.md) \
+        "Every number is compared separately. [Cost of a layer](../explanation/cost-model-loop-nest.md), section 10.4, \
+         has the tolerances and the rules that lead from our number to the number of the other side; [Validation](../explanation/validation.md) \
          says what is not known of Gemmini, NVDLA and Rockchip's chips.",
     );
     let rows: Vec<_> = Summary::of(&all.numbers).iter().map(row_of).collect();

@@ -71,7 +71,7 @@ pub fn ranks_figure(ranks: &Ranks, measure: Measure) -> CriticalDifference {
     CriticalDifference {
         caption: Caption {
             subtitle: format!(
-                "by {} over {} {blocks}; bars join schedulers that the Nemenyi test does not tell apart at 5 %",
+                "by {} over {} {blocks}; bars join schedulers that do not differ significantly (Nemenyi test at 5 %)",
                 measure.name(),
                 friedman.n_blocks
             ),

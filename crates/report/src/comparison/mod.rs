@@ -55,7 +55,7 @@ impl Measure {
     fn meaning(self) -> String {
         let Column { name, help, .. } = self.column;
         match **name == *Score::primary().name {
-            true => format!("{name}: the primary metric, which `run` ranks by too: {help}"),
+            true => format!("{name}: the primary metric, by which `run` also ranks: {help}"),
             false => format!("{name}: {help}"),
         }
     }

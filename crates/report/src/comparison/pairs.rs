@@ -131,8 +131,8 @@ impl Ranks {
     pub(super) fn sentence(&self) -> String {
         let Friedman { n_blocks, chi_square, p_value, .. } = self.friedman;
         format!(
-            "ranks over {n_blocks} {}: Friedman test, chi2 = {chi_square:.2}, p {};\n  Nemenyi test at 5 %: mean ranks are \
-             told apart from a difference of {:.3} on",
+            "ranks over {n_blocks} {}: Friedman test, chi2 = {chi_square:.2}, p {};\n  Nemenyi test at 5 %: mean ranks differ \
+             significantly from a difference of {:.3} on",
             self.blocks,
             super::p_value::p_relation(p_value),
             self.critical_difference,

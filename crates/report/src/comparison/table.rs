@@ -9,7 +9,7 @@ use xrsim_sim::bounds::{Bound, Class};
 use super::p_value::p_text;
 use super::{Pair, Ranking, Ranks, Standing};
 
-const MORE: &str = "more: --explain-columns for the columns, the bounds and the tests of ranks, --pairs for all pairs\n";
+const MORE: &str = "more: --explain-columns for the meaning of columns, bounds and rank tests, --pairs for all pairs\n";
 
 /// The tables of a comparison.
 pub struct Tables<'r> {
@@ -57,7 +57,7 @@ impl Tables<'_> {
         let Ranking { bounds, n_replications, .. } = self.overall;
         let [any, keeping] = Class::ALL.map(|class| bounds.of(class).tightest());
         format!(
-            "in these draws no scheduler exceeds a score_executed_mean of {:.4}, and none that keeps a request where it began {:.4} (bounds {} and {})\n\
+            "upper bounds of score_executed_mean in these draws: {:.4} for any scheduler, {:.4} for schedulers that keep a request where it began ({}, {})\n\
              {}; {}; difference: to the best scheduler\n{MORE}",
             any.1,
             keeping.1,
@@ -149,7 +149,7 @@ impl Tables<'_> {
         match names.is_empty() {
             true => String::new(),
             false => format!(
-                "alike, at most {ALIKE} from the best, whatever p_holm says: {}\n",
+                "alike (at most {ALIKE} from the best, for any p_holm): {}\n",
                 names.join(", ")
             ),
         }
@@ -184,11 +184,11 @@ impl Tables<'_> {
         format!(
             "{}\n\
              {}; difference: to the best scheduler\n\
-             d_z: effect size, the mean of the paired differences over their standard deviation (Cohen); - where they are \
-             nearly the same in all draws\n\
+             d_z: effect size, the mean of the paired differences over their standard deviation (Cohen); - where the differences \
+             are nearly equal in all draws\n\
              {}\
              {}\n\
-             wins, ties: configurations in which the scheduler is the best alone, and together with others\n\
+             wins, ties: number of configurations in which the scheduler is the only best, and in which it shares the first place\n\
              gap_to_bound: share of the bound of the scheduler's class that score_executed_mean misses: {}\n\
              upper bounds of score_executed_mean, means over configurations:\n       keeping  any\n{}\n\
              keeping: {}; any: {}\n\

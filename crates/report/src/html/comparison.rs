@@ -44,8 +44,8 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
         "Schedulers",
         "All schedulers had the same requests (common random numbers). difference: to the best scheduler; half_width: \
          half of the 95 % confidence interval; d_z: mean of the paired differences over their standard deviation; p_holm: \
-         paired t-test, corrected by Holm; wins, ties: configurations in which the scheduler is the best alone, and \
-         together with others.",
+         paired t-test, corrected by Holm; wins, ties: number of configurations in which the scheduler is the only best, and in which it \
+         shares the first place.",
     );
     let known = Measure::named(&measure);
     let known = known.ok_or_else(|| {
@@ -74,7 +74,7 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
     let mut ranks = Section::new(
         "ranks",
         "Ranks",
-        "Mean ranks, and bars that join schedulers that the Nemenyi test does not tell apart at 5 % (Demsar 2006).",
+        "Mean ranks; bars join schedulers that do not differ significantly (Nemenyi test at 5 %, Demsar 2006).",
     );
     if let Some(source) = files.ranks {
         let table = Table::read(source, &["name", "mean_rank", "groups"])?;
@@ -193,7 +193,9 @@ fn differences(source: Source<'_>) -> Result<Vec<DifferenceRow>, ReadError> {
 /// The diagram of ranks.
 fn diagram(source: Source<'_>, table: &Table) -> Result<CriticalDifference, ReadError> {
     let mut found = CriticalDifference {
-        caption: Caption::titled("Mean ranks; bars join what is not told apart"),
+        caption: Caption::titled(
+            "Mean ranks; bars join schedulers that do not differ significantly",
+        ),
         names: Vec::new(),
         mean_ranks: Vec::new(),
         difference: 0.0,

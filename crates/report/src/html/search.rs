@@ -187,7 +187,7 @@ fn scatter(table: &Table, rows: &[Vec<String>], first: &str, second: &str) -> Op
     let axis = |it: search::Quantity| Quantity::new(it.name().replace('_', " "), "");
     (points.len() > 1).then(|| Scatter {
         caption: Caption::titled(
-            "Systems that were simulated in all draws; a line joins those that none beats",
+            "Systems that were simulated in all draws; a line joins the Pareto-optimal systems",
         ),
         x_axis: axis(right),
         x_spacing: Spacing::Linear,

@@ -44,7 +44,7 @@ pub fn sweep_page(
 }
 
 fn front(points: &PointTable) -> Result<Section, PointsError> {
-    let lead = "Designs that no other one beats in both energy and score.";
+    let lead = "Designs that no other design beats in both energy and score.";
     let mut section = Section::new("front", "Pareto front", lead);
     let objectives = [points.energy(), Score::primary().name]
         .map(|column| Objective { column: column.into(), better: None });

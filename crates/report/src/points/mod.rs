@@ -234,7 +234,7 @@ impl PointTable {
     /// Remark on the number of draws.
     pub fn draws(&self) -> String {
         match self.n_draws() {
-            Some(1) => "one draw of each run; what is random has no interval".into(),
+            Some(1) => "one draw of each run, without intervals".into(),
             Some(n) => format!("means of {n} draws"),
             None => "means of unequal numbers of draws".into(),
         }

@@ -372,10 +372,10 @@ fn units(space: &Space, best: Option<&[u32]>) -> Option<String> {
     let is_divided = first.parts.iter().any(Option::is_none);
     let parts = match (members.len(), is_divided) {
         (_, false) => "",
-        (1, true) => ", and the whole of what is divided as the PEs",
+        (1, true) => ", and the whole of each resource that is divided in proportion to PEs",
         (_, true) => {
             return Some(format!(
-                "the best has {used} of {budget} PEs; what is divided as the PEs is for {} PEs",
+                "the best has {used} of {budget} PEs; resources in proportion to PEs are for {} PEs",
                 first.of
             ));
         }

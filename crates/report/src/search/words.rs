@@ -53,19 +53,19 @@ impl AnswerReport {
         let gap = answer.gap().map_or(String::new(), |gap| format!("{} %", short(100.0 * gap)));
         if let Some(part) = &self.part {
             return format!(
-                "best of part {part} only: nothing is said of the whole space before all parts are joined"
+                "best of part {part} only: join all parts for a statement about the whole space"
             );
         }
         match (answer.stop, answer.is_exact) {
             (StopReason::Proven, true) if !quantity.is_sampled() => {
-                "proven: the optimum of the space, from costs without runs".into()
+                "proven: the optimum of the space; costs decide it without runs".into()
             }
             (StopReason::Proven, true) => format!(
                 "proven: the optimum of the space under {}, in these draws",
                 Claim::Listed.schedulers()
             ),
             (_, true) => format!(
-                "not proven ({}): what is open can reach {}, a gap of {gap}",
+                "not proven ({}): systems that are not excluded can reach {}, a gap of {gap}",
                 answer.stop.name(),
                 answer.upper.map_or("anything".into(), |upper| number(quantity, upper.abs())),
             ),

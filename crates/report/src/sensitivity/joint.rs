@@ -213,8 +213,8 @@ pub fn joint_table(joined: &Joined, style: Style) -> String {
     }
     text += "first: draws in which no other system scores more, with the 95 % interval of the share; alike: at most 0.01 \
              below the best; decides most: Spearman's correlation of a constant with the lead over the best of the \
-             others, - if chance explains all\n\
-             mappings stay those of the base: costs of a draw follow from its counts, and nothing is searched again\n";
+             others, - if chance explains all of them\n\
+             mappings stay those of the base: costs of a draw follow from its counts, without a new search\n";
     for (name, reason) in &joined.left_out {
         text += &format!("note: {name} is left out: {reason}\n");
     }

@@ -134,7 +134,7 @@ pub struct Effect {
     pub energy_mj: f64,
     /// The same over that of the base.
     pub energy_ratio: f64,
-    /// Executed requests over those that were asked for.
+    /// Executed requests over all requests.
     pub executed: f64,
     /// One for each number of PEs.
     pub rankings: Vec<Ranking>,

@@ -125,13 +125,13 @@ pub fn screening_table(screened: &Screened, style: Style) -> String {
         counted(screened.n_replications as usize, "replication"),
         table
     );
-    text += "effect: from the low to the high level, in the mean over the levels of all others, +- half of its 95 % \
+    text += "effect: change of the score from the low to the high level, averaged over the levels of all other factors, +- half of its 95 % \
              interval over draws\n\
              resolution IV: effects are free of interactions of two factors, but mixed with those of three; \
              interactions of two factors are mixed with each other\n";
     if screened.n_left_out > 0 {
         text += &format!(
-            "note: {} without a score in some setting count nowhere, such as: {}\n",
+            "note: {} without a score in some setting are left out, such as: {}\n",
             counted(screened.n_left_out, "configuration"),
             screened.reason.as_deref().unwrap_or_default()
         );

@@ -97,19 +97,19 @@ pub fn advice(score: f64, n_replications: usize, changes: &[Change], style: Styl
             change.score,
             change_text(&change.change)
         ),
-        None => "no single change that was tried raises the score\n".into(),
+        None => "no single change of this table raises the score\n".into(),
     };
     let beside = changes.iter().map(Change::before).find(|it| (it - score).abs() >= 0.000_5);
     let beside = beside.map_or(String::new(), |it| {
         format!(
-            "beside these systems the run has {it:.3} in place of {score:.3}: mappings of systems with less are candidates \
+            "the run scores {it:.3} in place of {score:.3} here: mappings of the changed systems are candidates for it, \
              too\n"
         )
     });
     let draws = if n_replications == 1 { "draw" } else { "draws" };
     format!(
-        "\nSingle changes, each by running again on the same {n_replications} {draws}, the best score first; +- is half \
-         of the 95 % interval of the mean difference\n{}{best}{beside}",
+        "\nSingle changes, each simulated on the same {n_replications} {draws}, best score first; +- is half of \
+         the 95 % interval of the mean difference\n{}{best}{beside}",
         table.text(style)
     )
 }
@@ -153,6 +153,6 @@ mod tests {
         assert!(verdict("worse").ends_with("worse, not recommended"), "{text}");
         assert!(verdict("small").ends_with("better"), "{text}");
         let none = advice(0.5, 2, &changes[4..], Style::Plain);
-        assert!(none.contains("no single change that was tried raises the score"), "{none}");
+        assert!(none.contains("no single change of this table raises the score"), "{none}");
     }
 }

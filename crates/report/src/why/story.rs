@@ -53,7 +53,7 @@ fn fate(why: &Why<'_>, record: &Record) -> String {
         Outcome::NotTriggered => "not triggered by its upstream result".into(),
         Outcome::Lost { attempt } => {
             let state = if attempt.is_some() { "running" } else { "waiting" };
-            format!("{state} when the run ended, so it counts nowhere")
+            format!("{state} when the run ended, so no count has it")
         }
     }
 }
@@ -231,7 +231,7 @@ fn in_the_way(why: &Why<'_>, id: RequestId, account: Account) -> String {
     if lines.is_empty() {
         return lines;
     }
-    format!("\nIn the way of {}, the largest part of its wait first\n{lines}", why.name(id))
+    format!("\nFrames that delayed {}, longest delay first\n{lines}", why.name(id))
 }
 
 fn ms(ns: i128) -> String {

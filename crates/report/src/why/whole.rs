@@ -165,7 +165,7 @@ impl<'p> WholeRun<'p> {
     pub fn text(&self, cost_model: &dyn CostModel, style: Style) -> String {
         let score = with_half_width(&Summary::of(self.scores.iter().copied()), 3, style);
         let mut text = format!("score {score}, so {:.3} of 1 is lost\n", 1.0 - self.score());
-        text += "\nModels, the one that loses most first\n";
+        text += "\nModels, largest loss first\n";
         text += &self.models_table(style);
         text += "\nAccelerators\n";
         text += &self.accelerators_table(style);

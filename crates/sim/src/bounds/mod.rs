@@ -68,10 +68,10 @@ pub use isolated::IsolatedFrames;
 /// A bound by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Bound {
-    /// UB1: every frame as if it were alone.
+    /// UB1: every frame runs as if it were alone.
     Isolation,
-    /// UB2: a fractional knapsack. Frames at their shortest latency and best value, the accelerators
-    /// pooled into one.
+    /// UB2: a fractional knapsack. Frames at their shortest latency and best value, all accelerators
+    /// in one pool.
     PooledCapacity,
     /// UB3: a linear program. Shares of frames on each accelerator at its latency and value, each
     /// accelerator with its own capacity, and no frame without its upstream frames.
@@ -85,9 +85,9 @@ impl Bound {
     /// Meaning in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Isolation => "every frame as if it were alone",
-            Self::PooledCapacity => "the accelerators pooled into one, frames cut at will",
-            Self::LinearProgram => "a linear program, frames shared between accelerators",
+            Self::Isolation => "every frame runs as if it were alone",
+            Self::PooledCapacity => "all accelerators in one pool, frames interrupted at any point",
+            Self::LinearProgram => "linear program that divides frames between accelerators",
         }
     }
 
@@ -183,37 +183,37 @@ impl ClassBounds {
             "ub1_isolation",
             "Bound by isolation",
             any.isolation,
-            "any scheduler: every frame as if it were alone"
+            "any scheduler: every frame runs as if it were alone"
         ),
         column!(
             "ub2_pooled_capacity",
             "Bound by pooled capacity",
             any.pooled_capacity,
-            "any scheduler: the accelerators pooled into one"
+            "any scheduler: all accelerators in one pool"
         ),
         column!(
             "ub3_linear_program",
             "Bound by linear program",
             any.linear_program,
-            "any scheduler: a linear program that shares frames between accelerators"
+            "any scheduler: linear program that divides frames between accelerators"
         ),
         column!(
             "ub1_isolation_keeping",
             "Bound by isolation, requests kept",
             keeping.isolation,
-            "schedulers that keep a request where it began: every frame as if it were alone"
+            "schedulers that keep a request where it began: every frame runs as if it were alone"
         ),
         column!(
             "ub2_pooled_capacity_keeping",
             "Bound by pooled capacity, requests kept",
             keeping.pooled_capacity,
-            "schedulers that keep a request where it began: the accelerators pooled into one"
+            "schedulers that keep a request where it began: all accelerators in one pool"
         ),
         column!(
             "ub3_linear_program_keeping",
             "Bound by linear program, requests kept",
             keeping.linear_program,
-            "schedulers that keep a request where it began: a linear program that shares frames between accelerators"
+            "schedulers that keep a request where it began: linear program that divides frames between accelerators"
         ),
     ];
 

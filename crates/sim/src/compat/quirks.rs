@@ -59,7 +59,7 @@ pub const ALL: &[Quirk] = &[
         rule: "R4, R5",
         clause: "Definition 7",
         effect: "all draws come from one C library generator, seeded with the time of day and \
-                 advanced at every event: what is triggered depends on the hardware",
+                 advanced at every event: triggers depend on the hardware",
         test: "triggers_depend_on_the_hardware",
     },
     Quirk {
@@ -134,8 +134,8 @@ pub const ALL: &[Quirk] = &[
         name: "early-end",
         rule: "R10",
         clause: "section 3.5",
-        effect: "the run ends when the last frame is injected; what runs or waits then is lost and \
-                 in no count",
+        effect: "the run ends when the last frame is injected; requests that run or wait then are lost, and \
+                 no count has them",
         test: "what_is_unfinished_at_the_last_injection_is_lost",
     },
     Quirk {

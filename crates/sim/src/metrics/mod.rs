@@ -157,7 +157,7 @@ impl Drops {
         Column::count("dropped_replaced", "Dropped: replaced", |it: &Self| {
             Some(it.replaced as f64)
         })
-        .lower("requests in whose place a newer frame could start"),
+        .lower("requests that a newer frame replaced"),
         Column::count("dropped_scheduler", "Dropped: scheduler", |it: &Self| {
             Some(it.scheduler as f64)
         })

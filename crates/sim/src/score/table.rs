@@ -203,7 +203,7 @@ pub(crate) const LATENCY_P99: Column<Score> =
     Column::quantity("latency_p99_ms", "ms", "p99", |it: &Score| {
         Some(it.counts.latency_p99_ms)
     })
-    .lower("99th percentile of the response times of executed requests, of the model where it is largest; 0 without")
+    .lower("99th percentile of the response times of executed requests, of the model where it is largest; 0 without executed requests")
     .headed("p99 ms");
 
 /// Share of the time to the deadline that remains.

@@ -15,7 +15,7 @@ use xrsim_model::units::SimTime;
 pub(super) const ENTRY: Entry = Entry {
     name: "dream",
     help: "largest MapScore over requests and idle accelerators: urgency, fit, starvation, energy; \
-           gives up frames that would be late if others would be too",
+           drops frames that would be late if other frames would also be late",
     source: "Kim et al. (DREAM), ASPLOS 2024; see sdrm3 for its first version",
     unverified: Some("all formulae but those of sdrm3; the conditions of the frame drop"),
     parameters: &[

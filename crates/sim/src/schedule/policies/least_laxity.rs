@@ -5,14 +5,14 @@ use crate::schedule::{Entry, Job, Parameter, Rank, Ranked, View};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "llf",
-    help: "least laxity first: time to the deadline less the time that is left to run",
+    help: "least laxity first: time to the deadline minus the remaining run time",
     source: "Dertouzos & Mok, IEEE TSE 1989; hysteresis against thrashing is this program's",
     parameters: &[
         Parameter::number("hysteresis", 0.05, [0.0, 1e3]).meaning(
-            "head start of a request that was cut just now, as a part of its next layer's time",
+            "advantage of a request that was just interrupted, as a fraction of the time of its next layer",
         ),
         Parameter::choice("estimate", &["best", "mean"])
-            .meaning("time that is left: on the fastest accelerator, or in the mean over all"),
+            .meaning("remaining time: on the fastest accelerator, or the mean over all"),
     ],
     ..Entry::new(|setup, arguments| {
         let over = match arguments.name("estimate") {

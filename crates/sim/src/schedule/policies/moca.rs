@@ -20,7 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
     parameters: &[
         priority::PARAMETER,
         Parameter::number("floor_percent", 25.0, [0.0, 100.0])
-            .meaning("least share of the bandwidth that a layer gets of what it wants"),
+            .meaning("smallest share of its demand for bandwidth that a layer gets"),
     ],
     options: &[("placement", Value::Name("earliest-finish"))],
     ..Entry::new(|setup, arguments| {

@@ -12,8 +12,8 @@ use super::priority;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "prema",
-    help: "shortest remaining time of those whose tokens, which grow while they wait, are in the \
-           highest class",
+    help: "shortest remaining time among requests with tokens of the highest class; tokens grow while a \
+           request waits",
     source: "Choi & Rhu, HPCA 2020, as in the published code of DySta; several accelerators have \
              one queue",
     unverified: Some(
@@ -22,8 +22,8 @@ pub(super) const ENTRY: Entry = Entry {
     ),
     parameters: &[
         priority::PARAMETER,
-        Parameter::choice("mechanism", &["checkpoint", "dynamic"]).meaning("a request that was cut always makes way, or only if that delays it less than waiting \
-             would the other one, both relative to their own time")
+        Parameter::choice("mechanism", &["checkpoint", "dynamic"]).meaning("whether an interrupted request always yields, or only if yielding delays it less than waiting would \
+             delay the other request, both relative to their own time")
         .only_with("preemption", "layer-boundary"),
     ],
     options: &[("preemption", Value::Name("layer-boundary"))],

@@ -7,7 +7,7 @@ use xrsim_model::units::{SimSpan, SimTime};
 /// Variants of a block that are compiled for several levels of interference are left out.
 pub(super) const ENTRY: Entry = Entry {
     name: "veltair",
-    help: "blocks of layers that are the shorter the more requests wait, cut where few activations \
+    help: "blocks of layers, shorter when more requests wait, cut where few activations \
            are alive",
     source: "after Liu et al. (Veltair), ASPLOS 2022, which schedules CPUs",
     unverified: Some("all of it: the length of blocks and where they are cut are this program's"),

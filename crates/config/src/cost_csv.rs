@@ -123,6 +123,11 @@ impl Row<'_> {
         self.start..self.start + rest.find(['\r', '\n']).unwrap_or(rest.len())
     }
 
+    /// These bytes of the text.
+    pub(super) fn text(&self, span: Range<usize>) -> &str {
+        self.text.get(span).unwrap_or_default()
+    }
+
     /// Bytes of cell `index`.
     pub(super) fn cell(&self, index: usize) -> Range<usize> {
         let bytes = self.text.as_bytes();

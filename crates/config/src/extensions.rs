@@ -8,9 +8,11 @@ pub(super) const YAML: &[&str] = &["yaml", "yml"];
 pub(super) const MAESTRO: &[&str] = &["m"];
 /// Extension of ONNX.
 pub(super) const ONNX: &[&str] = &["onnx"];
+/// Extension of topologies of SCALE-Sim.
+pub(super) const CSV: &[&str] = &["csv"];
 
 /// Those of every format.
-const ALL: &[&[&str]] = &[YAML, MAESTRO, ONNX];
+const ALL: &[&[&str]] = &[YAML, MAESTRO, ONNX, CSV];
 
 /// Whether `reference` ends as input files do.
 pub(super) fn names_a_file(reference: &str) -> bool {

@@ -4,10 +4,10 @@ use super::Kind;
 use super::extensions::has_extension;
 use super::format::Format;
 use super::onnx;
-use super::{maestro, yaml};
+use super::{maestro, scalesim, yaml};
 
 /// Every format of input files. Files without an extension of any of them are in the first one.
-pub const ALL: &[Format] = &[yaml::FORMAT, maestro::FORMAT, onnx::format::FORMAT];
+pub const ALL: &[Format] = &[yaml::FORMAT, maestro::FORMAT, onnx::format::FORMAT, scalesim::FORMAT];
 
 /// Format of the file called `name`, which is needed as one of `kinds`: the format of its extension if
 /// that has such files, else the first one.

@@ -53,6 +53,7 @@ mod parameters;
 mod problem;
 mod quantities;
 mod range;
+mod scalesim;
 mod scenario;
 mod settings;
 mod technology;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::{Share, Style, System};
 
-use super::extensions::{has_extension, names_a_file};
+use super::extensions::names_a_file;
 use super::yaml::read::printable;
 
 /// Largest share of the PEs, as in `style:` files.
@@ -19,7 +19,7 @@ pub(super) struct Part<'t> {
 
 /// Whether `reference` is a mix: parts joined by `+`, each `dataflow` or `dataflow:share`.
 pub(super) fn is_mix(reference: &str) -> bool {
-    let file = names_a_file(reference) || has_extension(reference, &["csv"]);
+    let file = names_a_file(reference);
     reference.contains(" + ") || !file && reference.contains(['+', ':'])
 }
 

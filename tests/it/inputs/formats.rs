@@ -48,6 +48,9 @@ fn samples(format: &str) -> Vec<(Kind, Vec<u8>)> {
             let graph = Graph::new("g").input("x", &[1, 3, 8, 8]).weight("w", &[4, 3, 1, 1]);
             vec![(Kind::Network, Model::new(graph.node(node).output("y")).write())]
         }
+        "SCALE-Sim" => {
+            vec![(Kind::Network, b"Layer, M, N, K,\nl, 2, 3, 4,\n".to_vec())]
+        }
         other => panic!("give samples of the format {other}"),
     }
 }

@@ -11,6 +11,7 @@ use xrsim_model::hardware::{Accelerator, Flexibility, LocalBuffers, System};
 use xrsim_model::model::Network;
 use xrsim_report::area::AreaReport;
 use xrsim_report::area_terms::Sizes;
+use xrsim_report::idle_pes;
 
 use super::cost::COST_MODEL;
 use super::experiment::{HardwareOptions, prepare};
@@ -79,7 +80,7 @@ pub(super) fn run(args: &AreaArgs) -> Result<(), Failure> {
     let needed = |it: &Accelerator| needs.under_fixed_directives(it);
     let report = AreaReport::new(&systems, &shipped, args.sizes.into(), needed);
     args.format.print(
-        || report.to_table(table_style()),
+        || report.to_table(table_style()) + &idle_pes::note(&systems),
         || report.to_json(),
         || output::in_memory(|out| report.write_csv(out)),
     )

@@ -15,6 +15,7 @@ pub mod cost;
 pub mod dominant;
 pub mod gaps;
 pub mod html;
+pub mod idle_pes;
 pub(crate) mod latex;
 pub mod layers;
 pub mod mapping;

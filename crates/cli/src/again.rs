@@ -1,89 +1,99 @@
 //! Commands that notes print: they make a run again, or cost one of its networks, and run when they are pasted.
 
-use xrsim_config::Catalog;
-use xrsim_experiment::{GivenRun, Prepared, SystemKind, whole_chip};
-use xrsim_model::hardware::{Accelerator, Flexibility, MappingObjective};
-use xrsim_report::dominant::LayerCosted;
+use xrsim_experiment::{GivenRun, Prepared, SystemKind};
+use xrsim_model::model::Network;
+use xrsim_sim::plan::{Plan, Semantics};
 
 use super::experiment::RunOptions;
 
-/// Keys with options on which the costs of a run depend, but for its scenario and its system.
-const OPTIONS: [(&str, &str); 5] = [
-    ("platform", "platform"),
-    ("networks", "networks"),
-    ("cost_model", "cost-model"),
-    ("flexibility", "flexibility"),
-    ("mapping_objective", "mapping-objective"),
+/// Keys with options on which runs depend, but for their scenarios and systems, and whether costs of networks depend on
+/// them, too.
+const OPTIONS: [(&str, bool); 10] = [
+    ("semantics", false),
+    ("networks", true),
+    ("cost_model", true),
+    ("technology", false),
+    ("dram", true),
+    ("flexibility", true),
+    ("mapping_objective", true),
+    ("without", false),
+    ("duration_ms", false),
+    ("seed", false),
 ];
 
-/// Options of a command that others need for the same costs.
+/// Options of a command that others need for the same runs and costs.
 #[derive(Debug)]
 pub(super) struct Again {
-    /// Words of the options that have an effect on costs.
-    options: Vec<String>,
+    /// Words of the options that have an effect on runs.
+    of_runs: Vec<String>,
+    /// Words of those that have an effect on costs.
+    of_costs: Vec<String>,
     dataflows: Vec<String>,
     /// Platform, if one is given.
     platform: Option<String>,
 }
 
 impl Again {
-    /// The options of a command of runs.
-    pub(super) fn new(options: &RunOptions) -> Self {
-        let last = |key: &str| options.values(key).last().cloned();
-        let mut words = Vec::new();
-        for (key, option) in OPTIONS {
-            words.extend(last(key).into_iter().flat_map(|value| [format!("--{option}"), value]));
+    /// The options of a command of runs under `scheduler`.
+    pub(super) fn new(options: &RunOptions, scheduler: Option<&String>) -> Self {
+        let (mut of_runs, mut of_costs) = (Vec::new(), Vec::new());
+        for (key, is_of_costs) in OPTIONS {
+            let words = options.words(key);
+            of_costs.extend(words.iter().filter(|_| is_of_costs).cloned());
+            of_runs.extend(words);
         }
+        of_costs.extend(options.words("mapping_effort"));
+        of_runs.extend(scheduler.into_iter().flat_map(|it| ["--scheduler".into(), it.clone()]));
         for assignment in options.assignments() {
-            words.extend(["--set".into(), assignment.clone()]);
+            let words = ["--set".into(), assignment.clone()];
+            if assignment.trim_start().starts_with("hardware.") {
+                of_costs.extend(words.clone());
+            }
+            of_runs.extend(words);
         }
-        let dataflows = options.dataflows().to_vec();
-        Self { options: words, dataflows, platform: last("platform") }
+        let platform = options.values("platform").last().cloned();
+        Self { of_runs, of_costs, dataflows: options.dataflows().to_vec(), platform }
     }
 
     /// The command that makes the run of a plan; `None` for a plan of values that have no words.
-    pub(super) fn run(&self, prepared: &Prepared, plan: &xrsim_sim::plan::Plan) -> Option<String> {
-        let GivenRun { scenario, system: (system, kind), pes } = prepared.given(plan)?;
-        let mut words = ["xrsim", "run", "--scenario", scenario, "--system", system];
-        let mut all: Vec<String> = words.iter_mut().map(|it| it.to_string()).collect();
-        match kind {
-            SystemKind::Style => all.extend(["--pes".into(), pes.to_string()]),
-            SystemKind::System => {}
-            SystemKind::Hardware => {
-                let dataflows = self.dataflows.iter();
-                all.extend(dataflows.flat_map(|it| ["--dataflow".to_string(), it.clone()]));
-            }
-        }
-        all.extend(self.options.iter().cloned());
-        line(&all)
+    pub(super) fn run(&self, prepared: &Prepared, plan: &Plan) -> Option<String> {
+        let GivenRun { scenario, .. } = prepared.given(plan)?;
+        let words = ["xrsim", "run", "--scenario", scenario].map(String::from);
+        line(&[words.to_vec(), self.system(prepared, plan)?, self.of_runs.clone()].concat())
     }
 
-    /// The command that costs a network on an accelerator; `None` if `xrsim cost` has no such accelerator, such as
-    /// those that share a chip, or does not find the network by its task.
-    pub(super) fn cost(&self, prepared: &Prepared, it: &LayerCosted) -> Option<String> {
-        let LayerCosted { task, network, accelerator } = it;
-        let mut catalog = Catalog::with_networks(prepared.settings.networks());
-        let found = catalog.network(task).ok()?;
-        let dataflow = catalog.dataflow(accelerator.dataflow.name()).ok()?;
-        let platform = self.platform.as_deref().unwrap_or(prepared.settings.platform());
-        let chip = whole_chip(&mut catalog, platform, &dataflow, accelerator.pes).ok()?;
-        let Accelerator { flexibility, mapping_objective: objective, pes, .. } = accelerator;
-        let chip = Accelerator { flexibility: *flexibility, mapping_objective: *objective, ..chip };
-        if found.layers() != network.layers() || !chip.costs_as(accelerator) {
+    /// The command that costs the network of a task on the accelerators of the system of a plan; `None` if none does.
+    pub(super) fn cost(
+        &self,
+        prepared: &Prepared,
+        plan: &Plan,
+        task: &str,
+        network: &Network,
+    ) -> Option<String> {
+        let by_period = plan.system.accelerators().iter().any(|it| it.chooses_by_period());
+        if plan.semantics != Semantics::Principled || by_period {
             return None;
         }
-        let (name, pes) = (accelerator.dataflow.name(), pes.to_string());
-        let words = ["xrsim", "cost", "--network", task, "--dataflow", name, "--pes", &pes];
-        let mut all: Vec<String> = words.map(String::from).to_vec();
-        let mut add = |option: &str, value: &str| all.extend([option.into(), value.into()]);
-        add("--platform", platform);
-        if *flexibility != Flexibility::DEFAULT {
-            add("--flexibility", flexibility.name());
+        let network = prepared.given_network(task, network)?;
+        let words = ["xrsim", "cost", "--network", &network].map(String::from);
+        line(&[words.to_vec(), self.system(prepared, plan)?, self.of_costs.clone()].concat())
+    }
+
+    /// Options that name the system of a plan.
+    fn system(&self, prepared: &Prepared, plan: &Plan) -> Option<Vec<String>> {
+        let GivenRun { system: (system, kind), pes, .. } = prepared.given(plan)?;
+        let mut words = vec!["--system".to_string(), system.into()];
+        match kind {
+            SystemKind::Style => words.extend(["--pes".into(), pes.to_string()]),
+            SystemKind::System => return Some(words),
+            SystemKind::Hardware => {
+                let dataflows = self.dataflows.iter();
+                words.extend(dataflows.flat_map(|it| ["--dataflow".to_string(), it.clone()]));
+            }
         }
-        if *objective != MappingObjective::DEFAULT {
-            add("--mapping-objective", objective.name());
-        }
-        line(&all)
+        let platform = self.platform.iter();
+        words.extend(platform.flat_map(|it| ["--platform".to_string(), it.clone()]));
+        Some(words)
     }
 }
 

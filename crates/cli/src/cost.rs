@@ -6,13 +6,14 @@ use std::sync::Arc;
 use clap::Args;
 
 use xrsim_config::{Catalog, Notes};
-use xrsim_experiment::{DEFAULT_PES, NamedCostModel, whole_chip};
+use xrsim_experiment::{DEFAULT_PES, Distinct, NamedCostModel, Settings, whole_chip};
 use xrsim_model::cost::batch::BatchCosts;
 use xrsim_model::cost::loop_nest::Family;
 use xrsim_model::cost::{CostError, CostModel, Infeasible, PairNames};
 use xrsim_model::hardware::Accelerator;
 use xrsim_model::model::{Layer, Network, Source};
 use xrsim_report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
+use xrsim_report::idle_pes;
 
 use super::costs;
 use super::experiment::MappingOptions;
@@ -26,8 +27,8 @@ use super::{output, table_style};
 /// Compute cycles and energy of every layer of networks.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --network: all networks of the suite. Several values of --dataflow, --pes or --cost-model are \
-    compared side by side.\n\n\
+    after_help = "Without --network: all networks of the suite. Several values of --dataflow, --system, --pes or --cost-model \
+    are compared side by side.\n\n\
     Examples:\n  \
     xrsim cost                                              every network on WS, OS and RS\n  \
     xrsim cost --network KD --dataflow WS --pes 1024\n  \
@@ -36,7 +37,8 @@ use super::{output, table_style};
     xrsim cost --network SS --dataflow WS --flexibility tiles --format csv\n  \
     xrsim cost --network resnet50 --batch 1 --batch 8 --batch 32\n  \
     xrsim cost --networks artifact --cost-model loop-nest --cost-model maestro\n  \
-    xrsim cost --network mine.yaml --dataflow RS --noc-bandwidth 256,128 --format csv"
+    xrsim cost --network mine.yaml --dataflow RS --noc-bandwidth 256,128 --format csv\n  \
+    xrsim cost --network mine.yaml --system chip.yaml       every accelerator of a system"
 )]
 pub(super) struct CostArgs {
     #[command(flatten)]
@@ -45,7 +47,13 @@ pub(super) struct CostArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub pes: Vec<u32>,
     /// Bandwidth of every NoC level, outermost first [byte/cycle; default: that of the platform].
-    #[arg(long, value_name = "TOP,COL", value_delimiter = ',', num_args = 1)]
+    #[arg(
+        long,
+        value_name = "TOP,COL",
+        value_delimiter = ',',
+        num_args = 1,
+        conflicts_with = "system"
+    )]
     pub noc_bandwidth: Vec<u64>,
     /// Cost model, or a CSV file of measurements; repeat for more [default: loop-nest].
     #[arg(long, value_name = "M|FILE.csv")]
@@ -95,11 +103,13 @@ const MAX_PAIRS: usize = 10_000;
 /// cannot be written.
 pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
     let inputs = with_hints(|notes| Inputs::read(args, notes))?;
-    let Inputs { catalog, choices, mut networks, accelerators } = inputs;
+    let Inputs { catalog, choices, mut networks, accelerators, remarks } = inputs;
     for choice in &choices {
         let names = networks.iter().map(|network| network.name());
         costs::warn(choice, &catalog, names, accelerators.iter());
         costs::warn_of_fixed_mappings(choice, args.mapping.settings());
+        let unused = choice.unused_keys(&catalog, &Settings::default());
+        unused.iter().for_each(|warning| warn(format_args!("{warning}")));
     }
     if choices.iter().any(|choice| choice.model.chooses_mappings()) {
         refuse_period(&accelerators)?;
@@ -138,7 +148,7 @@ pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
     if !args.batch.is_empty() {
         let report = BatchReport::new(&networks, &variants, &models, &args.batch);
         warn_of_infeasible(&report)?;
-        return print(args.format, &report);
+        return print(args.format, &report, &remarks);
     }
     let mut report = CostReport::new(networks, variants, &models);
     if let Some(layer) = &args.layers.layer {
@@ -149,7 +159,7 @@ pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
         warn(format_args!("{message}"));
     }
     draw(args, &report)?;
-    print(args.format, &report)
+    print(args.format, &report, &remarks)
 }
 
 /// Puts the layer called `name` in the place of every network of which a dataflow lists only some layers: what stays in
@@ -195,6 +205,8 @@ struct Inputs {
     choices: Vec<NamedCostModel>,
     networks: Vec<Arc<Network>>,
     accelerators: Vec<Accelerator>,
+    /// Lines about what the options change in systems, and about idle PEs.
+    remarks: String,
 }
 
 impl Inputs {
@@ -202,16 +214,23 @@ impl Inputs {
         let mut catalog = args.layers.networks.catalog(notes);
         let choices = cost_models(args, &mut catalog)?;
         let networks = args.layers.networks.read(&mut catalog)?;
-        let accelerators = accelerators(args, &mut catalog)?;
+        let choosing = |experiment| args.mapping.add_to(experiment);
+        let of_systems = args.layers.of_systems(&args.pes, choosing, &mut catalog)?;
+        let (accelerators, changes) = match of_systems {
+            Some(Distinct { accelerators, changes, .. }) => (accelerators, changes.concat()),
+            None => (accelerators(args, &mut catalog)?, String::new()),
+        };
+        let remarks = changes + &idle_pes::note_of(&accelerators);
         let family = || Family::new(&accelerators, []);
         let choices = choices.iter().map(|choice| choice.among(family())).collect();
-        Ok(Self { catalog, choices, networks, accelerators })
+        Ok(Self { catalog, choices, networks, accelerators, remarks })
     }
 }
 
-fn print(format: Format, report: &dyn Report) -> Result<(), Failure> {
+/// Prints a report, as a table with `remarks`.
+fn print(format: Format, report: &dyn Report, remarks: &str) -> Result<(), Failure> {
     format.print(
-        || report.to_table(table_style()),
+        || report.to_table(table_style()) + remarks,
         || report.to_json(),
         || output::in_memory(|out| report.write_csv(out)),
     )
@@ -312,7 +331,7 @@ fn accelerators(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<Accelerato
     let mut accelerators = Vec::new();
     for &pes in sizes {
         for dataflow in &dataflows {
-            let mut accelerator = whole_chip(catalog, &args.layers.platform, dataflow, pes)?;
+            let mut accelerator = whole_chip(catalog, args.layers.platform(), dataflow, pes)?;
             let noc = &mut accelerator.noc;
             noc.set(&args.noc_bandwidth, |level, bandwidth| level.bandwidth = bandwidth);
             accelerators.push(accelerator.mapped(&mapping));

@@ -53,6 +53,17 @@ impl RunOptions {
         found.map_or(&[], |(.., values)| values)
     }
 
+    /// Words of the option of the key called `name` with its values, without those that are the default.
+    pub(super) fn words(&self, name: &str) -> Vec<String> {
+        let Some((_, option, values)) = self.keys.given.iter().find(|(key, ..)| key.name == name)
+        else {
+            return Vec::new();
+        };
+        let is_default = |value: &&String| option.default == Some(&***value);
+        let given = values.iter().filter(|value| !is_default(value));
+        given.flat_map(|value| [format!("--{}", option.long), value.clone()]).collect()
+    }
+
     /// Assignments of `--set`, as given.
     pub(super) fn assignments(&self) -> &[String] {
         &self.set
@@ -315,6 +326,11 @@ impl MappingOptions {
         self.all().effort
     }
 
+    /// The experiment with these choices.
+    pub(super) fn add_to(&self, experiment: Experiment) -> Experiment {
+        set_keys(experiment, &self.given)
+    }
+
     fn all(&self) -> Settings {
         let mut settings = Settings::default();
         for (key, _, values) in &self.given {
@@ -345,13 +361,18 @@ impl HardwareOptions {
     ///
     /// [`Failure::Argument`] if `--set` has no `=`, or a key that is not of the hardware.
     pub(super) fn experiment(&self, experiment: Experiment) -> Result<Experiment, Failure> {
-        if let Some(other) = self.set.iter().find(|it| !it.trim_start().starts_with("hardware.")) {
-            refuse!("--set takes keys that begin with `hardware.` here, found `{other}`");
-        }
         let experiment = set_keys(experiment, &self.keys.given);
         let experiment = self.dataflow.iter().fold(experiment, Experiment::dataflow);
-        assign(experiment, &self.set)
+        assign_hardware(experiment, &self.set)
     }
+}
+
+/// The experiment with assignments of `--set` that change hardware.
+fn assign_hardware(experiment: Experiment, set: &[String]) -> Result<Experiment, Failure> {
+    if let Some(other) = set.iter().find(|it| !it.trim_start().starts_with("hardware.")) {
+        refuse!("--set takes keys that begin with `hardware.` here, found `{other}`");
+    }
+    assign(experiment, set)
 }
 
 /// Keys of systems.
@@ -362,6 +383,57 @@ impl Selection for OfHardware {
     fn has(key: &Key) -> bool {
         let keys = ["system", "pes", "platform", "technology", "flexibility", "mapping_objective"];
         keys.contains(&key.name)
+    }
+}
+
+/// Options of systems whose accelerators stand in the place of dataflows on a platform.
+#[derive(Debug, Clone, Args)]
+pub(super) struct SystemOptions {
+    #[command(flatten)]
+    keys: KeyOptions<OfAccelerators>,
+    /// Change of the hardware of --system, such as hardware.dram_bandwidth_bytes_per_cycle=x2; repeat for several.
+    #[arg(long, value_name = "KEY=VALUE", requires = "system")]
+    set: Vec<String>,
+}
+
+impl SystemOptions {
+    /// Whether a system is given.
+    pub(super) fn is_given(&self) -> bool {
+        self.keys.given.iter().any(|(key, ..)| key.name == "system")
+    }
+
+    /// The systems and their changes as given; empty without any.
+    pub(super) fn requested(&self) -> Map<String, Value> {
+        let keys = self.keys.given.iter().map(|(key, _, values)| (key.name, values));
+        let all = keys.chain([("set", &self.set)]).filter(|(_, values)| !values.is_empty());
+        all.map(|(name, values)| (name.into(), json!(values))).collect()
+    }
+
+    /// The experiment on the systems; `None` without any.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Argument`] for options that go with a system, and for wrong assignments of `--set`.
+    pub(super) fn experiment(&self) -> Result<Option<Experiment>, Failure> {
+        let given = &self.keys.given;
+        if self.is_given() {
+            let experiment = set_keys(Experiment::new(), given);
+            return assign_hardware(experiment, &self.set).map(Some);
+        }
+        match given.first() {
+            Some((_, option, _)) => refuse!("--{} goes with --system", option.long),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Keys of systems that have no option of their own beside dataflows.
+#[derive(Debug, Clone)]
+struct OfAccelerators;
+
+impl Selection for OfAccelerators {
+    fn has(key: &Key) -> bool {
+        ["system", "dram"].contains(&key.name)
     }
 }
 

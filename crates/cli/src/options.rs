@@ -7,12 +7,13 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use xrsim_config::{Catalog, Edition, Kind, Notes};
-use xrsim_experiment::DEFAULT_PLATFORM;
+use xrsim_experiment::{DEFAULT_PLATFORM, Distinct, Experiment};
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::model::Network;
 use xrsim_model::renamed;
 use xrsim_sim::plan::Semantics;
 
+use super::experiment::SystemOptions;
 use super::message::{Failure, hint};
 use super::output;
 
@@ -72,9 +73,11 @@ pub(super) struct LayerOptions {
     /// Dataflow: a name or a file; repeat for more [default: WS, OS, RS].
     #[arg(long, value_name = "D|FILE")]
     pub dataflow: Vec<String>,
-    /// Platform, which has the clock, the memories and the energies.
-    #[arg(long, value_name = "P|FILE", default_value = DEFAULT_PLATFORM)]
-    pub platform: String,
+    /// Platform, which has the clock, the memories and the energies [default: headset].
+    #[arg(long, value_name = "P|FILE")]
+    platform: Option<String>,
+    #[command(flatten)]
+    pub systems: SystemOptions,
 }
 
 impl LayerOptions {
@@ -89,6 +92,33 @@ impl LayerOptions {
             false => self.dataflow.clone(),
         };
         Ok(names.iter().map(|name| catalog.dataflow(name)).collect::<Result<_, _>>()?)
+    }
+
+    /// Name or file of the platform.
+    pub(super) fn platform(&self) -> &str {
+        self.platform.as_deref().unwrap_or(DEFAULT_PLATFORM)
+    }
+
+    /// The distinct accelerators of the systems that are given, styles with `pes` PEs; `None` without a system.
+    /// `choosing` adds how they choose mappings.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure for a system that is wrong, or for options that do not go with it.
+    pub(super) fn of_systems(
+        &self,
+        pes: &[u32],
+        choosing: impl FnOnce(Experiment) -> Experiment,
+        catalog: &mut Catalog,
+    ) -> Result<Option<Distinct>, Failure> {
+        let Some(experiment) = self.systems.experiment()? else { return Ok(None) };
+        let experiment = self.dataflow.iter().fold(experiment, Experiment::dataflow);
+        let experiment = pes.iter().fold(experiment, |it, &pes| it.pes(pes));
+        let experiment = match &self.platform {
+            Some(platform) => experiment.set("platform", platform),
+            None => experiment,
+        };
+        Ok(Some(choosing(experiment).distinct_accelerators(catalog)?))
     }
 }
 

@@ -15,6 +15,7 @@ use xrsim_model::model::Network;
 use xrsim_model::text::{self, counted};
 use xrsim_report::dominant::DominantLayers;
 use xrsim_report::gaps::LayerGaps;
+use xrsim_report::idle_pes;
 use xrsim_report::objectives::OtherObjectives;
 use xrsim_report::overview::overview;
 use xrsim_report::scores;
@@ -263,11 +264,13 @@ impl<'p> Results<'p> {
                 self.rows.add(plan, label, result);
                 self.idle.take(plan, result);
                 if label.replication == 0 {
-                    self.dominant.take(plan, result);
+                    let (again, prepared) = (&self.again, self.prepared);
+                    self.dominant.take(plan, result, &|task, network| {
+                        again.cost(prepared, plan, task, network)
+                    });
                     let model = &*self.prepared.cost_model().model;
                     if model.chooses_mappings() {
-                        let again = &self.again;
-                        self.gaps.take(plan, result, &|| again.run(self.prepared, plan));
+                        self.gaps.take(plan, result, &|| again.run(prepared, plan));
                         self.objectives.take(plan, result, model);
                     }
                 }
@@ -394,9 +397,14 @@ impl<'p> Results<'p> {
         let is_small = rows.len() <= MOST_DETAIL_ROWS && systems.len() <= MOST_DETAIL_SYSTEMS;
         let is_once = rows.iter().any(ScoreRow::is_drawn_once);
         let print = |table: String| {
-            let dominant = self.dominant.notes(|it| self.again.cost(self.prepared, it));
-            let notes =
-                [dominant, self.gaps.note(), self.objectives.note(), self.idle.note()].concat();
+            let notes = [
+                idle_pes::note(&self.prepared.distinct_systems()),
+                self.dominant.notes(),
+                self.gaps.note(),
+                self.objectives.note(),
+                self.idle.note(),
+            ]
+            .concat();
             output::print_text(&[table, assumed(self.prepared), notes].concat())
         };
         if self.detail || is_small && !self.matrix {

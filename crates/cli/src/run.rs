@@ -109,7 +109,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     let programs = programs::sha256_of_inputs([], schedulers())?;
     super::schedulers::note_untracked(args.output.out.iter().filter_map(|_| schedulers()));
     let mut results = {
-        let again = Again::new(&args.options);
+        let again = Again::new(&args.options, scheduler);
         Results::new(&args.output, args.trace.is_some(), &prepared, again)?
     };
     let progress = Progress::new(prepared.n_runs() as u64);

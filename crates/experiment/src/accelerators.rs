@@ -146,7 +146,7 @@ fn listed(
 
 /// The accelerators of a system with the weights of its pinned tasks in shared memory, as far as networks of the catalog
 /// perform all of them.
-fn pinned_in_catalog(
+pub(super) fn pinned_in_catalog(
     system: &Arc<System>,
     catalog: &mut Catalog,
 ) -> Result<Vec<Accelerator>, HardwareError> {

@@ -1,5 +1,7 @@
 //! Description of an experiment.
 
+mod alone;
+
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,6 +29,8 @@ use super::systems::{
     resource_changes, style_system,
 };
 use super::{ExperimentError, NamedCostModel, Runs, Settings, scheduler};
+
+pub use alone::Distinct;
 
 /// Most runs of one experiment; each takes memory before the first is made.
 pub(crate) const MAX_RUNS: u64 = 1_000_000;

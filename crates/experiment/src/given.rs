@@ -1,5 +1,7 @@
 //! The words of a user for the scenarios and systems of his runs.
 
+use xrsim_config::Catalog;
+use xrsim_model::model::Network;
 use xrsim_sim::plan::Plan;
 
 use super::Prepared;
@@ -43,5 +45,12 @@ impl Prepared {
         let (_, text, kind) = system;
         let pes = plan.system.pes();
         Some(GivenRun { scenario: &scenario.1, system: (text, *kind), pes })
+    }
+
+    /// A reference to the network of a task: the path of a file, or the task with values of parameters; `None` if neither
+    /// leads to it.
+    pub fn given_network(&self, task: &str, network: &Network) -> Option<String> {
+        let own = self.catalogs.iter().find_map(|catalog| catalog.path_of(network));
+        own.or_else(|| Catalog::with_networks(self.settings.networks()).task_of(task, network))
     }
 }

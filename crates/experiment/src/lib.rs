@@ -62,8 +62,8 @@ pub use accelerators::{
     BENCHMARK_PLATFORM, DEFAULT_PES, DEFAULT_PLATFORM, feasibility, whole_chip,
 };
 pub use artifact::ArtifactFiles;
-pub use builder::Experiment;
 pub(crate) use builder::MAX_RUNS;
+pub use builder::{Distinct, Experiment};
 pub use changes::{Changes, FrameOf, Tried};
 pub use cost_model::NamedCostModel;
 pub use error::ExperimentError;

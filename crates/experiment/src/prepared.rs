@@ -38,7 +38,7 @@ pub struct Prepared {
     /// Keys that vary, with their values, and the index after the last run that has them.
     points: Vec<(Varied, usize)>,
     /// By [`Edition`] of the networks.
-    catalogs: [Catalog; 2],
+    pub(super) catalogs: [Catalog; 2],
 }
 
 /// Successive runs of one cost model.

@@ -1,10 +1,7 @@
 //! Layers that dominate the scores of a table: such a score depends on one mapping more than on the
 //! system.
 
-use std::sync::Arc;
-
 use xrsim_model::cost::Dominant;
-use xrsim_model::hardware::Accelerator;
 use xrsim_model::ids::{AccelId, ModelId};
 use xrsim_model::model::Network;
 use xrsim_sim::plan::Plan;
@@ -30,8 +27,8 @@ pub struct DominantLayers {
 struct Found {
     scenarios: Vec<String>,
     model: String,
-    /// Task, network and accelerator of the first run.
-    cost: Option<LayerCosted>,
+    /// The command that costs the network on the system of the first run.
+    command: Option<String>,
     layer: String,
     systems: Vec<String>,
     /// Shares of the network's time [%].
@@ -42,22 +39,15 @@ struct Found {
     load: f64,
 }
 
-/// What a command costs: a network on an accelerator.
-#[derive(Debug)]
-pub struct LayerCosted {
-    /// Task of the network in the scenario.
-    pub task: String,
-    /// Network.
-    pub network: Arc<Network>,
-    /// Accelerator.
-    pub accelerator: Accelerator,
-}
+/// Makes the command that costs the network of a task on a system.
+type ToCommand<'a> = &'a dyn Fn(&str, &Network) -> Option<String>;
 
 impl DominantLayers {
-    /// Adds a run, with every model on its fastest accelerator.
-    pub fn take(&mut self, plan: &Plan, result: &Scored) {
-        for (model, name, fastest) in on_fastest(plan, result) {
-            self.take_model(plan, result, (model, name, fastest));
+    /// Adds a run, with every model on its fastest accelerator. `command` costs the network of a task on the system of
+    /// the run, if a command does.
+    pub fn take(&mut self, plan: &Plan, result: &Scored, command: ToCommand<'_>) {
+        for found in on_fastest(plan, result) {
+            self.take_model(plan, result, found, command);
         }
     }
 
@@ -66,6 +56,7 @@ impl DominantLayers {
         plan: &Plan,
         result: &Scored,
         (model, name, fastest): (ModelId, &str, AccelId),
+        command: ToCommand<'_>,
     ) {
         let active = plan.scenario.model(model);
         let (network, cost) = (&active.unit.network, result.costs.on(model, fastest).network());
@@ -83,11 +74,7 @@ impl DominantLayers {
         let at = self.found.iter().position(same).unwrap_or_else(|| {
             self.found.push(Found {
                 model: name.into(),
-                cost: Some(LayerCosted {
-                    task: active.unit.task.to_string(),
-                    network: Arc::clone(network),
-                    accelerator: accelerator.clone(),
-                }),
+                command: command(&active.unit.task, network),
                 layer: layer.into(),
                 ..Found::default()
             });
@@ -101,13 +88,11 @@ impl DominantLayers {
         found.load = found.load.max(load);
     }
 
-    /// A line for each of the most dominant layers, the worst first; empty without any. `command` costs a network on an
-    /// accelerator, if a command does.
-    pub fn notes(&self, command: impl Fn(&LayerCosted) -> Option<String>) -> String {
+    /// A line for each of the most dominant layers, the worst first; empty without any.
+    pub fn notes(&self) -> String {
         let mut order: Vec<&Found> = self.found.iter().collect();
         order.sort_by(|a, b| b.load.total_cmp(&a.load));
-        let lines: String =
-            order.iter().take(MOST_LINES).map(|found| found.line(&command)).collect();
+        let lines: String = order.iter().take(MOST_LINES).map(|found| found.line()).collect();
         match order.len().saturating_sub(MOST_LINES) {
             0 => lines,
             n => format!("{lines}note: {n} more layers take most of the time of their networks\n"),
@@ -116,10 +101,10 @@ impl DominantLayers {
 }
 
 impl Found {
-    fn line(&self, command: impl Fn(&LayerCosted) -> Option<String>) -> String {
+    fn line(&self) -> String {
         let Self { model, layer, .. } = self;
         let is_one = self.systems.len() == 1;
-        let command = self.cost.as_ref().filter(|_| is_one).and_then(command);
+        let command = self.command.as_ref().filter(|_| is_one);
         let command = command.map_or_else(String::new, |it| format!(" ({it})"));
         let share = self.share.words(|it| format!("{it:.0}"));
         let passes = self.passes.words(|it| format!("{it:.0}"));

@@ -13,6 +13,8 @@ use super::table::{Columns, Style, or_dash, percent};
 pub struct MappingReport {
     /// Networks.
     pub networks: Vec<MappedNetwork>,
+    /// Whether the accelerators are those of systems, whose names tell them apart.
+    pub names_accelerators: bool,
     /// Objective by which mappings are compared.
     pub objective: Objective,
     /// Names of the dataflows that they are compared with.
@@ -52,6 +54,9 @@ impl MappingReport {
                 .of(&network.layers);
             let heading = match self.networks.len() {
                 1 => String::new(),
+                _ if self.names_accelerators => {
+                    format!("{} on {}\n", network.network, network.accelerator)
+                }
                 _ => format!("{}\n", network.network),
             };
             heading + &table.text(style)
@@ -117,8 +122,12 @@ impl MappingReport {
         let listed = |it: &MappedLayer, get: fn(&Value) -> String| {
             it.listed.as_ref().map_or(String::new(), |(_, value)| get(value))
         };
-        let table = Columns::<(&str, &MappedLayer)>::new()
-            .text("network", |it| it.0.to_string())
+        let mut table = Columns::<(&MappedNetwork, &MappedLayer)>::new()
+            .text("network", |it| it.0.network.to_string());
+        if self.names_accelerators {
+            table = table.text("accelerator", |it| it.0.accelerator.to_string());
+        }
+        let table = table
             .text("layer", |it| it.1.layer.to_string())
             .text("listed", |it| it.1.listed.as_ref().map_or("".into(), |(name, _)| name.clone()))
             .number("listed_cycles", |it| listed(it.1, |value| value.cycles.to_string()))
@@ -138,11 +147,11 @@ impl MappingReport {
 
     /// One JSON object.
     pub fn to_json(&self) -> Json {
-        let layer = |(network, layer): (&str, &MappedLayer)| {
+        let layer = |(network, layer): (&MappedNetwork, &MappedLayer)| {
             let value = |it: &Value| json!({"cycles": it.cycles, "energy_pj": it.energy_pj});
             let listed = layer.listed.as_ref();
-            json!({
-                "network": network,
+            let mut row = json!({
+                "network": network.network,
                 "layer": layer.layer,
                 "listed": listed.map(|(name, it)| json!({"dataflow": name, "value": value(it)})),
                 "found": value(&layer.value),
@@ -153,16 +162,20 @@ impl MappingReport {
                 "infeasible": layer.counts.infeasible,
                 "excluded": layer.counts.excluded,
                 "mappings": layer.mappings,
-            })
+            });
+            if self.names_accelerators {
+                row["accelerator"] = json!(network.accelerator);
+            }
+            row
         };
         let layers: Vec<_> = self.layers().map(layer).collect();
         json!({"objective": self.objective.to_string(), "layers": layers})
     }
 
-    fn layers(&self) -> impl Iterator<Item = (&str, &MappedLayer)> {
+    fn layers(&self) -> impl Iterator<Item = (&MappedNetwork, &MappedLayer)> {
         self.networks
             .iter()
-            .flat_map(|network| network.layers.iter().map(move |layer| (&*network.network, layer)))
+            .flat_map(|network| network.layers.iter().map(move |layer| (network, layer)))
     }
 }
 

@@ -11,9 +11,9 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use xrsim_config::{Catalog, Notes, export};
-use xrsim_experiment::{fill_table, shipped_accelerators, whole_chip};
+use xrsim_experiment::{DEFAULT_PES, Distinct, fill_table, shipped_accelerators, whole_chip};
 use xrsim_model::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Flexibility, Mapping, Size};
-use xrsim_model::hardware::{MappingObjective, MappingSettings};
+use xrsim_model::hardware::{Accelerator, MappingObjective, MappingSettings};
 use xrsim_model::mapper::{
     DeclaredSpace, Effort, Goal, LevelSpace, NetworkMapper, Objective, Rules, Sizes, Space, Store,
 };
@@ -41,6 +41,7 @@ use parts::{Divided, refuse_undivided};
     xrsim cost --network KD --dataflow kd.yaml --pes 4096    the cost of the mappings in a file\n  \
     xrsim map --network DE --dataflow WS --flexibility tiles --gap 1\n  \
     xrsim map --network mine.yaml --mapspace ws_like --format csv\n  \
+    xrsim map --network mine.yaml --system chip.yaml         on every accelerator of a system\n  \
     xrsim map --network DE --shard 2/5 --out part2           the second of five parts\n\n\
     A part (--shard) has the searches of some layers. The same command with --join for each part, in place of --shard, gives \
     the same results as one command without parts.\n\n\
@@ -51,9 +52,9 @@ use parts::{Divided, refuse_undivided};
 pub(super) struct MapArgs {
     #[command(flatten)]
     pub layers: LayerOptions,
-    /// Number of PEs (processing elements).
-    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
-    pub pes: u32,
+    /// Number of PEs (processing elements) [default: 4096].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pes: Option<u32>,
     /// Choices: all of a mapping, or only what one --dataflow leaves open: its sizes and orders
     /// (`tiles`), or also the axes that are spread (`axes`).
     #[arg(long, value_name = "F", default_value = "any", conflicts_with = "mapspace",
@@ -103,7 +104,7 @@ pub(super) struct MapArgs {
     /// --network, on the accelerators of the styles A to M at 4,096 and 8,192 PEs, on the platforms `paper` and
     /// `headset`.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["layer", "dataflow", "pes", "platform",
-        "flexibility", "mapspace", "levels", "sizes", "objective", "effort", "gap", "no_rule", "format", "out", "shard", "join", "dry_run", "sbatch"])]
+        "system", "flexibility", "mapspace", "levels", "sizes", "objective", "effort", "gap", "no_rule", "format", "out", "shard", "join", "dry_run", "sbatch"])]
     pub table: Option<PathBuf>,
     #[command(flatten)]
     pub cluster: ClusterOptions,
@@ -113,6 +114,10 @@ impl MapArgs {
     fn parts(&self) -> PartOptions<'_> {
         let Self { out, shard, join, restart, cluster, .. } = self;
         PartOptions { out, shard, join, restart, cluster }
+    }
+
+    fn pes(&self) -> u32 {
+        self.pes.unwrap_or(DEFAULT_PES)
     }
 }
 
@@ -154,7 +159,10 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
         return table(args, folder);
     }
     refuse_undivided(args)?;
-    let (mapper, networks, catalog) = with_hints(|notes| inputs(args, notes))?;
+    let Inputs { mappers, networks, catalog, changes } =
+        with_hints(|notes| Inputs::read(args, notes))?;
+    let mapper = &mappers[0];
+    refuse_several(args, &mappers)?;
     if let Some(layer) = &args.layers.layer {
         cost::refuse_unknown_layer(layer, &networks)?;
     }
@@ -162,7 +170,7 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
     if args.cluster.has_parts() && networks.len() != 1 {
         refuse!("{one}");
     }
-    let divided = || Divided::new(args, &mapper, &networks, &catalog);
+    let divided = || Divided::new(args, mapper, &networks, &catalog);
     if args.cluster.is_asked() {
         return divided().hand_over();
     }
@@ -181,7 +189,7 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
     };
     let only = args.layers.layer.as_deref();
     let mapped = noting(&mapper.store, |note| match &first {
-        None => Some(mapper.map(&networks, only, note)),
+        None => Some(mappers.iter().flat_map(|it| it.map(&networks, only, note)).collect()),
         Some(first) => mapper.map_after(&networks, only, first, note),
     });
     let Some(mapped) = mapped else { refuse!("a row of the parts has no mapping of its layer") };
@@ -191,7 +199,11 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
     let report = MappingReport {
         networks: mapped,
         objective: mapper.objective(),
-        dataflows: mapper.dataflows.iter().map(|dataflow| dataflow.name().into()).collect(),
+        names_accelerators: args.layers.systems.is_given(),
+        dataflows: match &mappers[..] {
+            [mapper] => mapper.dataflows.iter().map(|dataflow| dataflow.name().into()).collect(),
+            _ => Vec::new(),
+        },
         space: match &mapper.space {
             Space::Any { sizes, .. } => sizes.to_string(),
             Space::Declared(space) => space.sizes.to_string(),
@@ -199,7 +211,7 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
         file: args.out.as_ref().map(|path| path.display().to_string()),
     };
     args.format.print(
-        || report.to_table(table_style()),
+        || report.to_table(table_style()) + &changes,
         || report.to_json(),
         || output::in_memory(|out| report.write_csv(out)),
     )?;
@@ -219,37 +231,78 @@ fn write(path: &Path, dataflow: Option<&Dataflow>) -> Result<(), Failure> {
 }
 
 /// Inputs of the command.
-fn inputs(
+struct Inputs {
+    /// A search for every accelerator, at least one.
+    mappers: Vec<NetworkMapper>,
+    networks: Vec<Arc<Network>>,
+    catalog: Catalog,
+    /// Lines about what the options change in systems.
+    changes: String,
+}
+
+impl Inputs {
+    fn read(args: &MapArgs, notes: &Notes) -> Result<Self, Failure> {
+        let mut catalog = args.layers.networks.catalog(notes);
+        let networks = args.layers.networks.read(&mut catalog)?;
+        let declared = args.mapspace.as_ref().map(|name| catalog.mapspace(name)).transpose()?;
+        let seeds = declared.as_ref().map_or(&[][..], |space| &space.seeds);
+        let choosing = |experiment| experiment;
+        let of_systems = args.layers.of_systems(args.pes.as_slice(), choosing, &mut catalog)?;
+        if let Some(Distinct { accelerators, changes, .. }) = of_systems {
+            let mapper = |it: Accelerator| {
+                let dataflows = [vec![Arc::clone(&it.dataflow)], seeds.to_vec()].concat();
+                let chosen = runs_choose(args).map(|mapping| it.clone().mapped(&mapping));
+                let mut mapper = mapper(args, it, dataflows, declared.as_deref())?;
+                mapper.chosen = chosen;
+                Ok(mapper)
+            };
+            let mappers = accelerators.into_iter().map(mapper).collect::<Result<_, Failure>>()?;
+            return Ok(Self { mappers, networks, catalog, changes: changes.concat() });
+        }
+        let dataflows = match args.layers.dataflow.is_empty() && !seeds.is_empty() {
+            true => seeds.to_vec(),
+            false => [args.layers.dataflows(&mut catalog)?, seeds.to_vec()].concat(),
+        };
+        let mut chip =
+            |dataflow| whole_chip(&mut catalog, args.layers.platform(), dataflow, args.pes());
+        let carrier = Arc::new(carrier());
+        let accelerator = chip(&carrier)?;
+        let chosen = match (runs_choose(args), &dataflows[..]) {
+            (Some(mapping), [dataflow]) => Some(chip(dataflow)?.mapped(&mapping)),
+            _ => None,
+        };
+        let mut mapper = mapper(args, accelerator, dataflows, declared.as_deref())?;
+        mapper.chosen = chosen;
+        Ok(Self { mappers: vec![mapper], networks, catalog, changes: String::new() })
+    }
+}
+
+/// The search on `accelerator`, which begins with `dataflows`, in the `declared` mapspace or in that of the options.
+fn mapper(
     args: &MapArgs,
-    notes: &Notes,
-) -> Result<(NetworkMapper, Vec<Arc<Network>>, Catalog), Failure> {
-    let mut catalog = args.layers.networks.catalog(notes);
-    let networks = args.layers.networks.read(&mut catalog)?;
-    let declared = args.mapspace.as_ref().map(|name| catalog.mapspace(name)).transpose()?;
-    let seeds = declared.as_ref().map_or(&[][..], |space| &space.seeds);
-    let dataflows = match args.layers.dataflow.is_empty() && !seeds.is_empty() {
-        true => seeds.to_vec(),
-        false => [args.layers.dataflows(&mut catalog)?, seeds.to_vec()].concat(),
-    };
-    let space = match &declared {
-        Some(space) => Space::Declared(DeclaredSpace::clone(space)),
+    accelerator: Accelerator,
+    dataflows: Vec<Arc<Dataflow>>,
+    declared: Option<&DeclaredSpace>,
+) -> Result<NetworkMapper, Failure> {
+    let space = match declared {
+        Some(space) => Space::Declared(space.clone()),
         None => space(args, &dataflows)?,
     };
     if let Space::Declared(space) = &space
-        && space.least_pes() > u64::from(args.pes)
+        && space.least_pes() > u64::from(accelerator.pes)
     {
-        let least = space.least_pes();
-        refuse!("the clusters of the mapspace take {least} PEs; --pes is {}", args.pes);
+        let (least, pes) = (space.least_pes(), accelerator.pes);
+        match args.layers.systems.is_given() {
+            false => refuse!("the clusters of the mapspace take {least} PEs; --pes is {pes}"),
+            true => {
+                refuse!(
+                    "the clusters of the mapspace take {least} PEs; {} has {pes}",
+                    accelerator.name
+                )
+            }
+        }
     }
-    let mut chip = |dataflow| whole_chip(&mut catalog, &args.layers.platform, dataflow, args.pes);
-    let carrier = Arc::new(carrier());
-    let accelerator = chip(&carrier)?;
-    let chosen = match (runs_choose(args), &dataflows[..]) {
-        (Some(mapping), [dataflow]) => Some(chip(dataflow)?.mapped(&mapping)),
-        _ => None,
-    };
     let mut mapper = NetworkMapper::new(accelerator, dataflows);
-    mapper.chosen = chosen;
     mapper.space = space;
     mapper.goal = args.objective;
     mapper.effort = Effort::named(&args.effort).unwrap_or_default();
@@ -262,7 +315,21 @@ fn inputs(
     if let Some(stem) = stem.filter(|stem| xrsim_model::text::is_name(stem)) {
         mapper.name = stem.into();
     }
-    Ok((mapper, networks, catalog))
+    Ok(mapper)
+}
+
+/// Refuses files of mappings for several accelerators.
+fn refuse_several(args: &MapArgs, mappers: &[NetworkMapper]) -> Result<(), Failure> {
+    let is_divided = args.out.is_some() || !args.join.is_empty() || args.cluster.is_asked();
+    if mappers.len() < 2 || !is_divided {
+        return Ok(());
+    }
+    let names: Vec<_> = mappers.iter().map(|it| &*it.accelerator.name).collect();
+    refuse!(
+        "--out, --join and jobs take one accelerator; the systems have {}: {}",
+        names.len(),
+        names.join(", ")
+    )
 }
 
 /// Settings with which an accelerator of runs answers the question of the options; `None` if none does.

@@ -51,20 +51,24 @@ impl<'a> Divided<'a> {
         catalog: &Catalog,
     ) -> Self {
         let only = args.layers.layer.as_deref();
+        let mut settings = json!({
+            "network": args.layers.networks.network,
+            "networks": format!("{:?}", args.layers.networks.networks),
+            "layer": args.layers.layer, "dataflow": args.layers.dataflow,
+            "platform": args.layers.platform(), "pes": args.pes(), "flexibility": args.flexibility,
+            "mapspace": args.mapspace, "levels": args.levels, "sizes": args.sizes,
+            "objective": args.objective.name(), "effort": args.effort, "gap": args.gap,
+            "no_rule": args.no_rule,
+        });
+        for (name, value) in args.layers.systems.requested() {
+            settings[name] = value;
+        }
         let division = Division {
             command: "map",
             result: "search",
             things: "searches of layers",
             n_points: mapper.n_first_searches(networks, only) as u64,
-            settings: json!({
-                "network": args.layers.networks.network,
-                "networks": format!("{:?}", args.layers.networks.networks),
-                "layer": args.layers.layer, "dataflow": args.layers.dataflow,
-                "platform": args.layers.platform, "pes": args.pes, "flexibility": args.flexibility,
-                "mapspace": args.mapspace, "levels": args.levels, "sizes": args.sizes,
-                "objective": args.objective.name(), "effort": args.effort, "gap": args.gap,
-                "no_rule": args.no_rule,
-            }),
+            settings,
             inputs: catalog.inputs().into_iter().map(|it| (it.name, it.sha256)).collect(),
             options: args.parts(),
         };

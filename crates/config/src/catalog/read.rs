@@ -8,7 +8,7 @@ use crate::format::{Contents, References};
 use crate::network::Model;
 use crate::yaml::Node;
 use crate::yaml::read::Problems;
-use crate::{ConfigError, Kind, Parameters, Problem, Source};
+use crate::{ConfigError, Kind, ParameterValues, Parameters, Problem, Source};
 use crate::{embedded, formats, hardware, kind, nearest, parameters};
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::Technology;
@@ -71,6 +71,32 @@ impl Catalog {
             Some(warnings.map(warning).collect::<Vec<_>>())
         })
         .concat()
+    }
+
+    /// The path, with a name and values of parameters if it needs them, of a file of the user's that was read and has the
+    /// layers of `network`.
+    pub fn path_of(&self, network: &Network) -> Option<String> {
+        let of_file = |((name, _, parameters), contents): (&(String, _, Parameters), &Contents)| {
+            let Contents::Networks(models) = contents else { return None };
+            let is_it = |it: &&Arc<Model>| it.network.layers() == network.layers();
+            let found = models.iter().find(is_it).filter(|_| !embedded::is_file(name))?;
+            let path = match &models[..] {
+                [_] => name.clone(),
+                _ => format!("{name}#{}", found.network.name()),
+            };
+            Some(parameters.of("").map_or(path.clone(), |values| values.of(&path)))
+        };
+        self.contents.iter().filter_map(of_file).min()
+    }
+
+    /// The task with the values of parameters that make it lead to `network`; `None` if no values do.
+    pub fn task_of(&mut self, task: &str, network: &Network) -> Option<String> {
+        let changed = network.parameters().iter().filter(|it| !it.is_default());
+        let values =
+            changed.fold(ParameterValues::default(), |all, it| all.with(&it.name, it.value));
+        let reference = values.of(task);
+        let found = self.network(&reference).ok()?;
+        (found.layers() == network.layers()).then_some(reference)
     }
 
     /// Results of `each` with name, text and description of the user's files of hardware that were used so far.

@@ -49,6 +49,8 @@ pub struct MappedLayer {
 pub struct MappedNetwork {
     /// Name of the network.
     pub network: Box<str>,
+    /// Name of the accelerator.
+    pub accelerator: Box<str>,
     /// Layers with MACs, in execution order.
     pub layers: Vec<MappedLayer>,
     /// Dataflow with the mappings; `None` for a front, or if a layer has no legal mapping.

@@ -363,7 +363,7 @@ impl NetworkMapper {
                     }));
                 }
             }
-            MappedNetwork { network: work.network.name().into(), layers, dataflow: None }
+            self.mapped(work, layers, None)
         };
         works.iter().map(network).collect()
     }
@@ -418,7 +418,18 @@ impl NetworkMapper {
             layers.extend(joined.map(|part| MappedLayer { layer: layer.name.clone(), ..part }));
         }
         let dataflow = work.dataflow.clone();
-        MappedNetwork { network: work.network.name().into(), layers, dataflow }
+        self.mapped(work, layers, dataflow)
+    }
+
+    /// The layers of a network, with the dataflow that has their mappings.
+    fn mapped(
+        &self,
+        work: &Work<'_>,
+        layers: Vec<MappedLayer>,
+        dataflow: Option<Dataflow>,
+    ) -> MappedNetwork {
+        let (network, accelerator) = (work.network.name().into(), self.accelerator.name.clone());
+        MappedNetwork { network, accelerator, layers, dataflow }
     }
 
     /// The part of a layer that is one loop nest, with a result of its own.

@@ -24,6 +24,9 @@ struct Batch<'a> {
 /// A column: its name, its heading in the table for people, and its cell.
 type Column = (&'static str, &'static str, fn(&Batch<'_>) -> Quantity);
 
+/// Column of accelerators whose names tell more than dataflow and PEs.
+const ACCELERATOR: Column = ("accelerator", "accelerator", |it| text(&it.variant.accelerator.name));
+
 /// Columns: network, accelerator and cost model; number of inputs in the batch; the sequence of smaller
 /// batches into which it is divided for the lowest latency; latency and energy of the whole; flexibility.
 const COLUMNS: [Column; 11] = [
@@ -46,8 +49,9 @@ const COLUMNS: [Column; 11] = [
 
 /// Costs of every network by every variant in batches of several sizes.
 pub struct BatchReport {
-    /// Cells of every batch, in the order of [`COLUMNS`].
-    rows: Vec<[Quantity; COLUMNS.len()]>,
+    columns: Vec<Column>,
+    /// Cells of every batch, in the order of the columns.
+    rows: Vec<Vec<Quantity>>,
     infeasible: Vec<(Arc<Network>, Variant, Infeasible)>,
 }
 
@@ -65,6 +69,9 @@ impl BatchReport {
         sizes: &[u32],
     ) -> Self {
         let largest = sizes.iter().copied().max().unwrap_or(1);
+        let names_accelerators = !variants.iter().all(Variant::is_named_by_dataflow);
+        let columns: Vec<_> =
+            COLUMNS.into_iter().chain(names_accelerators.then_some(ACCELERATOR)).collect();
         let (mut rows, mut infeasible) = (Vec::new(), Vec::new());
         for network in networks {
             for (variant, model) in variants.iter().zip(models) {
@@ -73,14 +80,18 @@ impl BatchReport {
                         rows.extend(sizes.iter().map(|&size| {
                             let (parts, cost) = (parts(&costs, size), costs.of(size));
                             let batch = Batch { network, variant, size, parts, cost };
-                            COLUMNS.map(|(.., cell)| cell(&batch))
+                            columns.iter().map(|(.., cell)| cell(&batch)).collect()
                         }));
                     }
                     Err(why) => infeasible.push((Arc::clone(network), variant.clone(), why)),
                 }
             }
         }
-        Self { rows, infeasible }
+        Self { columns, rows, infeasible }
+    }
+
+    fn of(&self, part: fn(&Column) -> &'static str) -> Vec<&'static str> {
+        self.columns.iter().map(part).collect()
     }
 }
 
@@ -95,7 +106,7 @@ impl Report for BatchReport {
 
     /// One row per batch.
     fn to_table(&self, style: Style) -> String {
-        let mut table = new_table(style, &COLUMNS.map(|(_, heading, _)| heading), 2);
+        let mut table = new_table(style, &self.of(|(_, heading, _)| heading), 2);
         for row in &self.rows {
             table.add_row(row.iter().map(|cell| match cell {
                 Quantity::Real(real) => format!("{real:.3}"),
@@ -107,7 +118,7 @@ impl Report for BatchReport {
 
     /// One row per batch.
     fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        write_csv(out, &COLUMNS.map(|(name, ..)| name), self.rows.iter())
+        write_csv(out, &self.of(|(name, ..)| name), self.rows.iter())
     }
 
     /// Object with batches and with pairs that cannot run.
@@ -120,7 +131,7 @@ impl Report for BatchReport {
                 "infeasible": in_words(network, variant, reason),
             })
         };
-        let names = COLUMNS.map(|(name, ..)| name);
+        let names = self.of(|(name, ..)| name);
         let batches = self.rows.iter().map(|row| object(&names, row.to_vec()));
         json!({
             "batches": batches.collect::<Vec<_>>(),

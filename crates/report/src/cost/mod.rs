@@ -36,6 +36,12 @@ pub struct Variant {
 }
 
 impl Variant {
+    /// Whether dataflow and PEs are the name of the accelerator, as of one without a system.
+    fn is_named_by_dataflow(&self) -> bool {
+        let Accelerator { name, dataflow, pes, .. } = &self.accelerator;
+        **name == *format!("{}@{pes}", dataflow.name())
+    }
+
     /// Flexibility that has an effect.
     fn flexibility(&self) -> Flexibility {
         if self.chooses { self.accelerator.flexibility } else { Flexibility::None }
@@ -183,9 +189,15 @@ impl CostReport {
         columns.extend(EXTENTS);
         columns.extend(self.reported());
         columns.extend(["network", "cost_model"]);
+        columns.extend(self.names_accelerators().then_some("accelerator"));
         columns.extend(self.has_roles().then_some("fused"));
         columns.extend(self.choice_columns());
         columns
+    }
+
+    /// Whether names of accelerators tell more than dataflow and PEs.
+    fn names_accelerators(&self) -> bool {
+        !self.variants.iter().all(Variant::is_named_by_dataflow)
     }
 
     /// Whether some layer may ride along with another one.
@@ -230,6 +242,8 @@ impl CostReport {
                 let explanation = &cell.layers()[layer];
                 cells.extend(reported.iter().map(|name| value(explanation, name)));
                 cells.extend([network.name(), &variant.cost_model].map(text));
+                let name = self.names_accelerators().then(|| text(&variant.accelerator.name));
+                cells.extend(name);
                 if self.has_roles() {
                     cells.push(text(&fused::names(network, &cell.roles, layer)));
                 }

@@ -100,8 +100,12 @@ impl CostReport {
     /// the others follow.
     pub(super) fn totals(&self, style: Style) -> String {
         let models = self.models();
-        let mut columns = Columns::<Totals<'_>>::new()
-            .text("network", |it| it.network.name().to_string())
+        let mut columns =
+            Columns::<Totals<'_>>::new().text("network", |it| it.network.name().to_string());
+        if self.names_accelerators() {
+            columns = columns.text("accelerator", |it| it.accelerator.name.to_string());
+        }
+        columns = columns
             .text("dataflow", |it| it.accelerator.dataflow.name().to_string())
             .number("PEs", |it| it.accelerator.pes)
             .number("GMAC", |it| format!("{:.3}", it.network.macs() as f64 / 1e9));

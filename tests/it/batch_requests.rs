@@ -36,7 +36,7 @@ fn a_cost_table_has_a_row_for_every_batch() {
     let costs = batches();
     let [a, b] = [0, 1].map(ModelId::new);
     assert_eq!((costs.n_models(), costs.n_works()), (2, 4));
-    assert_eq!([costs.max_batch(a), costs.max_batch(b)], [1, 3]);
+    assert_eq!([costs.n_variants(a), costs.n_variants(b)], [1, 3]);
     assert_eq!(costs.work(a, 2), None);
     assert_eq!([costs.work(b, 0), costs.work(b, 4)], [None, None]);
     let latency = |batch| {
@@ -71,11 +71,11 @@ fn a_batch_grows_until_it_starts() {
         panic!("it ran");
     };
     assert_eq!((start, end), (at(10), at(17)));
-    assert_eq!([0, 1].map(|id| trace.batch_of(RequestId::new(id))), [1, 3]);
+    assert_eq!([0, 1].map(|id| trace.variant_of(RequestId::new(id)) + 1), [1, 3]);
 }
 
 #[test]
-#[should_panic(expected = "the costs have a batch of that size")]
+#[should_panic(expected = "the costs have all variants of the scenario")]
 fn a_batch_without_costs_is_a_bug() {
     let plan = plan(batches());
     let load = stream(&[]);

@@ -70,5 +70,6 @@ mod support;
 mod sweep;
 mod trace_events;
 mod uncertainty;
+mod variants;
 mod why;
 mod widths;

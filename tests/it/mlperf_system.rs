@@ -99,7 +99,7 @@ fn samples_that_wait_are_joined_up_to_the_largest_batch() {
     });
     let trace = run_of(&bed, &settings).run.trace;
     let sizes: Vec<_> =
-        (0..trace.records().len()).map(|id| trace.batch_of(RequestId::new(id))).collect();
+        (0..trace.records().len()).map(|id| trace.variant_of(RequestId::new(id)) + 1).collect();
     assert_eq!(sizes, [4, 4, 2]);
 }
 

@@ -49,8 +49,8 @@ index!(
     RequestId
 );
 index!(
-    /// Variant that a request runs: a model with a batch size, a row of a
-    /// [`CostTable`](crate::cost::CostTable). A [`ModelId`] stands for a batch of one sample.
+    /// Variant of a model that a request runs, such as a batch of several samples: a row of a
+    /// [`CostTable`](crate::cost::CostTable). A [`ModelId`] stands for its network.
     WorkId
 );
 

@@ -126,7 +126,8 @@ impl CostLibrary {
     /// If the pair was not among the runs that were evaluated last.
     pub fn table(&self, scenario: &Scenario, system: &System) -> Result<CostTable, CostError> {
         let cells: Vec<_> = self.cells(scenario, system).collect::<Result<_, _>>()?;
-        Ok(CostTable::of_cells(cells, system.accelerators().len()))
+        let models = scenario.variants().map(|(model, _)| model);
+        Ok(CostTable::of_cells(models, cells, system.accelerators().len()))
     }
 
     /// Cost table of `scenario` on `system`, in which pairs that are infeasible are not offered.
@@ -140,7 +141,8 @@ impl CostLibrary {
     /// If the pair was not among the runs that were evaluated last.
     pub fn offers(&self, scenario: &Scenario, system: &System) -> Result<CostTable, CostError> {
         let cells = self.cells(scenario, system).collect();
-        CostTable::of_offers(cells, system.accelerators().len())
+        let models = scenario.variants().map(|(model, _)| model);
+        CostTable::of_offers(models, cells, system.accelerators().len())
     }
 
     /// Adds the mappings that accelerators chose for the networks of `runs` to `chosen`. Returns whether anything
@@ -158,9 +160,8 @@ impl CostLibrary {
         for (scenario, system) in runs {
             for accelerator in system.accelerators() {
                 let column = self.find_accelerator(accelerator);
-                for active in scenario.models() {
-                    let network = &*active.unit.network;
-                    let row = self.find_network(&active.unit.network);
+                for (_, network) in scenario.variants() {
+                    let row = self.find_network(network);
                     let Some(Some(Ok(cell))) = self.costs[column].get(row) else { continue };
                     let Some(choices) = cell.network.choices() else { continue };
                     if noted.insert((column, row, &*accelerator.name, network.name())) {
@@ -172,7 +173,7 @@ impl CostLibrary {
         is_changed
     }
 
-    /// Costs of every pair, row-major `[model][accelerator]`.
+    /// Costs of every pair, row-major `[variant][accelerator]`.
     fn cells<'a>(
         &'a self,
         scenario: &'a Scenario,
@@ -180,10 +181,9 @@ impl CostLibrary {
     ) -> impl Iterator<Item = Result<Timetable, CostError>> {
         let columns: Vec<_> =
             system.accelerators().iter().map(|it| self.columns(it, scenario, system)).collect();
-        let pairs = scenario.models().iter().enumerate().flat_map(move |(at, active)| {
-            let network = &active.unit.network;
+        let pairs = scenario.variants().flat_map(move |(model, network)| {
             let row = self.find_network(network);
-            let columns: Vec<_> = columns.iter().map(|of_model| of_model[at]).collect();
+            let columns: Vec<_> = columns.iter().map(|it| it[model.index()]).collect();
             let columns = columns.into_iter().zip(system.accelerators());
             columns.map(move |(column, accelerator)| (network, row, column, accelerator))
         });
@@ -203,8 +203,8 @@ impl CostLibrary {
                 .iter()
                 .map(|it| self.intern_accelerator(&plain(it)))
                 .collect();
-            for active in scenario.models() {
-                let row = self.intern_network(&active.unit.network);
+            for (_, network) in scenario.variants() {
+                let row = self.intern_network(network);
                 pairs.extend(columns.iter().map(|&column| (column, row)));
             }
         }
@@ -218,9 +218,10 @@ impl CostLibrary {
             let by_period = system.accelerators().iter().filter(|it| it.chooses_by_period());
             for accelerator in by_period {
                 let limits = self.limits(accelerator, scenario, system);
-                for (active, limit) in scenario.models().iter().zip(limits) {
-                    let column = self.intern_accelerator(&accelerator.within(Some(limit)));
-                    pairs.push((column, self.find_network(&active.unit.network)));
+                for (model, network) in scenario.variants() {
+                    let limit = Some(limits[model.index()]);
+                    let column = self.intern_accelerator(&accelerator.within(limit));
+                    pairs.push((column, self.find_network(network)));
                 }
             }
         }

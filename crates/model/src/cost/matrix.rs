@@ -14,8 +14,9 @@ use super::{CostError, LayerCost, NetworkCost};
 /// Latency and energy of everything that requests of a scenario run, on every accelerator of a
 /// system; row-major `[work][accelerator]`.
 ///
-/// A row is a model with a batch size ([`WorkId`]). The first rows are the models with a batch of one
-/// sample each, in the order of [`ModelId`]. Larger batches follow, where there are any.
+/// A row is a variant of a model ([`WorkId`]): its network, or another one that some of its requests run. The first rows
+/// are the networks of the models, in the order of [`ModelId`]. Further variants follow, where there are any: those of
+/// the scenario ([`ActiveModel::variants`](crate::scenario::ActiveModel::variants)), or batches of several samples.
 ///
 /// A row whose layers are known on every accelerator can be cut between any two of them. A row that
 /// some accelerator knows as a whole only counts as a single layer on all of them.
@@ -29,10 +30,10 @@ pub struct CostTable {
     cells: Vec<Timetable>,
     /// Pairs of model and accelerator that are not offered; `None` if there are none.
     gaps: Option<Arc<Gaps>>,
-    /// Model and batch size of every row, indexed by [`WorkId`].
+    /// Model and variant of every row, indexed by [`WorkId`].
     rows: Vec<(ModelId, u32)>,
     /// Indexed by [`ModelId`].
-    batches: Vec<Batches>,
+    variants: Vec<Variants>,
 }
 
 /// Pairs of model and accelerator that are not offered: the network cannot run there. Their cells hold a
@@ -45,47 +46,82 @@ struct Gaps {
     reasons: Vec<CostError>,
 }
 
-/// Batch sizes of a model.
+/// Variants of a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Batches {
-    /// Row of the batch of two samples.
+struct Variants {
+    /// Row of variant 1.
     second: usize,
-    /// Samples of the largest batch.
-    max: u32,
+    /// Number of variants.
+    n: u32,
+    /// Whether variant `v` is a batch of `v + 1` samples.
+    are_batches: bool,
+}
+
+impl Variants {
+    /// The network alone.
+    const ONE: Self = Self { second: 0, n: 1, are_batches: false };
 }
 
 impl CostTable {
-    /// Table of `networks`, row-major `[model][accelerator]`, each with a batch of one sample.
+    /// Table of `networks`, row-major `[model][accelerator]`, without further variants.
     ///
     /// # Panics
     ///
     /// If the rows are ragged.
     pub fn new(networks: Vec<Arc<NetworkCost>>, n_accelerators: usize) -> Self {
-        Self::of_cells(networks.into_iter().map(Timetable::new).collect(), n_accelerators)
+        let cells: Vec<_> = networks.into_iter().map(Timetable::new).collect();
+        let models = (0..cells.len() / n_accelerators.max(1)).map(ModelId::new);
+        Self::of_cells(models, cells, n_accelerators)
     }
 
-    /// Table of timetables, each with a batch of one sample.
+    /// Table of timetables, row-major. Row `r` is a variant of `models[r]`; those of a model beyond its first one are
+    /// next to each other.
     ///
     /// # Panics
     ///
     /// If the rows are ragged.
-    pub(super) fn of_cells(cells: Vec<Timetable>, n_accelerators: usize) -> Self {
+    pub(super) fn of_cells(
+        models: impl IntoIterator<Item = ModelId>,
+        cells: Vec<Timetable>,
+        n_accelerators: usize,
+    ) -> Self {
         assert!(n_accelerators > 0, "a table has columns");
-        let batches = vec![Batches { second: 0, max: 1 }; cells.len() / n_accelerators];
-        let empty = Self {
+        let mut empty = Self {
             n_accelerators,
             latencies: Vec::new(),
             energies: Vec::new(),
             n_layers: Vec::new(),
             cells: Vec::new(),
             gaps: None,
-            rows: (0..batches.len()).map(|model| (ModelId::new(model), 1)).collect(),
-            batches,
+            rows: Vec::new(),
+            variants: Vec::new(),
         };
+        for model in models {
+            empty.add_row(model);
+        }
         empty.with_cells(cells)
     }
 
-    /// Table of timetables, each with a batch of one sample, of pairs that may not be offered.
+    /// Adds the next variant of a model, without costs.
+    fn add_row(&mut self, model: ModelId) {
+        let row = self.rows.len();
+        let variant = match self.variants.get_mut(model.index()) {
+            None => {
+                self.variants.push(Variants::ONE);
+                0
+            }
+            Some(variants) => {
+                if variants.n == 1 {
+                    variants.second = row;
+                }
+                variants.n += 1;
+                variants.n - 1
+            }
+        };
+        self.rows.push((model, variant));
+    }
+
+    /// Table of timetables as [`CostTable::of_cells`], of pairs that may not be offered.
     ///
     /// # Errors
     ///
@@ -95,6 +131,7 @@ impl CostTable {
     ///
     /// If the rows are ragged.
     pub(super) fn of_offers(
+        models: impl IntoIterator<Item = ModelId>,
         cells: Vec<Result<Timetable, CostError>>,
         n_accelerators: usize,
     ) -> Result<Self, CostError> {
@@ -117,7 +154,7 @@ impl CostTable {
                 }
             }
         }
-        let table = Self::of_cells(filled, n_accelerators);
+        let table = Self::of_cells(models, filled, n_accelerators);
         let gaps = (!reasons.is_empty()).then(|| Arc::new(Gaps { offered, reasons }));
         Ok(Self { gaps, ..table })
     }
@@ -162,11 +199,9 @@ impl CostTable {
     ///
     /// If the rows are ragged, or if the table already has batches of `model`.
     pub fn with_batches(mut self, model: ModelId, networks: Vec<Arc<NetworkCost>>) -> Self {
-        let second = self.n_layers.len();
-        let batches = &mut self.batches[model.index()];
-        assert_eq!(batches.max, 1, "the batches of a model are added once");
-        *batches = Batches { second, max: 1 + (networks.len() / self.n_accelerators) as u32 };
-        self.rows.extend((2..=batches.max).map(|batch| (model, batch)));
+        assert_eq!(self.variants[model.index()].n, 1, "the batches of a model are added once");
+        (0..networks.len() / self.n_accelerators).for_each(|_| self.add_row(model));
+        self.variants[model.index()].are_batches = true;
         self.with_cells(networks.into_iter().map(Timetable::new).collect())
     }
 
@@ -180,17 +215,17 @@ impl CostTable {
             cells: Vec::new(),
             gaps: self.gaps.clone(),
             rows: self.rows.clone(),
-            batches: self.batches.clone(),
+            variants: self.variants.clone(),
         };
         rows.with_cells(cells)
     }
 
     /// Number of models.
     pub fn n_models(&self) -> usize {
-        self.batches.len()
+        self.variants.len()
     }
 
-    /// Number of rows: of models and their batch sizes.
+    /// Number of rows: of the variants of all models.
     pub fn n_works(&self) -> usize {
         self.n_layers.len()
     }
@@ -200,19 +235,26 @@ impl CostTable {
         self.n_accelerators
     }
 
-    /// Samples of the largest batch of `model`.
-    pub fn max_batch(&self, model: ModelId) -> u32 {
-        self.batches[model.index()].max
+    /// Number of variants of `model`, at least 1.
+    pub fn n_variants(&self, model: ModelId) -> u32 {
+        self.variants[model.index()].n
+    }
+
+    /// Row of a variant of `model`; `None` if the table has no such variant.
+    #[inline]
+    pub fn variant(&self, model: ModelId, variant: u32) -> Option<WorkId> {
+        let Variants { second, n, .. } = self.variants[model.index()];
+        match variant {
+            0 => Some(model.into()),
+            _ if variant < n => Some(WorkId::new(second + variant as usize - 1)),
+            _ => None,
+        }
     }
 
     /// Row of `model` with `batch` samples; `None` if the table has no such batch.
     pub fn work(&self, model: ModelId, batch: u32) -> Option<WorkId> {
-        let Batches { second, max } = self.batches[model.index()];
-        match batch {
-            1 => Some(model.into()),
-            2.. if batch <= max => Some(WorkId::new(second + batch as usize - 2)),
-            _ => None,
-        }
+        let known = batch == 1 || self.variants[model.index()].are_batches;
+        self.variant(model, batch.checked_sub(1).filter(|_| known)?)
     }
 
     /// Model of a row.
@@ -222,10 +264,11 @@ impl CostTable {
 
     /// Samples of the batch of a row.
     pub fn batch_of(&self, work: WorkId) -> u32 {
-        self.rows[work.index()].1
+        let (model, variant) = self.rows[work.index()];
+        if self.variants[model.index()].are_batches { variant + 1 } else { 1 }
     }
 
-    /// Costs of `work`, which may be a model with a batch of one sample, on `accelerator`.
+    /// Costs of `work`, which may be a model with its own network, on `accelerator`.
     #[inline]
     pub fn on(&self, work: impl Into<WorkId>, accelerator: AccelId) -> Execution<'_> {
         Execution { costs: self, work: work.into(), accelerator }
@@ -241,19 +284,19 @@ impl CostTable {
         self.cells.into_iter().map(|cell| cell.network)
     }
 
-    /// Shortest latency of one sample of `model` on any accelerator.
+    /// Shortest latency of the network of `model` on any accelerator.
     pub fn best_latency(&self, model: ModelId) -> SimSpan {
         let row = model.index() * self.n_accelerators;
         let row = &self.latencies[row..row + self.n_accelerators];
         *row.iter().min().expect("a table has at least one accelerator")
     }
 
-    /// Table in which `model` takes `percent` of its time on every accelerator, rounded up, with every
-    /// batch. Energy and traffic stay.
+    /// Table in which every variant of `model` takes `percent` of its time on every accelerator, rounded up. Energy and
+    /// traffic stay.
     pub fn with_latency_percent(&self, model: ModelId, percent: u32) -> Self {
         let mut cells = self.cells.clone();
-        for batch in 1..=self.max_batch(model) {
-            let row = self.work(model, batch).expect("the batch is one of the table").index();
+        for variant in 0..self.n_variants(model) {
+            let row = self.variant(model, variant).expect("the table has it").index();
             let first = row * self.n_accelerators;
             let row = cells[first..].iter_mut().take(self.n_accelerators).enumerate();
             for (_, cell) in row.filter(|(index, _)| self.is_offered(first + index)) {

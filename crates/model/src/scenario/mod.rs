@@ -166,6 +166,8 @@ pub struct ActiveModel {
     /// Streams that it reads, the primary one first. Without streams, frames arrive at their nominal
     /// time.
     pub inputs: Vec<StreamId>,
+    /// Networks that some of its requests run in place of that of the unit: variants 1, 2, ... of the model.
+    pub variants: Vec<Arc<Network>>,
     /// Models that it depends on.
     pub dependencies: Vec<Dependency>,
     /// Span from the nominal start of a frame, with the initial latency of the primary stream, to the
@@ -177,7 +179,14 @@ impl ActiveModel {
     /// A model that reads no stream, depends on no model, and has its period as relative deadline.
     /// Fields that differ are set afterwards.
     pub fn new(unit: UnitModel, rate: FrameRate) -> Self {
-        Self { unit, rate, inputs: Vec::new(), dependencies: Vec::new(), relative_deadline: None }
+        Self {
+            unit,
+            rate,
+            inputs: Vec::new(),
+            variants: Vec::new(),
+            dependencies: Vec::new(),
+            relative_deadline: None,
+        }
     }
 
     /// The same model with this relative deadline.
@@ -296,6 +305,14 @@ impl Scenario {
     /// Model of this id.
     pub fn model(&self, id: ModelId) -> &ActiveModel {
         &self.models[id.index()]
+    }
+
+    /// Every network that requests run with its model, in the order of the rows of a cost table: the networks of the
+    /// models, then the further variants of each.
+    pub fn variants(&self) -> impl Iterator<Item = (ModelId, &Arc<Network>)> {
+        let models = || self.model_ids().zip(&self.models);
+        let own = models().map(|(id, model)| (id, &model.unit.network));
+        own.chain(models().flat_map(|(id, it)| it.variants.iter().map(move |one| (id, one))))
     }
 
     /// Ids in file order.

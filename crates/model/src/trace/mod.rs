@@ -124,8 +124,8 @@ pub struct Entry<'a> {
     pub request: RequestId,
     /// Its outcome.
     pub record: &'a Record,
-    /// Number of its samples.
-    pub batch: u32,
+    /// Variant of its model that it ran.
+    pub variant: u32,
     /// Its segments ([`Trace::segments_of`]).
     pub segments: &'a [Segment],
 }
@@ -136,8 +136,8 @@ pub struct Trace {
     records: Vec<Record>,
     /// In order of request and start.
     segments: Vec<Segment>,
-    /// Number of samples of every request; empty if each has one.
-    batches: Vec<u32>,
+    /// Variant of every request; empty if each is 0.
+    variants: Vec<u32>,
 }
 
 impl Trace {
@@ -149,13 +149,13 @@ impl Trace {
     /// A trace of `records`, in order of arrival, with the segments of some requests in any order.
     pub fn with_segments(records: Vec<Record>, mut segments: Vec<Segment>) -> Self {
         segments.sort_by_key(|segment| (segment.request, segment.start, segment.first_layer));
-        Self { records, segments, batches: Vec::new() }
+        Self { records, segments, variants: Vec::new() }
     }
 
-    /// The same trace with the number of samples of every request, indexed by [`RequestId`]. The list is
-    /// empty if every request has one sample.
-    pub fn with_batches(self, batches: Vec<u32>) -> Self {
-        Self { batches, ..self }
+    /// The same trace with the variant of every request, indexed by [`RequestId`]. The list is empty if every request
+    /// runs the network of its model.
+    pub fn with_variants(self, variants: Vec<u32>) -> Self {
+        Self { variants, ..self }
     }
 
     /// A trace without requests, with memory for `n_requests`.
@@ -170,9 +170,9 @@ impl Trace {
     /// If the entry is that of another request.
     pub fn push(&mut self, entry: &Entry<'_>) {
         assert_eq!(entry.request.index(), self.records.len(), "requests are added in order");
-        if entry.batch != 1 || !self.batches.is_empty() {
-            self.batches.resize(self.records.len(), 1);
-            self.batches.push(entry.batch);
+        if entry.variant != 0 || !self.variants.is_empty() {
+            self.variants.resize(self.records.len(), 0);
+            self.variants.push(entry.variant);
         }
         self.records.push(*entry.record);
         self.segments.extend_from_slice(entry.segments);
@@ -186,13 +186,13 @@ impl Trace {
             let n_own = segments.iter().take_while(|segment| segment.request == request).count();
             let (own, later) = segments.split_at(n_own);
             segments = later;
-            Entry { request, record, batch: self.batch_of(request), segments: own }
+            Entry { request, record, variant: self.variant_of(request), segments: own }
         })
     }
 
-    /// Number of samples of a request.
-    pub fn batch_of(&self, id: RequestId) -> u32 {
-        self.batches.get(id.index()).copied().unwrap_or(1)
+    /// Variant of its model that a request ran.
+    pub fn variant_of(&self, id: RequestId) -> u32 {
+        self.variants.get(id.index()).copied().unwrap_or(0)
     }
 
     /// Records in order of arrival.

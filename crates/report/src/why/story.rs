@@ -131,7 +131,7 @@ impl Way<'_> {
     /// Reason for the duration of a part.
     fn happened(&self, part: Part) -> String {
         let Self { why, course, .. } = self;
-        let (fastest, _) = why.fastest(self.record.model);
+        let (fastest, _) = why.fastest(course.work);
         match part {
             Part::Sensor => "arrival of its input data".into(),
             Part::Upstream => match self.need.and_then(|need| need.decided_by) {
@@ -159,7 +159,7 @@ impl Way<'_> {
 
     /// Accelerator on which it ran.
     fn place(&self) -> String {
-        let (fastest, _) = self.why.fastest(self.record.model);
+        let (fastest, _) = self.why.fastest(self.course.work);
         match self.course.accelerator {
             Some(place) => format!("on {}", self.why.accelerator(place)),
             None => format!("if it had started then on {}", self.why.accelerator(fastest)),

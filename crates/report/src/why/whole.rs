@@ -117,6 +117,10 @@ impl<'p> WholeRun<'p> {
     fn add_layers(&mut self, result: &RunResult, id: RequestId) {
         let (trace, costs) = (&result.trace, &result.costs);
         let record = trace.record(id);
+        // The layers of a model are those of its network.
+        if trace.variant_of(id) > 0 {
+            return;
+        }
         let mut add = |accelerator: AccelId, layers: std::ops::Range<u32>| {
             let execution = costs.on(record.model, accelerator);
             let known = self.layers.entry((record.model, accelerator)).or_insert_with(|| {

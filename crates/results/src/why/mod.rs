@@ -11,7 +11,7 @@ mod upstream;
 use std::cmp::Reverse;
 
 use xrsim_model::cost::CostTable;
-use xrsim_model::ids::{AccelId, ModelId, RequestId};
+use xrsim_model::ids::{AccelId, RequestId, WorkId};
 use xrsim_model::trace::{DropReason, Outcome, Record, Trace};
 use xrsim_model::units::{ClockRate, SimSpan, SimTime};
 use xrsim_sim::plan::{Plan, Semantics};
@@ -157,6 +157,8 @@ impl Account {
 
 /// Instants and places of a request.
 pub struct Course {
+    /// Row of the costs that it runs.
+    pub work: WorkId,
     /// Time at which all results that it depends on were there, or at which it was dropped.
     pub ready: SimTime,
     /// Time at which it started or was dropped.
@@ -212,19 +214,25 @@ impl<'a> Why<'a> {
         }
     }
 
-    /// Time that `model` takes on `accelerator`. The published artifact has a clock of 1 GHz built in.
-    fn latency(&self, model: ModelId, accelerator: AccelId) -> SimSpan {
+    /// Row of the costs that a request runs.
+    fn work_of(&self, id: RequestId) -> WorkId {
+        let work = self.costs.variant(self.trace.record(id).model, self.trace.variant_of(id));
+        work.expect("the costs have all variants of the scenario")
+    }
+
+    /// Time that `work` takes on `accelerator`. The published artifact has a clock of 1 GHz built in.
+    fn latency(&self, work: WorkId, accelerator: AccelId) -> SimSpan {
         match self.plan.semantics {
-            Semantics::Principled => self.costs.on(model, accelerator).latency(),
+            Semantics::Principled => self.costs.on(work, accelerator).latency(),
             Semantics::Mlsys2023 => {
-                self.costs.on(model, accelerator).network().cycles.at(ClockRate::GHZ)
+                self.costs.on(work, accelerator).network().cycles.at(ClockRate::GHZ)
             }
         }
     }
 
-    /// The accelerator that runs `model` in the shortest time, the first of equal ones, and that time.
-    pub fn fastest(&self, model: ModelId) -> (AccelId, SimSpan) {
-        let latencies = self.costs.offers(model).map(|id| (id, self.latency(model, id)));
+    /// The accelerator that runs `work` in the shortest time, the first of equal ones, and that time.
+    pub fn fastest(&self, work: WorkId) -> (AccelId, SimSpan) {
+        let latencies = self.costs.offers(work).map(|id| (id, self.latency(work, id)));
         latencies.min_by_key(|&(_, latency)| latency).expect("a system has accelerators")
     }
 
@@ -280,6 +288,7 @@ impl<'a> Why<'a> {
             Outcome::Dropped { at, .. } => (at, false),
             Outcome::NotTriggered | Outcome::Lost { .. } => return None,
         };
+        let work = self.work_of(id);
         let first = self.trace.busy_intervals_of(id).next();
         let left_queue = first.map_or(given_up, |it| it.start).max(record.arrival);
         let came = match need {
@@ -287,11 +296,12 @@ impl<'a> Why<'a> {
             Some(need) => self.dependencies.end(need).unwrap_or(left_queue),
         };
         let [execution, alone] = match first {
-            None => [self.fastest(record.model).1; 2],
+            None => [self.fastest(work).1; 2],
             Some(_) if executed => self.executed(id),
             Some(_) => self.attempted(id),
         };
         Some(Course {
+            work,
             ready: came.clamp(record.arrival, left_queue),
             left_queue,
             accelerator: first.map(|it| it.accelerator),
@@ -304,7 +314,7 @@ impl<'a> Why<'a> {
     /// Execution time of a request, and the same without interference.
     fn executed(&self, id: RequestId) -> [SimSpan; 2] {
         let Self { costs, trace, .. } = self;
-        let model = trace.record(id).model;
+        let work = self.work_of(id);
         let ran = trace.busy_intervals_of(id).map(|it| length(it.start, it.end));
         let ran = ran.fold(SimSpan::ZERO, SimSpan::saturating_add);
         let alone = match (trace.segments_of(id), self.plan.semantics) {
@@ -312,12 +322,12 @@ impl<'a> Why<'a> {
             ([], Semantics::Mlsys2023) => ran,
             ([], Semantics::Principled) => {
                 let places =
-                    trace.busy_intervals_of(id).map(|it| self.latency(model, it.accelerator));
+                    trace.busy_intervals_of(id).map(|it| self.latency(work, it.accelerator));
                 places.fold(SimSpan::ZERO, SimSpan::saturating_add)
             }
             (segments, _) => segments.iter().fold(SimSpan::ZERO, |sum, it| {
                 let layers = it.first_layer..it.end_layer;
-                sum + costs.on(model, it.accelerator).time_of(layers)
+                sum + costs.on(work, it.accelerator).time_of(layers)
             }),
         };
         [ran, alone.min(ran)]
@@ -327,13 +337,13 @@ impl<'a> Why<'a> {
     /// the same without interference.
     fn attempted(&self, id: RequestId) -> [SimSpan; 2] {
         let Self { costs, trace, .. } = self;
-        let model = trace.record(id).model;
+        let work = self.work_of(id);
         let [ran, alone] = self.executed(id);
         let Some(last) = trace.segments_of(id).last() else {
             let last = trace.busy_intervals_of(id).last();
-            return [last.map_or(ran, |it| self.latency(model, it.accelerator)); 2];
+            return [last.map_or(ran, |it| self.latency(work, it.accelerator)); 2];
         };
-        let left = costs.on(model, last.accelerator).remaining(last.end_layer);
+        let left = costs.on(work, last.accelerator).remaining(last.end_layer);
         [ran + left, alone + left]
     }
 
@@ -348,7 +358,7 @@ impl<'a> Why<'a> {
     }
 
     fn parts(&self, record: &Record, nominal_start: SimTime, course: &Course) -> Parts {
-        let best = self.fastest(record.model).1.min(course.alone).ns();
+        let best = self.fastest(course.work).1.min(course.alone).ns();
         Parts {
             ns: [
                 ns_between(nominal_start, record.arrival),
@@ -387,7 +397,7 @@ impl<'a> Why<'a> {
             }
             (Part::Preempted, _) => Cause::Preempted(self.blocker_of_gaps(course)),
             (Part::Interference, _) => Cause::Interference,
-            (Part::Placement, _) => self.placement(record.model, course),
+            (Part::Placement, _) => self.placement(course),
             (Part::Latency, _) => Cause::Latency,
         }
     }
@@ -407,9 +417,9 @@ impl<'a> Why<'a> {
     /// The accelerators that a request waited for: all on which it would have met its deadline if it had
     /// started when it was ready. If there are none, the one on which it ran; if it never ran, all.
     pub fn places(&self, record: &Record, course: &Course) -> Vec<AccelId> {
-        let all = self.costs.offers(record.model);
+        let all = self.costs.offers(course.work);
         let time = record.deadline.saturating_since(course.ready);
-        let in_time = |id: &AccelId| self.latency(record.model, *id) <= time;
+        let in_time = |id: &AccelId| self.latency(course.work, *id) <= time;
         let places: Vec<_> = all.clone().filter(in_time).collect();
         match (places.is_empty(), course.accelerator) {
             (false, _) => places,
@@ -434,8 +444,8 @@ impl<'a> Why<'a> {
         accelerators.flat_map(between)
     }
 
-    fn placement(&self, model: ModelId, course: &Course) -> Cause {
-        let (fastest, _) = self.fastest(model);
+    fn placement(&self, course: &Course) -> Cause {
+        let (fastest, _) = self.fastest(course.work);
         Cause::Placement { fastest, job: self.occupancy.at(fastest, course.left_queue) }
     }
 }

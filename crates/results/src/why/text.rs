@@ -10,7 +10,7 @@ impl Why<'_> {
     /// e.g. `HT x4:12`.
     pub fn name(&self, id: RequestId) -> String {
         let record = self.trace.record(id);
-        let batch = match self.trace.batch_of(id) {
+        let batch = match self.costs.batch_of(self.work_of(id)) {
             1 => String::new(),
             samples => format!(" x{samples}"),
         };

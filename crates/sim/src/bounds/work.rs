@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::score::ScoreSettings;
 use crate::score::energy::energy;
 use xrsim_model::cost::CostTable;
-use xrsim_model::ids::{AccelId, ModelId};
+use xrsim_model::ids::{AccelId, ModelId, WorkId};
 use xrsim_model::units::{Millijoules, SimSpan};
 
 use super::Class;
@@ -79,23 +79,35 @@ struct Offer {
     energy_mj: f64,
 }
 
-/// The routes of a frame of `model`. One that stays where it starts has as many as there are accelerators. One that may
-/// move has one for each assignment of its steps to accelerators, or a single one with a choice in every step if these
-/// are too many.
+/// The routes of a frame of `model`: those of all its variants, as if each frame chose the one that it runs.
 pub(super) fn routes(
     model: ModelId,
     costs: &CostTable,
     settings: &ScoreSettings,
     class: Class,
 ) -> Vec<Route> {
-    let offers: Vec<_> = costs.offers(model).collect();
-    let steps = steps_of(model, costs, &offers);
+    let variants = 0..costs.n_variants(model);
+    let works = variants.filter_map(|variant| costs.variant(model, variant));
+    works.flat_map(|work| routes_of(work, costs, settings, class)).collect()
+}
+
+/// The routes of a variant. One that stays where it starts has as many as there are accelerators. One that may move has
+/// one for each assignment of its steps to accelerators, or a single one with a choice in every step if these are too
+/// many.
+fn routes_of(
+    work: WorkId,
+    costs: &CostTable,
+    settings: &ScoreSettings,
+    class: Class,
+) -> Vec<Route> {
+    let offers: Vec<_> = costs.offers(work).collect();
+    let steps = steps_of(work, costs, &offers);
     let of = |layers: &Range<u32>, accelerator: AccelId| {
-        let cost = costs.on(model, accelerator);
+        let cost = costs.on(work, accelerator);
         let (time, energy) = (cost.time_of(layers.clone()), cost.energy_of(layers.clone()));
         Offer { accelerator, time, energy_mj: energy.get() }
     };
-    let n_layers = costs.n_layers(model);
+    let n_layers = costs.n_layers(work);
     let n_assignments = u32::try_from(steps.len()).ok().and_then(|n| offers.len().checked_pow(n));
     let is_listed = n_assignments.is_some_and(|n| n <= MAX_LISTED);
     if class == Class::Keeping || steps.len() == 1 || offers.len() == 1 {
@@ -125,12 +137,12 @@ pub(super) fn routes(
 
 /// Ranges of layers between which an inference may change its accelerator: it can be cut wherever a step ends on one of
 /// these.
-fn steps_of(model: ModelId, costs: &CostTable, offers: &[AccelId]) -> Vec<Range<u32>> {
-    let n_layers = costs.n_layers(model);
+fn steps_of(work: WorkId, costs: &CostTable, offers: &[AccelId]) -> Vec<Range<u32>> {
+    let n_layers = costs.n_layers(work);
     let mut steps = Vec::new();
     let mut start = 0;
     for end in 1..=n_layers {
-        let ends_step = |&it: &AccelId| costs.on(model, it).step_end(end - 1) == end;
+        let ends_step = |&it: &AccelId| costs.on(work, it).step_end(end - 1) == end;
         if end == n_layers || offers.iter().any(ends_step) {
             steps.push(start..end);
             start = end;

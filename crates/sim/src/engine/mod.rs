@@ -25,10 +25,10 @@
 //! frame does not replace it, unless late requests are aborted ([`DeadlineMiss`]). The scheduler may
 //! drop it between two segments. The energy that it took is part of its outcome in every case.
 //!
-//! # Batches
+//! # Variants
 //!
-//! A request stands for one or several samples of its model ([`Request::batch`]). Its costs are those
-//! of the batch ([`WorkId`]). A submitted request can grow until it starts ([`Session::set_batch`]).
+//! A request runs a variant of its model ([`Request::variant`]), such as a batch of several samples. Its costs are those
+//! of the variant ([`WorkId`]). A submitted request can grow until it starts ([`Session::set_batch`]).
 //!
 //! # Effects
 //!
@@ -40,7 +40,7 @@
 //! [`Outcome`]: xrsim_model::trace::Outcome
 //! [`DeadlineMiss`]: crate::plan::DeadlineMiss
 //! [`Effects`]: crate::plan::Effects
-//! [`Request::batch`]: crate::load::Request::batch
+//! [`Request::variant`]: crate::load::Request::variant
 //! [`WorkId`]: xrsim_model::ids::WorkId
 
 mod agenda;

@@ -37,8 +37,8 @@ pub(super) enum Stage {
 pub(super) struct Live {
     /// Its record, without a result until it ends.
     pub(super) record: Record,
-    /// Number of samples.
-    pub(super) batch: u32,
+    /// Variant of its model that it runs.
+    pub(super) variant: u32,
     /// Whether its upstream results trigger it.
     pub(super) triggered: bool,
     pub(super) stage: Stage,
@@ -56,7 +56,7 @@ impl Live {
     fn new(request: &Request, stage: Stage) -> Self {
         Self {
             record: request.record(),
-            batch: request.batch,
+            variant: request.variant,
             triggered: request.triggered,
             stage,
             begun: None,

@@ -336,7 +336,7 @@ impl<'a> Engine<'a> {
     /// Changes the number of samples of a submitted request that has not started.
     pub(super) fn set_batch(&mut self, id: RequestId, batch: u32) {
         let request = self.requests.get_mut(id);
-        request.batch = batch;
+        request.variant = batch.saturating_sub(1);
         let work = work_of(request, self.costs);
         self.state.set_work(id, work);
     }
@@ -557,13 +557,13 @@ fn can_expire(requests: &Requests<'_>, id: RequestId, aborts: bool) -> bool {
 /// The entry of a request that leaves.
 fn entry<'a>(request: RequestId, live: &'a Live, segments: &'a mut Segments) -> Entry<'a> {
     let segments = segments.take(live.begun);
-    Entry { request, record: &live.record, batch: live.batch, segments }
+    Entry { request, record: &live.record, variant: live.variant, segments }
 }
 
 /// Row of `costs` that a request runs.
 fn work_of(request: &Live, costs: &CostTable) -> WorkId {
-    let work = costs.work(request.record.model, request.batch);
-    work.expect("the costs have a batch of that size")
+    let work = costs.variant(request.record.model, request.variant);
+    work.expect("the costs have all variants of the scenario")
 }
 
 /// The earlier one of two times of which either may be absent.

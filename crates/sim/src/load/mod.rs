@@ -129,8 +129,9 @@ pub struct Request {
     pub model: ModelId,
     /// Frame of the model.
     pub frame: FrameId,
-    /// Samples that run as one request; at least 1. Frames of a scenario are batches of one sample.
-    pub batch: u32,
+    /// Variant of the model that it runs: 0 for its network, `v` for [`ActiveModel::variants`]`[v - 1]`, or for a batch
+    /// of `v + 1` samples.
+    pub variant: u32,
     /// T_req: all inputs have arrived (Definition 7).
     pub arrival: SimTime,
     /// T_dl (Definition 8).
@@ -143,9 +144,9 @@ pub struct Request {
 }
 
 impl Request {
-    /// A triggered request with a batch of one sample.
+    /// A triggered request that runs the network of the model.
     pub fn new(model: ModelId, frame: FrameId, arrival: SimTime, deadline: SimTime) -> Self {
-        Self { model, frame, batch: 1, arrival, deadline, triggered: true }
+        Self { model, frame, variant: 0, arrival, deadline, triggered: true }
     }
 
     /// Its record while it has not ended.
@@ -155,9 +156,14 @@ impl Request {
         Record { model, frame, arrival, deadline, outcome }
     }
 
-    /// The same request with `batch` samples.
+    /// The same request of another variant of the model.
+    pub fn with_variant(self, variant: u32) -> Self {
+        Self { variant, ..self }
+    }
+
+    /// The same request with `batch` samples, at least 1.
     pub fn with_batch(self, batch: u32) -> Self {
-        Self { batch, ..self }
+        self.with_variant(batch.saturating_sub(1))
     }
 }
 

@@ -14,7 +14,7 @@ use super::{Options, Ready};
 pub struct Setup<'a> {
     /// Models, sensors and dependencies.
     pub scenario: &'a Scenario,
-    /// Latency and energy of every model, with every batch size, on every accelerator.
+    /// Latency and energy of every model, in every variant, on every accelerator.
     pub costs: &'a CostTable,
     /// Parameters of the scores.
     pub score: &'a ScoreSettings,
@@ -30,11 +30,11 @@ impl Setup<'_> {
     ///
     /// # Panics
     ///
-    /// If the costs have no batch of that size.
+    /// If the costs have no such variant.
     pub(super) fn work_of(&self, id: RequestId) -> WorkId {
         let request = self.known_requests.request(id);
-        let work = self.costs.work(request.model, request.batch);
-        work.expect("the costs have a batch of that size")
+        let work = self.costs.variant(request.model, request.variant);
+        work.expect("the costs have all variants of the scenario")
     }
 }
 
@@ -46,7 +46,7 @@ pub struct Job {
     pub request: RequestId,
     /// Its model.
     pub model: ModelId,
-    /// Its model and batch size, as a row of the costs.
+    /// The variant of its model that it runs, as a row of the costs.
     pub work: WorkId,
     /// Its frame.
     pub frame: FrameId,
@@ -68,7 +68,7 @@ pub struct Job {
 pub(super) type Kind = (WorkId, u32);
 
 impl Job {
-    /// The job of a request with one sample that has been ready since its arrival.
+    /// The job of a request of the network of its model that has been ready since its arrival.
     pub fn new(
         request: RequestId,
         model: ModelId,
@@ -164,7 +164,7 @@ pub struct View<'a> {
     pub accelerators: &'a [AcceleratorState],
     /// Idle accelerators, lowest id first. Never empty.
     pub idle: &'a [AccelId],
-    /// Latency and energy of every model, with every batch size, on every accelerator.
+    /// Latency and energy of every model, in every variant, on every accelerator.
     pub costs: &'a CostTable,
     /// Outcomes of the requests of every model.
     pub history: &'a [History],

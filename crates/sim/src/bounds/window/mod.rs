@@ -18,7 +18,7 @@ use crate::score::ScoreSettings;
 use crate::score::energy::energy;
 use crate::score::realtime::realtime;
 use xrsim_model::cost::CostTable;
-use xrsim_model::ids::{AccelId, ModelId, RequestId};
+use xrsim_model::ids::{AccelId, RequestId, WorkId};
 use xrsim_model::scenario::Scenario;
 use xrsim_model::units::{SimSpan, SimTime};
 
@@ -166,7 +166,7 @@ impl<'a> Windows<'a> {
                 earliest_start: self.starts[id.index()].ns(),
                 // A request that could start when it is dropped does not.
                 latest_start: self.expiry(request).ns().saturating_sub(1),
-                ways: self.ways(request.model),
+                ways: self.ways(self.work(request)),
                 steps: vec![request.deadline.ns(), self.worthless_after(request.deadline).ns()],
                 upstream: upstream.filter_map(|id| places.get(id).copied()).collect(),
             }
@@ -174,12 +174,18 @@ impl<'a> Windows<'a> {
         ids.iter().map(task).collect()
     }
 
-    fn ways(&self, model: ModelId) -> Vec<Way> {
+    /// Row of the costs that a request runs.
+    fn work(&self, request: &Request) -> WorkId {
+        let work = self.costs.variant(request.model, request.variant);
+        work.expect("the costs have all variants of the scenario")
+    }
+
+    fn ways(&self, work: WorkId) -> Vec<Way> {
         let way = |accelerator: AccelId| {
-            let duration = self.costs.on(model, accelerator).latency().ns();
+            let duration = self.costs.on(work, accelerator).latency().ns();
             Way { accelerator: accelerator.index(), duration }
         };
-        self.costs.offers(model).map(way).collect()
+        self.costs.offers(work).map(way).collect()
     }
 
     /// Time after which an end scores nothing.
@@ -197,7 +203,7 @@ impl<'a> Windows<'a> {
     fn worth(&self, id: RequestId, accelerator: AccelId, end: SimTime) -> f64 {
         let request = self.requests.request(id);
         let weight = self.weights.of(request.model, request.frame.index());
-        let spent = self.costs.on(request.model, accelerator).energy();
+        let spent = self.costs.on(self.work(request), accelerator).energy();
         weight
             * realtime(end, request.deadline, self.settings.k_per_ms)
             * energy(spent, self.settings.energy_max)
@@ -207,9 +213,10 @@ impl<'a> Windows<'a> {
     fn late(&self, id: RequestId) -> f64 {
         let request = self.requests.request(id);
         let end = self.worthless_after(request.deadline) + SimSpan::from_ns(1);
-        let accelerators = self.costs.offers(request.model);
+        let work = self.work(request);
+        let accelerators = self.costs.offers(work);
         let worth = |accelerator| {
-            let latest = self.expiry(request) + self.costs.on(request.model, accelerator).latency();
+            let latest = self.expiry(request) + self.costs.on(work, accelerator).latency();
             if latest > end { self.worth(id, accelerator, end) } else { 0.0 }
         };
         accelerators.map(worth).fold(0.0, f64::max)

@@ -132,6 +132,8 @@ keys! {
         rate_fps: FrameRate = required(frame_rate());
         /// Span before the first frame \[ms\].
         initial_latency_ms: SimSpan = or(0, ms());
+        /// Time from exposure to arrival, which is part of the age of results and delays nothing \[ms\].
+        latency_ms: SimSpan = or(0, ms());
         /// Largest deviation of an arrival, in either direction \[ms\].
         max_jitter_ms: SimSpan = or(0, ms());
         /// Distribution of the jitter. The standard deviation of the normal distribution is a third of the bound.
@@ -146,6 +148,7 @@ impl Sensor {
             name,
             rate: self.rate_fps,
             initial_latency: self.initial_latency_ms,
+            latency: self.latency_ms,
             max_jitter: self.max_jitter_ms,
             distribution: self.jitter_distribution,
         }

@@ -11,7 +11,7 @@ use std::path::Path;
 use xrsim::bounds::ClassBounds;
 use xrsim::column::Column;
 use xrsim::experiment::KEYS;
-use xrsim::metrics::{DeviceMetrics, Drops, RunMetrics, Service};
+use xrsim::metrics::{DeviceMetrics, Drops, Freshness, RunMetrics, Service};
 use xrsim::score::{InferenceScore, Score};
 
 use super::markdown::{Page, code, sentence};
@@ -349,6 +349,7 @@ fn of_library() -> BTreeMap<String, String> {
         sentences.insert(key.name.into(), with_unit(key.help, key.unit));
     }
     add(&mut sentences, Service::COLUMNS);
+    add(&mut sentences, Freshness::COLUMNS);
     add(&mut sentences, Drops::COLUMNS);
     add(&mut sentences, RunMetrics::COLUMNS);
     add(&mut sentences, DeviceMetrics::COLUMNS);

@@ -59,6 +59,8 @@ pub struct InputStream {
     pub rate: FrameRate,
     /// Initial latency L_init.
     pub initial_latency: SimSpan,
+    /// Time from the exposure of a frame to its arrival, which is part of the age of results. It delays nothing.
+    pub latency: SimSpan,
     /// Largest absolute jitter J_t.
     pub max_jitter: SimSpan,
     /// Distribution of the jitter.
@@ -72,6 +74,7 @@ impl InputStream {
             name: name.into(),
             rate,
             initial_latency: SimSpan::ZERO,
+            latency: SimSpan::ZERO,
             max_jitter: SimSpan::ZERO,
             distribution: JitterDistribution::default(),
         }

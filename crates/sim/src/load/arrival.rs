@@ -1,7 +1,7 @@
 //! Times and draws of single frames: sensor grid, jitter, deadlines, coins of dependencies.
 
-use xrsim_model::ids::{FrameId, ModelId};
-use xrsim_model::scenario::{ActiveModel, DependencyKind, InputStream};
+use xrsim_model::ids::{FrameId, ModelId, StreamId};
+use xrsim_model::scenario::{ActiveModel, DependencyKind, InputStream, Scenario};
 use xrsim_model::units::{FrameRate, SimSpan, SimTime};
 
 use super::random::{Draws, Purpose};
@@ -90,6 +90,12 @@ impl<'a> Sensor<'a> {
 
     /// When the data for frame `frame` of a model at `rate` is there.
     fn arrival(&mut self, frame: u64, rate: FrameRate) -> SimTime {
+        let (sensor_frame, nominal) = self.nominal(frame, rate);
+        nominal.offset_by(self.jitter_ns(sensor_frame))
+    }
+
+    /// The frame of the sensor for frame `frame` of a model at `rate`, and its arrival without jitter.
+    fn nominal(&self, frame: u64, rate: FrameRate) -> (u64, SimTime) {
         let sensor_rate = self.stream.rate;
         let sensor_frame = match self.mapping {
             FrameMapping::Floor | FrameMapping::Nominal => newest(frame, rate, sensor_rate),
@@ -99,7 +105,7 @@ impl<'a> Sensor<'a> {
             FrameMapping::Floor | FrameMapping::Ceil => sensor_rate.frame_start(sensor_frame),
             FrameMapping::Nominal => rate.frame_start(frame),
         };
-        (nominal + self.origin).offset_by(self.jitter_ns(sensor_frame))
+        (sensor_frame, nominal + self.origin)
     }
 
     fn jitter_ns(&mut self, sensor_frame: u64) -> i64 {
@@ -138,4 +144,42 @@ pub(super) fn deadline(
     let primary = model.inputs.first();
     let origin = primary.map_or(SimSpan::ZERO, |input| sensors[input.index()].origin);
     model.rate.frame_start(frame) + settings.relative_deadline(model, frame) + origin
+}
+
+/// Generation of the data of frames: their arrival without jitter, less the latency of the sensor.
+pub(crate) struct Generations<'a> {
+    scenario: &'a Scenario,
+    sensors: Vec<Sensor<'a>>,
+    /// Largest latency of a sensor, which is added to all instants so that none is before 0.
+    lead: SimSpan,
+}
+
+impl<'a> Generations<'a> {
+    pub(crate) fn new(scenario: &'a Scenario, settings: &LoadSettings) -> Self {
+        let settings = LoadSettings { jitter: false, ..settings.clone() };
+        let streams = scenario.streams().iter();
+        let lead = streams.clone().map(|it| it.latency).max().unwrap_or(SimSpan::ZERO);
+        Self { scenario, sensors: streams.map(|it| Sensor::new(it, &settings)).collect(), lead }
+    }
+
+    /// Time from an instant to the one that stands for it here.
+    pub(crate) fn lead(&self) -> SimSpan {
+        self.lead
+    }
+
+    /// Generation of the data that `frame` of `model` takes from its inputs, the primary one first; without inputs,
+    /// the nominal start of the frame.
+    pub(crate) fn of(
+        &self,
+        model: ModelId,
+        frame: FrameId,
+    ) -> impl Iterator<Item = SimTime> + use<'_> {
+        let (frame, active) = (frame.index() as u64, self.scenario.model(model));
+        let of_sensor = move |input: &StreamId| {
+            let sensor = &self.sensors[input.index()];
+            sensor.nominal(frame, active.rate).1 + (self.lead - sensor.stream.latency)
+        };
+        let own = active.inputs.is_empty().then(|| active.rate.frame_start(frame) + self.lead);
+        active.inputs.iter().map(of_sensor).chain(own)
+    }
 }

@@ -9,6 +9,7 @@ mod feed;
 mod generator;
 mod random;
 
+pub(crate) use arrival::Generations;
 pub use arrival::upstream_frame;
 pub use drawn::Drawn;
 pub use feed::Feed;

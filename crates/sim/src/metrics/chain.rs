@@ -5,8 +5,8 @@ use xrsim_model::ids::ModelId;
 use xrsim_model::scenario::Scenario;
 use xrsim_model::trace::{Outcome, Record};
 
-use super::Frames;
 use super::service::{Firm, Served, Service};
+use super::{Frames, Freshness};
 
 /// Most chains of a scenario that are looked at; a dense graph has more paths than anyone can read.
 pub const MAX_CHAINS: usize = 256;
@@ -20,13 +20,15 @@ pub struct ChainMetrics {
     /// arrival of the first model's data to the end of the last model, due when that is. At different
     /// rates the first is the newest at the start of the last.
     pub service: Service,
+    /// How fresh its results are: from the generation of the first model's data to the end of the last model.
+    pub freshness: Freshness,
 }
 
 impl ChainMetrics {
     pub(super) fn compute(
         scenario: &Scenario,
         frames: &Frames<'_>,
-        models: Vec<ModelId>,
+        (models, freshness): (Vec<ModelId>, Freshness),
         firm: Firm,
     ) -> Self {
         let last = models[models.len() - 1];
@@ -43,12 +45,13 @@ impl ChainMetrics {
         });
         let served: Vec<_> = served.collect();
         let rate = scenario.model(last).rate;
-        Self { service: Service::from_frames(&served, records.len() as u64, rate, firm), models }
+        let service = Service::from_frames(&served, records.len() as u64, rate, firm);
+        Self { models, service, freshness }
     }
 }
 
 /// The record of the first model that `record` of the last one goes back to.
-fn first_of<'a>(
+pub(super) fn first_of<'a>(
     scenario: &Scenario,
     frames: &Frames<'a>,
     models: &[ModelId],
@@ -59,6 +62,14 @@ fn first_of<'a>(
     let frame =
         pairs.fold(record.frame, |frame, pair| upstream_frame(frame, rate(pair[1]), rate(pair[0])));
     frames.record(models[0], frame)
+}
+
+impl ChainMetrics {
+    /// Values of all columns of a chain: those of [`Service`] and [`Freshness`]. `None` where there is none.
+    pub fn values(&self) -> impl Iterator<Item = Option<f64>> {
+        let service = Service::COLUMNS.iter().map(|column| column.of(&self.service));
+        service.chain(self.freshness.values())
+    }
 }
 
 /// Every chain of at least two models, in scenario order of first, second, ... model; the first

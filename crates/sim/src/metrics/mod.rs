@@ -8,10 +8,12 @@
 
 mod chain;
 mod device;
+mod freshness;
 mod run;
 mod service;
 mod usage;
 
+use crate::load::LoadSettings;
 use crate::score::ScoreSettings;
 use xrsim_model::column::Column;
 use xrsim_model::cost::CostTable;
@@ -22,6 +24,7 @@ use xrsim_model::units::Millijoules;
 
 pub use chain::{ChainMetrics, MAX_CHAINS, chains};
 pub use device::DeviceMetrics;
+pub use freshness::{Age, Freshness, RunFreshness, Skew, Streaks};
 pub use run::RunMetrics;
 pub use service::{Firm, Latencies, Service};
 pub use usage::Usage;
@@ -40,7 +43,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Metrics of `trace`, a run of `scenario` at `costs`. `firm` takes the place of the rule that
+    /// Metrics of `trace`, a run of `scenario` under `load` at `costs`. `firm` takes the place of the rule that
     /// follows from the rate, for all models and chains. Of `score` only the warm-up counts.
     ///
     /// # Panics
@@ -50,19 +53,23 @@ impl Metrics {
         scenario: &Scenario,
         trace: &Trace,
         costs: &CostTable,
-        score: &ScoreSettings,
+        (load, score): (&LoadSettings, &ScoreSettings),
         firm: Option<Firm>,
     ) -> Self {
         let frames = Frames::from_trace(scenario, trace, score);
         let firm_of =
             |model: ModelId| firm.unwrap_or_else(|| Firm::of_rate(scenario.model(model).rate));
-        let of_model = |model| ModelMetrics::compute(scenario, &frames, model, firm_of(model));
-        let models: Vec<_> = scenario.model_ids().map(of_model).collect();
-        let of_chain = |chain: Vec<ModelId>| {
-            let firm = firm_of(chain[chain.len() - 1]);
-            ChainMetrics::compute(scenario, &frames, chain, firm)
+        let chains = chains(scenario);
+        let freshness = RunFreshness::of(scenario, &frames, &chains, load, score);
+        let of_model = |(model, freshness)| {
+            ModelMetrics::compute(scenario, &frames, (model, freshness), firm_of(model))
         };
-        let chains = chains(scenario).into_iter().map(of_chain).collect();
+        let models: Vec<_> = scenario.model_ids().zip(freshness.models).map(of_model).collect();
+        let of_chain = |(chain, freshness): (Vec<ModelId>, Freshness)| {
+            let firm = firm_of(chain[chain.len() - 1]);
+            ChainMetrics::compute(scenario, &frames, (chain, freshness), firm)
+        };
+        let chains = chains.into_iter().zip(freshness.chains).map(of_chain).collect();
         let usage = Usage::from_trace(models.len(), costs.n_accelerators(), trace);
         let run = RunMetrics::compute(scenario, &usage, costs, &models);
         Self { models, chains, run }
@@ -74,6 +81,8 @@ impl Metrics {
 pub struct ModelMetrics {
     /// How its frames were served.
     pub service: Service,
+    /// How fresh its results are.
+    pub freshness: Freshness,
     /// Why frames were dropped.
     pub drops: Drops,
     /// Energy of all its frames, dropped ones too.
@@ -81,7 +90,7 @@ pub struct ModelMetrics {
 }
 
 impl ModelMetrics {
-    /// Columns of the energy of a model, beside those of [`Service`] and [`Drops`].
+    /// Columns of the energy of a model, beside those of [`Service`], [`Freshness`] and [`Drops`].
     pub const ENERGY: &[Column<Self>] = &[
         Column::quantity("energy_mj", "mJ", "Energy", |it: &Self| Some(it.energy.get()))
             .lower("energy of all executions"),
@@ -97,23 +106,31 @@ impl ModelMetrics {
     /// Names of [`ModelMetrics::values`].
     pub fn names() -> impl Iterator<Item = &'static str> {
         let service = Service::COLUMNS.iter().map(|column| column.name);
+        let freshness = Freshness::COLUMNS.iter().map(|column| column.name);
         let drops = Drops::COLUMNS.iter().map(|column| column.name);
-        service.chain(drops).chain(Self::ENERGY.iter().map(|column| column.name))
+        service.chain(freshness).chain(drops).chain(Self::ENERGY.iter().map(|column| column.name))
     }
 
-    /// Values of all columns of a model: service, drops and energy. `None` where there is none.
+    /// Values of all columns of a model: service, freshness, drops and energy. `None` where there is none.
     pub fn values(&self) -> impl Iterator<Item = Option<f64>> {
         let service = Service::COLUMNS.iter().map(|column| column.of(&self.service));
         let drops = Drops::COLUMNS.iter().map(|column| column.of(&self.drops));
-        service.chain(drops).chain(Self::ENERGY.iter().map(|column| column.of(self)))
+        let energy = Self::ENERGY.iter().map(|column| column.of(self));
+        service.chain(self.freshness.values()).chain(drops).chain(energy)
     }
 
-    fn compute(scenario: &Scenario, frames: &Frames<'_>, model: ModelId, firm: Firm) -> Self {
+    fn compute(
+        scenario: &Scenario,
+        frames: &Frames<'_>,
+        (model, freshness): (ModelId, Freshness),
+        firm: Firm,
+    ) -> Self {
         let records = || frames.counted(model).iter();
         let served: Vec<_> = records().filter_map(|record| served(record)).collect();
         let rate = scenario.model(model).rate;
         Self {
             service: Service::from_frames(&served, records().count() as u64, rate, firm),
+            freshness,
             drops: Drops::count(records().map(|record| record.outcome)),
             energy: records().fold(Millijoules::ZERO, |sum, record| sum + energy(record)),
         }

@@ -60,7 +60,7 @@ impl Served {
         Self::Done { end, latency_ms: end.ms_after(arrival), in_time: end <= deadline }
     }
 
-    fn is_in_time(&self) -> bool {
+    pub(super) fn is_in_time(&self) -> bool {
         matches!(self, Self::Done { in_time: true, .. })
     }
 }

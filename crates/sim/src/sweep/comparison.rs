@@ -373,7 +373,8 @@ fn samples(
     let sample = |(policy, metrics): (&Policy, &mut MeanMetrics)| {
         plan.scheduler = policy.clone();
         let trace = engine::run(&plan, costs, requests)?.trace;
-        let found = Metrics::compute(&plan.scenario, &trace, costs, &plan.score, None);
+        let settings = (&plan.load, &plan.score);
+        let found = Metrics::compute(&plan.scenario, &trace, costs, settings, None);
         let usage = Usage::from_trace(costs.n_models(), costs.n_accelerators(), &trace);
         metrics.add(&found, &DeviceMetrics::compute(&plan.system, &usage), weight);
         let scorecard = plan.score(&trace);

@@ -1,6 +1,6 @@
 //! Means of the metrics of many runs of one configuration, accumulated run by run.
 
-use crate::metrics::{DeviceMetrics, Metrics, RunMetrics, Service};
+use crate::metrics::{DeviceMetrics, Metrics, RunMetrics};
 
 /// Weighted means of quantities, each over the runs that have it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -57,7 +57,7 @@ pub struct MeanMetrics {
     pub device: Means,
     /// Means of every model, in the order of [`ModelMetrics::names`](crate::metrics::ModelMetrics::names).
     pub models: Vec<Means>,
-    /// Means of every chain, in the order of [`Service::COLUMNS`].
+    /// Means of every chain, in the order of [`ChainMetrics::values`](crate::metrics::ChainMetrics::values).
     pub chains: Vec<Means>,
 }
 
@@ -72,7 +72,7 @@ impl MeanMetrics {
             means.add(model.values(), weight);
         }
         for (means, chain) in self.chains.iter_mut().zip(&metrics.chains) {
-            means.add(Service::COLUMNS.iter().map(|column| column.of(&chain.service)), weight);
+            means.add(chain.values(), weight);
         }
     }
 

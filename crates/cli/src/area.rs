@@ -1,5 +1,6 @@
 //! `xrsim area`: area and power of systems.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
@@ -15,8 +16,10 @@ use xrsim_report::idle_pes;
 
 use super::cost::COST_MODEL;
 use super::experiment::{HardwareOptions, prepare};
+use super::figure::PictureOptions;
 use super::message::{Failure, warn, with_hints};
 use super::options::{Format, NetworkOptions};
+use super::places::Places;
 use super::{output, table_style};
 
 /// Compute the area and power of systems, term by term.
@@ -27,7 +30,8 @@ use super::{output, table_style};
     Examples:\n  \
     xrsim area --system K --pes 4096\n  \
     xrsim area --system WS:12+WS:20 --pes 4096 --sizes needed\n  \
-    xrsim area --system A,B,C --technology mine.yaml --format csv"
+    xrsim area --system A,B,C --technology mine.yaml --format csv\n  \
+    xrsim area --system A,J --plot area.svg"
 )]
 pub(super) struct AreaArgs {
     #[command(flatten)]
@@ -41,6 +45,11 @@ pub(super) struct AreaArgs {
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
+    /// Draw where the area goes, a bar for each accelerator, as .svg, .pdf or .png, with the data beside it as .csv.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    pictures: PictureOptions,
 }
 
 /// Sizes of scratchpads and cluster buffers.
@@ -69,6 +78,7 @@ impl From<SizesOption> for Sizes {
 /// for.
 pub(super) fn run(args: &AreaArgs) -> Result<(), Failure> {
     let prepared = prepare(&args.hardware.experiment(Experiment::new())?)?;
+    Places::default().reading(prepared.opened()).drawing(&args.pictures, &args.plot).check()?;
     let mut systems = prepared.distinct_systems();
     let (mut catalog, needs) = with_hints(|notes| Needs::read(&args.networks, notes))?;
     if args.sizes == SizesOption::Needed {
@@ -79,6 +89,9 @@ pub(super) fn run(args: &AreaArgs) -> Result<(), Failure> {
         shipped.iter().map(|it| catalog.technology(it)).collect::<Result<_, _>>()?;
     let needed = |it: &Accelerator| needs.under_fixed_directives(it);
     let report = AreaReport::new(&systems, &shipped, args.sizes.into(), needed);
+    if let Some(path) = &args.plot {
+        args.pictures.write(path, &report.bars())?;
+    }
     args.format.print(
         || report.to_table(table_style()) + &idle_pes::note(&systems),
         || report.to_json(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use xrsim_figures::{Figure, Format, Sheet, render_on};
+use xrsim_figures::{Figure, FigureError, Format, Sheet, render_on};
 
 use super::message::Failure;
 use super::output::{self, Complete, OutputFile, OutputSet};
@@ -128,7 +128,10 @@ impl PictureOptions {
 
     /// Draws the picture.
     fn drawn(&self, figure: &dyn Figure, format: Format) -> Result<Vec<u8>, Failure> {
-        render_on(&self.sheet(), figure, format).map_err(super::argument)
+        render_on(&self.sheet(), figure, format).map_err(|error| match error {
+            FigureError::Narrow { .. } => Failure::Argument(format!("--width: {error}")),
+            error => super::argument(error),
+        })
     }
 }
 

@@ -6,7 +6,8 @@ use plotters_backend::{
 use plotters_bitmap::BitMapBackend;
 
 use super::dashes::length;
-use super::scene::{Point, Scene, Shape};
+use super::hatch::LINE_PX;
+use super::scene::{Point, Rect, Scene, Shape};
 use super::text::draw_glyphs;
 use super::{FigureError, Ink, Sheet};
 
@@ -107,7 +108,7 @@ impl<B: DrawingBackend> Pen<'_, B> {
         let failed = |error: DrawingErrorKind<_>| FigureError::Encode(error.to_string());
         let page = [(0.0, 0.0), (scene.width_px(), scene.height_px.ceil())];
         self.rect(page[0], page[1], Ink::WHITE).map_err(failed)?;
-        for shape in &scene.shapes {
+        for shape in scene.marks() {
             self.shape(shape).map_err(failed)?;
         }
         self.backend.present().map_err(failed)
@@ -118,7 +119,16 @@ impl<B: DrawingBackend> Pen<'_, B> {
             Shape::Rect { rect, ink } => {
                 self.rect((rect.x, rect.y), (rect.right(), rect.bottom()), *ink)
             }
-            Shape::Line { points, width_px, ink } => self.line(points, *width_px, *ink),
+            Shape::Ramp { rect } => self.ramp(rect),
+            Shape::Hatch { rect, hatch, ink } => {
+                hatch.lines(rect).iter().try_for_each(|ends| self.line(ends, LINE_PX, *ink))
+            }
+            Shape::Line { points, width_px, dashes, ink } => {
+                let mut stretches = dashes.cut(points).into_iter();
+                stretches.try_for_each(|stretch| self.line(&stretch, *width_px, *ink))
+            }
+            // Its marks are drawn one by one.
+            Shape::Group { .. } => Ok(()),
             Shape::Polygon { points, ink } => {
                 let points: Vec<_> = points.iter().map(|&point| self.unit(point)).collect();
                 self.backend.fill_polygon(points, &Stroke { ink: *ink, width: 1 })
@@ -143,6 +153,16 @@ impl<B: DrawingBackend> Pen<'_, B> {
             return Ok(());
         }
         self.backend.draw_rect(from, to, &Stroke { ink, width: 1 }, true)
+    }
+
+    /// Draws a rectangle for every column of samples.
+    fn ramp(&mut self, rect: &Rect) -> Drawn<B> {
+        let (from, to) = (self.unit((rect.x, rect.y)), self.unit((rect.right(), rect.bottom())));
+        let width = f64::from((to.0 - from.0).max(1));
+        (from.0..to.0).try_for_each(|x| {
+            let ink = Ink::sequential((f64::from(x - from.0) + 0.5) / width);
+            self.backend.draw_rect((x, from.1), (x + 1, to.1), &Stroke { ink, width: 1 }, true)
+        })
     }
 
     /// Draws a line stretch by stretch with round joints: the back end fills the outline of a line,

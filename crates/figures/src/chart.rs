@@ -26,8 +26,13 @@ pub(super) trait Chart: Captioned {
     /// A sentence for readers who do not see the picture.
     fn description(&self) -> String;
 
+    /// Width of the narrowest page on which it can be read, for pages such as `sheet` \[px\].
+    fn least_width_px(&self, _sheet: &Sheet) -> f64 {
+        0.0
+    }
+
     /// Meanings of colours and shapes; none by default.
-    fn legend(&self) -> Vec<LegendEntry> {
+    fn legend(&self, _sheet: &Sheet) -> Vec<LegendEntry> {
         Vec::new()
     }
 
@@ -41,9 +46,10 @@ pub(super) trait Chart: Captioned {
 impl<C: Chart> Figure for C {
     fn scene_on(&self, sheet: &Sheet) -> Result<Scene, FigureError> {
         self.check()?;
+        sheet.refuse_below(self.least_width_px(sheet))?;
         let caption = self.caption();
         let mut page = Page::new(*sheet, caption, self.description());
-        page.legend(self.legend());
+        page.legend(self.legend(sheet));
         self.draw(&mut page);
         Ok(page.finish(&caption.note))
     }
@@ -70,7 +76,7 @@ pub(super) fn cells(value: Option<f64>, interval: Option<(f64, f64)>) -> [String
 
 /// Entries of the legend for series of areas.
 pub(super) fn areas(series: &[String]) -> Vec<LegendEntry> {
-    let entry = |(index, name): (usize, &String)| LegendEntry::fill(name, Ink::series(index));
+    let entry = |(index, name): (usize, &String)| LegendEntry::area(name, index);
     series.iter().enumerate().map(entry).collect()
 }
 

@@ -62,7 +62,7 @@ impl CriticalDifference {
     fn draw_difference(&self, scene: &mut Scene, area: &Rect, scale: &Scale) {
         let y = area.y - 7.0;
         let (from, to) = (scale.at(1.0), scale.at(1.0 + self.difference));
-        scene.whisker([(from, y), (to, y)], (0.0, 3.0), [1.6, 1.2]);
+        scene.whisker([(from, y), (to, y)], (0.0, 3.0), 1.4);
         let text = format!("CD = {:.2}", self.difference);
         let width = super::text::width_px(&text, super::scene::LABEL_PX, false);
         // Right of the bar if there is space, otherwise above it.

@@ -11,7 +11,7 @@ pub(super) fn length((x, y): Point) -> f64 {
 
 /// Lengths of dashes and of the spaces after them, in turn \[px\]. An empty list is a solid line.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Dashes(&'static [f64]);
+pub struct Dashes(pub(super) &'static [f64]);
 
 const PATTERNS: [Dashes; 6] = [
     Dashes(&[]),
@@ -26,6 +26,9 @@ const PATTERNS: [Dashes; 6] = [
 const MAX_STRETCHES: usize = 4000;
 
 impl Dashes {
+    /// No dashes.
+    pub(super) const SOLID: Self = Self(&[]);
+
     /// Short dashes, the sign of limits.
     pub(super) const LIMIT: Self = Self(&[4.0, 2.5]);
 
@@ -35,10 +38,10 @@ impl Dashes {
     }
 
     /// The drawn stretches of a line.
-    pub(super) fn cut(self, points: Vec<Point>) -> Vec<Vec<Point>> {
+    pub(super) fn cut(self, points: &[Point]) -> Vec<Vec<Point>> {
         let Some(&first) = points.first() else { return Vec::new() };
         if self.0.is_empty() {
-            return vec![points];
+            return vec![points.to_vec()];
         }
         let (mut at, mut left, mut is_drawn) = (0, self.0[0], true);
         let (mut stretches, mut stretch) = (Vec::new(), vec![first]);
@@ -77,16 +80,16 @@ mod tests {
         let corner = vec![(0.0, 0.0), (3.0, 0.0), (3.0, 10.0)];
         // Dashes of 4 and 2.5: 0 to 4, 6.5 to 10.5, and the space from there to the end at 13.
         assert_eq!(
-            Dashes::LIMIT.cut(corner.clone()),
+            Dashes::LIMIT.cut(&corner),
             [vec![(0.0, 0.0), (3.0, 0.0), (3.0, 1.0)], vec![(3.0, 3.5), (3.0, 7.5)]]
         );
-        assert_eq!(Dashes::series(0).cut(corner.clone()), [corner]);
-        assert!(Dashes::LIMIT.cut(Vec::new()).is_empty());
+        assert_eq!(Dashes::series(0).cut(&corner), [corner.clone()]);
+        assert!(Dashes::LIMIT.cut(&[]).is_empty());
     }
 
     #[test]
     fn a_line_of_any_length_is_cut_into_a_bounded_number() {
         let line = vec![(0.0, 0.0), (1e12, 0.0)];
-        assert!(Dashes::series(2).cut(line).len() <= MAX_STRETCHES + 1);
+        assert!(Dashes::series(2).cut(&line).len() <= MAX_STRETCHES + 1);
     }
 }

@@ -62,7 +62,7 @@ impl DifferenceRow {
             return;
         };
         if let Some((low, high)) = self.interval {
-            scene.whisker([low, high].map(|end| (scale.at(end), y)), (0.0, 3.0), [1.4, 1.2]);
+            scene.whisker([low, high].map(|end| (scale.at(end), y)), (0.0, 3.0), 1.3);
         }
         for (_, value) in &self.parts {
             Marker::Disc.draw_open(scene, (scale.at(*value), y), RING_PX, Ink::series(0));
@@ -205,10 +205,11 @@ mod tests {
         let chart = Differences { rows, ..Differences::sample(VALUE) };
         let scene = chart.scene().expect("the chart can be drawn");
         let lines = strokes(&scene, Ink::TEXT);
-        let length = |at: usize| lines[at][1].0 - lines[at][0].0;
-        // Each interval is a line and two caps.
-        assert!((length(0) - 2.0 * length(3)).abs() < 1e-9);
-        assert_eq!(lines[3][0].1 - lines[0][0].1, super::super::named_rows::ROW_PX);
+        // Each interval is a cap, the line between the ends, and a cap.
+        let ends = |at: usize| (lines[at][2], lines[at][3]);
+        let length = |at: usize| ends(at).1.0 - ends(at).0.0;
+        assert!((length(0) - 2.0 * length(1)).abs() < 1e-9);
+        assert_eq!(ends(1).0.1 - ends(0).0.1, super::super::named_rows::ROW_PX);
     }
 
     #[test]

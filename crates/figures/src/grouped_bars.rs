@@ -7,7 +7,8 @@ use super::marker::Marker;
 use super::page::{Categories, LegendEntry, Page, base_line, y_axis, y_grid};
 use super::scale::Scale;
 use super::scene::{Point, Rect, Scene};
-use super::{Caption, FigureError, Ink, Quantity, Rows};
+use super::{Caption, FigureError, Ink, Quantity, Rows, Sheet};
+use std::ops::Range;
 use xrsim_model::text::{cell, counted};
 
 /// Bars side by side in groups, in a grid of panels: scores of accelerators, a panel a scenario.
@@ -31,6 +32,10 @@ pub struct GroupedBars {
     pub shared_scale: bool,
     /// Source of the published values, which are open diamonds. May be empty.
     pub published: String,
+    /// Meaning of the whiskers. May be empty.
+    pub ranges: String,
+    /// Index of the series that is drawn alone on a page that is too narrow for all.
+    pub alone: Option<usize>,
 }
 
 /// One panel of [`GroupedBars`].
@@ -61,8 +66,9 @@ const MAX_PANELS: usize = 32;
 /// Share of a group that its bars take.
 const FILLED: f64 = 0.8;
 
-/// Widest bar \[px\].
+/// Widest bar, and the least width that can be told apart from others \[px\].
 const MAX_BAR_PX: f64 = 40.0;
+const MIN_BAR_PX: f64 = 3.0;
 
 impl Bar {
     /// A bar without range and published value.
@@ -98,11 +104,35 @@ impl GroupedBars {
         own.iter().map(scale).map(|(low, high)| Scale::linear(low, high, count)).collect()
     }
 
+    fn bars(&self) -> impl Iterator<Item = &Option<Bar>> {
+        self.panels.iter().flat_map(GroupPanel::bars)
+    }
+
     fn has_published(&self) -> bool {
-        let mut bars = self.panels.iter().flat_map(GroupPanel::bars);
-        bars.any(|bar| bar.is_some_and(|bar| bar.published.is_some()))
+        self.bars().flatten().any(|bar| bar.published.is_some())
+    }
+
+    /// Width of a panel on `sheet` for bars that can be told apart, with one series in a group or with all
+    /// \[px\].
+    fn least_panel_px(&self, n_series: usize) -> f64 {
+        self.groups.len() as f64 * n_series as f64 * MIN_BAR_PX / FILLED
+    }
+
+    /// Width of a panel on `sheet`, about \[px\].
+    fn panel_px(&self, sheet: &Sheet) -> f64 {
+        sheet.width_px() / sheet.columns(self.columns) as f64 - BESIDE_PX
+    }
+
+    /// The series that are drawn on `sheet`: all, or one where all are too narrow.
+    fn shown(&self, sheet: &Sheet) -> Range<usize> {
+        let all = 0..self.series.len();
+        let is_narrow = self.panel_px(sheet) < self.least_panel_px(all.len());
+        self.alone.filter(|it| is_narrow && all.contains(it)).map_or(all, |it| it..it + 1)
     }
 }
+
+/// Width beside the data of a panel, about \[px\].
+const BESIDE_PX: f64 = 36.0;
 
 impl GroupPanel {
     fn bars(&self) -> impl Iterator<Item = &Option<Bar>> {
@@ -115,34 +145,50 @@ impl GroupPanel {
         values.fold((0.0, 0.0), |(low, high), value| (low.min(value), high.max(value)))
     }
 
-    /// Every bar with its series, left edge and width \[px\].
-    fn placed(&self, area: Rect) -> impl Iterator<Item = (usize, (f64, f64), &Option<Bar>)> {
+    /// Every bar of the series at `series` of `shown`, with its left edge and width \[px\].
+    fn placed(
+        &self,
+        area: Rect,
+        (series, shown): (usize, &Range<usize>),
+    ) -> impl Iterator<Item = ((f64, f64), &Option<Bar>)> {
         let slot = area.width / self.bars.first().map_or(0, Vec::len) as f64;
-        let width = (FILLED * slot / self.bars.len() as f64).min(MAX_BAR_PX);
-        let first = area.x + (slot - width * self.bars.len() as f64) / 2.0;
-        self.bars.iter().enumerate().flat_map(move |(series, bars)| {
-            bars.iter().enumerate().map(move |(group, bar)| {
-                let left = first + group as f64 * slot + series as f64 * width;
-                (series, (left, width), bar)
-            })
-        })
+        let width = (FILLED * slot / shown.len() as f64).min(MAX_BAR_PX);
+        let first = area.x + (slot - width * shown.len() as f64) / 2.0;
+        let first = first + (series - shown.start) as f64 * width;
+        let place = move |group: usize| (first + group as f64 * slot, width);
+        self.bars[series].iter().enumerate().map(move |(group, bar)| (place(group), bar))
     }
 
-    /// Draws all bars, then the marks that may overlap neighbours.
-    fn draw(&self, scene: &mut Scene, area: &Rect, scale: &Scale) {
-        for (series, (left, width), bar) in self.placed(*area) {
-            let value = bar.map_or(0.0, |bar| bar.value);
-            let bar = Rect::between((left, scale.at(0.0)), (left + width, scale.at(value)));
-            if bar.height > 0.0 {
-                scene.rect(bar, Ink::series(series));
-            }
+    /// Draws the bars of the series `shown`, then the marks that may overlap neighbours.
+    fn draw(
+        &self,
+        scene: &mut Scene,
+        (names, shown): (&[String], &Range<usize>),
+        area: &Rect,
+        scale: &Scale,
+    ) {
+        for series in shown.clone() {
+            scene.group(&names[series], |scene| {
+                for ((left, width), bar) in self.placed(*area, (series, shown)) {
+                    let value = bar.map_or(0.0, |bar| bar.value);
+                    let ends = [(left, scale.at(0.0)), (left + width, scale.at(value))];
+                    let bar = Rect::between(ends[0], ends[1]);
+                    if bar.height > 0.0 {
+                        scene.area_of_series(bar, series);
+                    }
+                }
+            });
         }
-        for (_, (left, width), bar) in self.placed(*area) {
-            let x = left + width / 2.0;
-            match bar {
-                Some(bar) => bar.draw_marks(scene, x, width, scale),
-                None => draw_missing(scene, (x, scale.at(0.0) - 4.0)),
-            }
+        for series in shown.clone() {
+            scene.group(&format!("{}, marks", names[series]), |scene| {
+                for ((left, width), bar) in self.placed(*area, (series, shown)) {
+                    let x = left + width / 2.0;
+                    match bar {
+                        Some(bar) => bar.draw_marks(scene, x, width, scale),
+                        None => draw_missing(scene, (x, scale.at(0.0) - 4.0)),
+                    }
+                }
+            });
         }
     }
 }
@@ -152,10 +198,10 @@ impl Bar {
     fn draw_marks(&self, scene: &mut Scene, x: f64, width: f64, scale: &Scale) {
         if let Some((low, high)) = self.range {
             let ends = [low, high].map(|end| (x, scale.at(end)));
-            scene.whisker(ends, ((width * 0.3).min(4.0), 0.0), [1.0, 1.0]);
+            scene.whisker(ends, ((width * 0.3).min(4.0), 0.0), 1.0);
         }
         if let Some(published) = self.published {
-            Marker::published(scene, (x, scale.at(published)), (width * 0.7).clamp(1.8, 4.5));
+            Marker::published(scene, (x, scale.at(published)), (width * 0.42).clamp(1.6, 4.5));
         }
     }
 }
@@ -191,13 +237,26 @@ impl Chart for GroupedBars {
         )
     }
 
-    fn legend(&self) -> Vec<LegendEntry> {
-        let mut entries = chart::areas(&self.series);
-        let bars = || self.panels.iter().flat_map(GroupPanel::bars);
+    fn least_width_px(&self, sheet: &Sheet) -> f64 {
+        let shown = self.shown(sheet).len();
+        let missing = self.least_panel_px(shown) - self.panel_px(sheet);
+        sheet.width_px() + missing * sheet.columns(self.columns) as f64
+    }
+
+    fn legend(&self, sheet: &Sheet) -> Vec<LegendEntry> {
+        let series = self.shown(sheet);
+        let mut entries: Vec<_> =
+            series.map(|index| LegendEntry::area(&self.series[index], index)).collect();
+        if !self.ranges.is_empty() && self.bars().flatten().any(|bar| bar.range.is_some()) {
+            entries.push(LegendEntry::new(&self.ranges, |scene, key| {
+                let x = key.centre_x();
+                scene.whisker([(x, key.y), (x, key.bottom())], (3.0, 0.0), 1.0);
+            }));
+        }
         if self.has_published() {
             entries.push(LegendEntry::published(&self.published));
         }
-        if bars().any(|bar| bar.is_none()) {
+        if self.bars().any(|bar| bar.is_none()) {
             entries.push(LegendEntry::new("no result", |scene, key| {
                 draw_missing(scene, (key.centre_x(), key.centre_y()));
             }));
@@ -214,10 +273,10 @@ impl Chart for GroupedBars {
             false => Grid::new(page, &scales, columns, height),
         };
         let names = Categories::new(&self.groups, grid.width);
-        let between = if names.are_level() { names.depth_px() + 2.0 } else { 8.0 };
+        let shown = self.shown(&page.sheet());
         let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
         let top = page.top;
-        let areas = grid.areas(page, &titles, between, names.depth_px());
+        let areas = grid.areas(page, &titles, 8.0, names.depth_px());
         for (index, ((panel, scale), area)) in
             self.panels.iter().zip(&scales).zip(&areas).enumerate()
         {
@@ -226,13 +285,11 @@ impl Chart for GroupedBars {
                 true => y_grid(&mut page.scene, area, &scale),
                 false => y_axis(&mut page.scene, area, &scale),
             }
-            panel.draw(&mut page.scene, area, &scale);
+            panel.draw(&mut page.scene, (&self.series, &shown), area, &scale);
             base_line(&mut page.scene, area, scale.at(0.0));
-            let lowest = index + columns >= self.panels.len();
-            if lowest || names.are_level() {
-                names.draw(&mut page.scene, area);
-            } else {
-                names.ticks(&mut page.scene, area);
+            match index + columns >= self.panels.len() {
+                true => names.draw(&mut page.scene, area),
+                false => names.ticks(&mut page.scene, area),
             }
         }
         page.y_title(&self.value_axis.title(), top, areas[areas.len() - 1].bottom());
@@ -272,7 +329,7 @@ mod tests {
 
     impl Sample for GroupedBars {
         const TEXTS: &[&str] =
-            &["A", "B", "Real-time", "Energy", "AR gaming", "Paper", "no result", "Score"];
+            &["A", "B", "Real-time", "AR gaming", "Paper", "all draws", "no result", "Score"];
 
         fn sample(value: f64) -> Self {
             let bar = Bar { value, range: Some((value, value)), published: Some(value) };
@@ -292,6 +349,8 @@ mod tests {
                 }],
                 shared_scale: true,
                 published: "Paper".into(),
+                ranges: "all draws".into(),
+                alone: None,
             }
         }
 
@@ -321,6 +380,8 @@ mod tests {
             panels: vec![GroupPanel { title: "4K".into(), bars }],
             shared_scale: true,
             published: String::new(),
+            ranges: String::new(),
+            alone: Some(0),
         }
     }
 
@@ -343,9 +404,12 @@ mod tests {
         let bar = Bar { value: 0.5, range: Some((0.25, 0.75)), published: Some(1.0) };
         let scene = chart(vec![vec![Some(bar)]]).scene().expect("the chart can be drawn");
         let rect = rects(&scene, Ink::series(0))[1];
-        let whisker = &strokes(&scene, Ink::TEXT)[0];
-        assert_eq!(whisker[0], (rect.centre_x(), rect.y + 65.0));
-        assert_eq!(whisker[1], (rect.centre_x(), rect.y - 65.0));
+        // A cap, the line between the ends, and the other cap.
+        let [_, _, low, high, _, _] = strokes(&scene, Ink::TEXT)[0][..] else {
+            panic!("six points")
+        };
+        assert_eq!(low, (rect.centre_x(), rect.y + 65.0));
+        assert_eq!(high, (rect.centre_x(), rect.y - 65.0));
         let diamond = strokes(&scene, Ink::BLACK).pop().expect("the published value is drawn");
         assert_eq!((diamond[0].1 + diamond[2].1) / 2.0, rect.y - 130.0);
         assert_eq!(diamond[0].0, rect.centre_x());
@@ -370,11 +434,31 @@ mod tests {
         assert_eq!(rects(&scene, Ink::series(0)).len(), 2); // its key and its bar
     }
 
-    #[test]
-    fn the_grid_of_the_paper_fits_on_a_page() {
+    /// The grid of Figure 5.
+    fn of_paper() -> GroupedBars {
         let bars = vec![vec![Some(Bar::plain(0.5)); 13]; 4];
         let panel = GroupPanel { title: "AR gaming, 4K".into(), bars: bars.clone() };
-        let chart = GroupedBars { columns: 2, panels: vec![panel; 16], ..chart(bars) };
+        GroupedBars { columns: 2, panels: vec![panel; 16], ..chart(bars) }
+    }
+
+    #[test]
+    fn one_series_is_drawn_alone_on_a_narrow_page_or_the_page_is_refused() {
+        let column = Sheet::printed(3.3 * 72.0).expect("a width that is allowed");
+        let alone = GroupedBars { alone: Some(3), ..of_paper() };
+        let scene = alone.scene_on(&column).expect("the chart can be drawn");
+        assert_eq!(rects(&scene, Ink::series(3)).len(), 1 + 13 * 16); // with its key
+        assert!(rects(&scene, Ink::series(0)).is_empty());
+        let all = GroupedBars { alone: None, ..of_paper() };
+        let error = all.scene_on(&column).expect_err("bars of 2 px");
+        let FigureError::Narrow { least_in, found_in } = error else { panic!("{error}") };
+        assert!((found_in - 3.3).abs() < 1e-9 && least_in > 4.0 && least_in < 5.0, "{least_in}");
+        let wide = Sheet::printed(72.0 * least_in + 0.1).expect("a width that is allowed");
+        assert!(all.scene_on(&wide).is_ok());
+    }
+
+    #[test]
+    fn the_grid_of_the_paper_fits_on_a_page() {
+        let chart = of_paper();
         let scene = chart.scene().expect("the chart can be drawn");
         let drawn = &rects(&scene, Ink::series(3))[1..];
         assert_eq!(drawn.len(), 13 * 16);

@@ -8,10 +8,10 @@ use super::named_rows::NamedRows;
 use xrsim_model::text::{cell, counted};
 
 use super::number::{alike, short};
-use super::page::{Categories, KEY_PX, Page};
+use super::page::{Categories, KEY_PX, LINE_PX, Page};
 use super::scale::{Scale, Spacing, extent};
 use super::scene::{Align, HALF_CAPITAL, LABEL_PX, Rect, Scene, Text};
-use super::text::{fit, width_px};
+use super::text::{broken, fits, width_px};
 use super::{Caption, FigureError, Ink, Quantity, Rows};
 
 /// A table of numbers as colours, with the numbers if there is space.
@@ -44,11 +44,11 @@ const ROW_PX: (f64, f64) = (13.0, 30.0);
 /// Height of all rows, within the limits of a single row \[px\].
 const HEIGHT_PX: f64 = 480.0;
 
+/// Most lines of the name of an axis.
+const MAX_LINES: usize = 4;
+
 /// Widest name of a row \[px\].
 const MAX_NAME_PX: f64 = 150.0;
-
-/// Rectangles that the scale of colours is drawn with.
-const STEPS: usize = 100;
 
 /// Greatest and least width of the scale of colours, and its height \[px\].
 const SCALE_WIDTH_PX: (f64, f64) = (240.0, 120.0);
@@ -76,12 +76,15 @@ impl HeatMap {
     fn draw_key(&self, page: &mut Page, scale: &Scale) {
         let (side, right) = (page.side_px(), page.right_px());
         let title = format!("{}:", self.value_axis.title());
-        let title = fit(&title, LABEL_PX, false, 260.0);
         let has_gaps = self.values.iter().flatten().any(Option::is_none);
         let space = if has_gaps { 110.0 } else { 16.0 };
-        let mut x = side + width_px(&title, LABEL_PX, false) + 16.0;
-        let y = page.top + 8.0;
-        page.scene.text(Text::label(title, (side, y + SCALE_HEIGHT_PX / 2.0)).centred());
+        let lines = broken(&title, LABEL_PX, false, right - side, MAX_LINES);
+        let mut x = side + lines.last().map_or(0.0, |it| width_px(it, LABEL_PX, false)) + 16.0;
+        let y = page.top + 8.0 + LINE_PX * (lines.len() - 1) as f64;
+        for (line, above) in lines.iter().rev().zip(0..) {
+            let middle = y + SCALE_HEIGHT_PX / 2.0 - LINE_PX * f64::from(above);
+            page.scene.text(Text::label(line, (side, middle)).centred());
+        }
         let y = match right - x - space < SCALE_WIDTH_PX.1 {
             true => {
                 x = side + 10.0;
@@ -101,19 +104,41 @@ impl HeatMap {
         page.top = strip.bottom() + 20.0;
     }
 
+    /// Writes the kind of the rows above them, level, as their height is too small for it.
+    fn name_rows_above(&self, page: &mut Page) {
+        let (side, right) = (page.side_px(), page.right_px());
+        for line in broken(&self.row_axis, LABEL_PX, false, right - side, MAX_LINES) {
+            page.scene.text(Text::label(line, (side, page.top + 10.0)));
+            page.top += LINE_PX;
+        }
+    }
+
     fn draw_cells(&self, scene: &mut Scene, area: &Rect, scale: &Scale) {
         let (width, height) = (area.width / self.columns.len() as f64, self.row_height());
-        let mut numbers = self.numbers(width - 4.0).into_iter().flatten();
-        for (row, values) in self.values.iter().enumerate() {
-            for (column, value) in values.iter().enumerate() {
-                let (x, y) = (area.x + column as f64 * width, area.y + row as f64 * height);
-                let cell = Rect { x, y, width, height };
-                match value {
-                    Some(value) => draw_cell(scene, &cell, scale.share(*value), numbers.next()),
-                    None => draw_missing(scene, &cell),
+        let numbers = self.numbers(width - 4.0);
+        let mut cells = Vec::new();
+        scene.crisp_group("cells", |scene| {
+            for (row, values) in self.values.iter().enumerate() {
+                for (column, value) in values.iter().enumerate() {
+                    let (x, y) = (area.x + column as f64 * width, area.y + row as f64 * height);
+                    let cell = Rect { x, y, width, height };
+                    match value {
+                        Some(value) => {
+                            let ink = Ink::sequential(scale.share(*value));
+                            scene.rect(cell, ink);
+                            cells.push((cell, ink));
+                        }
+                        None => draw_missing(scene, &cell),
+                    }
                 }
             }
-        }
+        });
+        scene.group("numbers", |scene| {
+            for ((cell, ink), number) in cells.into_iter().zip(numbers.into_iter().flatten()) {
+                let number = Text::label(number, (cell.centre_x(), cell.centre_y()));
+                scene.text(number.aligned(Align::Middle).inked(ink.text_on()).centred());
+            }
+        });
     }
 
     /// The numbers of all cells with one precision; `None` if one of them does not fit into a cell.
@@ -125,27 +150,12 @@ impl HeatMap {
 }
 
 fn draw_strip(scene: &mut Scene, strip: &Rect, scale: &Scale) {
-    for step in 0..STEPS {
-        let share = |step: usize| step as f64 / STEPS as f64;
-        let (from, to) =
-            (strip.x + share(step) * strip.width, strip.x + share(step + 1) * strip.width);
-        let ink = Ink::sequential((share(step) + share(step + 1)) / 2.0);
-        scene.rect(Rect::between((from, strip.y), (to, strip.bottom())), ink);
-    }
+    scene.ramp(*strip);
     for tick in &scale.ticks {
         let x = scale.at(tick.value);
         scene.segment((x, strip.bottom()), (x, strip.bottom() + 3.0), 1.0, Ink::AXIS);
         let baseline = strip.bottom() + 5.0 + 2.0 * HALF_CAPITAL * LABEL_PX;
         scene.text(Text::label(tick.label.clone(), (x, baseline)).aligned(Align::Middle));
-    }
-}
-
-fn draw_cell(scene: &mut Scene, cell: &Rect, share: f64, number: Option<String>) {
-    let ink = Ink::sequential(share);
-    scene.rect(*cell, ink);
-    if let Some(number) = number {
-        let number = Text::label(number, (cell.centre_x(), cell.centre_y()));
-        scene.text(number.aligned(Align::Middle).inked(ink.text_on()).centred());
     }
 }
 
@@ -184,14 +194,21 @@ impl Chart for HeatMap {
         self.draw_key(page, &scale);
         let height = self.row_height() * self.rows.len() as f64;
         let rows = NamedRows::within(&self.rows, MAX_NAME_PX);
-        let grid = Grid::starting_at(page, page.side_px() + 17.0 + rows.width_px, height);
+        let is_upright = fits(&self.row_axis, LABEL_PX, false, height);
+        let beside = if is_upright { 17.0 } else { 0.0 };
+        let grid = Grid::starting_at(page, page.side_px() + beside + rows.width_px, height);
+        if !is_upright {
+            self.name_rows_above(page);
+        }
         let names = Categories::new(&self.columns, grid.width);
         let area = grid.areas(page, &[""], 0.0, names.depth_px())[0];
         self.draw_cells(&mut page.scene, &area, &scale);
         let middle = |row: usize| area.y + (row as f64 + 0.5) * self.row_height();
         rows.draw_at(&mut page.scene, area.x, middle);
         names.draw(&mut page.scene, &area);
-        page.y_title(&self.row_axis, area.y, area.bottom());
+        if is_upright {
+            page.y_title(&self.row_axis, area.y, area.bottom());
+        }
         page.x_title(&self.column_axis, grid.left);
     }
 

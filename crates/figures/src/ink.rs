@@ -49,6 +49,11 @@ impl Ink {
         CIVIDIS[low].mixed(CIVIDIS[low + 1], place - low as f64)
     }
 
+    /// The colours between which [`Ink::sequential`] is linear, each with its position.
+    pub(super) fn ramp() -> impl Iterator<Item = (f64, Self)> {
+        (0..).map(|at| f64::from(at) / (CIVIDIS.len() - 1) as f64).zip(CIVIDIS)
+    }
+
     /// This colour with `share` (0 to 1) of another in it.
     pub(super) fn mixed(self, other: Self, share: f64) -> Self {
         let mix =

@@ -52,6 +52,7 @@ mod dashes;
 mod decimal;
 mod differences;
 mod grid;
+mod hatch;
 mod ink;
 mod marker;
 mod named_rows;
@@ -78,6 +79,8 @@ mod tornado;
 
 use thiserror::Error;
 
+pub use dashes::Dashes;
+pub use hatch::Hatch;
 pub use ink::Ink;
 pub use ink::model_places;
 pub use output::Format;
@@ -269,6 +272,16 @@ pub enum FigureError {
         /// Number of things that it may refer to.
         count: usize,
     },
+    /// A page on which the figure cannot be read.
+    #[error(
+        "a page of {found_in:.2} in is too narrow for this figure; allowed is {least_in:.2} in or more"
+    )]
+    Narrow {
+        /// Width of the page \[in\].
+        found_in: f64,
+        /// Least width \[in\].
+        least_in: f64,
+    },
     /// An encoder or a back end failed. Valid scenes do not cause this.
     #[error("the picture could not be encoded: {0}")]
     Encode(String),
@@ -296,12 +309,12 @@ charts! {
     differences { Differences, DifferenceRow }
     grouped_bars { GroupedBars, Bar, GroupPanel }
     heat_map { HeatMap }
-    lines { Lines, Limit, Line, LinePanel, LinePoint }
+    lines { Lines, Answer, Limit, Line, LinePanel, LinePoint }
     roofline { Roofline, Ceiling, PointSeries, RooflinePoint }
     scatter { Scatter, ScatterPoint, ScatterSeries }
     stacked_bars { StackedBars, StackPanel }
     timeline { Timeline, DroppedRequest, Slice, TimelinePanel }
-    tornado { Tornado, TornadoBar, TornadoPanel, TornadoRow }
+    tornado { Tornado, TornadoBar, TornadoRow }
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 
 use super::chart::{self, Chart, Frame};
 use super::check::{self, Allowed};
-use super::dashes::Dashes;
+use super::dashes::{Dashes, length};
 use super::grid::Grid;
 use super::marker::{Marker, RADIUS_PX};
 use super::page::{LegendEntry, Page, X_AXIS_PX};
 use super::placement::{Placement, beside_level};
 use super::scale::{Scale, Spacing, extent};
-use super::scene::{Point, Scene};
-use super::{Caption, FigureError, Ink, Quantity, Rows};
+use super::scene::{Point, Rect, Scene};
+use super::{Caption, FigureError, Ink, Quantity, Rows, Sheet};
 use xrsim_model::text::{cell, counted};
 
 /// Lines with bands of uncertainty and published values, in a grid of panels.
@@ -33,6 +33,8 @@ pub struct Lines {
     pub panels: Vec<LinePanel>,
     /// Limits of y, drawn as level lines with their names.
     pub limits: Vec<Limit>,
+    /// The result that the lines are about, on every panel: an upright line up to a point, with its name.
+    pub answer: Option<Answer>,
     /// Source of the published values, which are open marks in the colour and shape of their series. May be empty.
     pub published: String,
 }
@@ -44,6 +46,17 @@ pub struct Limit {
     pub name: String,
     /// Its value.
     pub value: f64,
+}
+
+/// A point that the lines lead to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Its name.
+    pub name: String,
+    /// Quantity of the x axis.
+    pub x: f64,
+    /// Quantity of the y axis.
+    pub y: f64,
 }
 
 /// One panel of [`Lines`].
@@ -95,6 +108,15 @@ const MAX_LIMITS: usize = 8;
 /// Opacity of bands.
 const BAND: f64 = 0.2;
 
+/// Most lines with their names beside them.
+const MAX_NAMED: usize = 8;
+
+/// Space between the title of a panel and marks at the upper end of its scale \[px\].
+const HEAD_PX: f64 = 4.0;
+
+/// Points along a line at which its distance to others is measured.
+const N_SAMPLES: usize = 100;
+
 impl LinePoint {
     /// Every value of y at the point.
     fn values(&self) -> impl Iterator<Item = f64> {
@@ -112,6 +134,12 @@ impl Line {
     fn ys(&self) -> impl Iterator<Item = f64> {
         let points = self.points.iter().flat_map(LinePoint::values);
         points.chain(self.published.iter().map(|point| point.1))
+    }
+
+    /// Points of the page along the line, at most about [`N_SAMPLES`].
+    fn sampled(&self, frame: &Frame) -> Vec<Point> {
+        let points = self.points.iter().step_by(self.points.len().div_ceil(N_SAMPLES).max(1));
+        points.map(|point| frame.at(point.x, point.mean)).collect()
     }
 
     fn draw(&self, scene: &mut Scene, index: usize, (x, y): (&Scale, &Scale)) {
@@ -155,6 +183,61 @@ impl Lines {
         }
     }
 
+    /// Whether lines have their names beside them and not in the legend: a few in one panel, without marks.
+    fn names_lines(&self) -> bool {
+        let is_marked = |line: &Line| line.points.len() <= MARKED_POINTS;
+        self.panels.len() == 1
+            && (2..=MAX_NAMED).contains(&self.series.len())
+            && !self.lines().any(is_marked)
+    }
+
+    /// Writes the name of every line beside it, where it is farthest from the others.
+    fn draw_names(&self, scene: &mut Scene, frame: &Frame) {
+        let Some(panel) = self.panels.first() else { return };
+        let paths: Vec<Vec<Point>> = panel.lines.iter().map(|line| line.sampled(frame)).collect();
+        let mut placement = Placement::within(frame.area);
+        let pairs = paths.iter().flat_map(|path| path.windows(2));
+        pairs.for_each(|pair| placement.keep_clear_of_line(pair[0], pair[1]));
+        for (at, (name, path)) in self.series.iter().zip(&paths).enumerate() {
+            let others = || paths.iter().enumerate().filter(|it| it.0 != at).flat_map(|it| it.1);
+            let distance = |&(x, y): &Point| {
+                let far = others().map(|&(a, b)| length((a - x, b - y)));
+                far.fold(f64::INFINITY, f64::min)
+            };
+            let farthest = path.iter().max_by(|a, b| distance(a).total_cmp(&distance(b)));
+            if let Some(&point) = farthest {
+                placement.name_surely(scene, name, point, 1.0);
+            }
+        }
+    }
+
+    /// Draws the answer: a line up from the axis to a ring, with the name.
+    fn draw_answer(&self, scene: &mut Scene, panel: &LinePanel, frame: &Frame) {
+        let Some(answer) = &self.answer else { return };
+        let (x, y) = frame.at(answer.x, answer.y);
+        let ends = [(x, frame.area.bottom()), (x, y)];
+        scene.dashed(ends.to_vec(), Dashes::LIMIT, 1.2, Ink::TEXT);
+        Marker::Disc.draw_open(scene, (x, y), OPEN_PX, Ink::TEXT);
+        let mut placement = Placement::within(frame.area);
+        self.keep_clear_of_lines(&mut placement, panel, frame);
+        placement.keep_clear((x, y), OPEN_PX);
+        placement.keep_clear_of_line(ends[0], ends[1]);
+        placement.name_surely(scene, &answer.name, (x, y), OPEN_PX);
+    }
+
+    fn keep_clear_of_lines(&self, placement: &mut Placement, panel: &LinePanel, frame: &Frame) {
+        for line in &panel.lines {
+            for pair in line.points.windows(2) {
+                let [from, to] = [0, 1].map(|at: usize| frame.at(pair[at].x, pair[at].mean));
+                placement.keep_clear_of_line(from, to);
+            }
+        }
+        for limit in &self.limits {
+            let y = frame.y.at(limit.value);
+            placement.keep_clear_of_line((frame.area.x, y), (frame.area.right(), y));
+        }
+    }
+
     /// The scales of all panels. A linear y axis that would begin in the lower half of its values begins at zero.
     fn scales(&self, columns: usize, height: f64) -> (Scale, Scale) {
         let limits = self.limits.iter().map(|limit| limit.value);
@@ -177,36 +260,33 @@ impl Lines {
     /// Draws the limits across a panel, each with its name where the lines leave space.
     fn draw_limits(&self, scene: &mut Scene, panel: &LinePanel, frame: &Frame) {
         let mut placement = Placement::within(frame.area);
-        for line in &panel.lines {
-            for pair in line.points.windows(2) {
-                let [from, to] = [0, 1].map(|at: usize| frame.at(pair[at].x, pair[at].mean));
-                placement.keep_clear_of_line(from, to);
-            }
-        }
+        self.keep_clear_of_lines(&mut placement, panel, frame);
         for limit in &self.limits {
             let y = frame.y.at(limit.value);
             let ends = ((frame.area.x, y), (frame.area.right(), y));
             scene.dashed(vec![ends.0, ends.1], Dashes::LIMIT, 1.2, Ink::TEXT);
-            placement.keep_clear_of_line(ends.0, ends.1);
             placement.write_surely(scene, &limit.name, &beside_level(ends));
         }
     }
 }
 
 impl LinePanel {
-    fn draw(&self, scene: &mut Scene, frame: &Frame) {
+    /// Draws the lines, which have the names of `series`.
+    fn draw(&self, scene: &mut Scene, series: &[String], frame: &Frame) {
         let scales = (&frame.x, &frame.y);
         for (index, line) in self.lines.iter().enumerate() {
             line.draw_band(scene, index, scales);
         }
-        for (index, line) in self.lines.iter().enumerate() {
-            line.draw(scene, index, scales);
+        for (index, (line, name)) in self.lines.iter().zip(series).enumerate() {
+            scene.group(name, |scene| line.draw(scene, index, scales));
         }
-        for (index, line) in self.lines.iter().enumerate() {
-            for &(x, y) in &line.published {
-                let (mark, ink) = (Marker::series(index), Ink::series(index));
-                mark.draw_open(scene, frame.at(x, y), OPEN_PX, ink);
-            }
+        for (index, (line, name)) in self.lines.iter().zip(series).enumerate() {
+            scene.group(&format!("{name}, published"), |scene| {
+                for &(x, y) in &line.published {
+                    let (mark, ink) = (Marker::series(index), Ink::series(index));
+                    mark.draw_open(scene, frame.at(x, y), OPEN_PX, ink);
+                }
+            });
         }
         frame.draw_x_axis(scene);
     }
@@ -233,7 +313,10 @@ impl Chart for Lines {
         for limit in &self.limits {
             check::number(limit.value, y, || format!("limit `{}`", limit.name))?;
         }
-        Ok(())
+        self.answer.iter().try_for_each(|answer| {
+            check::number(answer.x, x, || format!("`{}`", answer.name))?;
+            check::number(answer.y, y, || format!("`{}`", answer.name))
+        })
     }
 
     fn description(&self) -> String {
@@ -246,7 +329,7 @@ impl Chart for Lines {
         )
     }
 
-    fn legend(&self) -> Vec<LegendEntry> {
+    fn legend(&self, _sheet: &Sheet) -> Vec<LegendEntry> {
         let marked = self.lines().all(|line| line.points.len() <= MARKED_POINTS);
         let entry = |(index, name): (usize, &String)| {
             LegendEntry::new(name, move |scene, key| {
@@ -258,7 +341,8 @@ impl Chart for Lines {
                 }
             })
         };
-        let mut entries: Vec<_> = self.series.iter().enumerate().map(entry).collect();
+        let named = if self.names_lines() { &[][..] } else { &self.series };
+        let mut entries: Vec<_> = named.iter().enumerate().map(entry).collect();
         if self.lines().any(|line| !line.published.is_empty()) {
             let source = if self.published.is_empty() { "published" } else { &self.published };
             entries.push(LegendEntry::new(format!("open: {source}"), |scene, key| {
@@ -278,20 +362,26 @@ impl Chart for Lines {
         let top = page.top;
         let areas = grid.areas(page, &titles, X_AXIS_PX + 2.0, X_AXIS_PX);
         for (index, (panel, area)) in self.panels.iter().zip(&areas).enumerate() {
-            let frame = Frame::on(*area, (&x, &y));
+            let head = if panel.title.is_empty() { 0.0 } else { HEAD_PX };
+            let area = Rect { y: area.y + head, height: area.height - head, ..*area };
+            let frame = Frame::on(area, (&x, &y));
             match grid.is_first(index) {
                 true => frame.draw_grid(&mut page.scene),
                 false => frame.draw_lines_of_grid(&mut page.scene),
             }
-            panel.draw(&mut page.scene, &frame);
+            panel.draw(&mut page.scene, &self.series, &frame);
             self.draw_limits(&mut page.scene, panel, &frame);
+            self.draw_answer(&mut page.scene, panel, &frame);
+            if self.names_lines() {
+                self.draw_names(&mut page.scene, &frame);
+            }
         }
         page.y_title(&self.y_axis.title(), top, areas[areas.len() - 1].bottom());
         page.x_title(&self.x_axis.title(), grid.left);
     }
 
-    /// `panel,series,kind,x,mean,low,high`, a row for each point and limit; `kind` is `point`, `published` or
-    /// `limit`, which has no panel and no x.
+    /// `panel,series,kind,x,mean,low,high`, a row for each point and limit; `kind` is `point`, `published`,
+    /// `limit`, which has no panel and no x, or `answer`, which has no panel.
     fn table(&self) -> Rows {
         let mut rows = Vec::new();
         for panel in &self.panels {
@@ -312,6 +402,12 @@ impl Chart for Lines {
             row.extend(chart::cells(Some(limit.value), None));
             row
         }));
+        rows.extend(self.answer.iter().map(|answer| {
+            let mut row = vec![String::new(), answer.name.clone(), "answer".to_owned()];
+            row.push(cell(answer.x));
+            row.extend(chart::cells(Some(answer.y), None));
+            row
+        }));
         Rows::new(["panel", "series", "kind", "x", "mean", "low", "high"], rows)
     }
 }
@@ -323,8 +419,15 @@ mod tests {
     use super::*;
 
     impl Sample for Lines {
-        const TEXTS: &[&str] =
-            &["mean", "Accelerator B", "Probability", "Latency [s]", "open: Paper", "bound"];
+        const TEXTS: &[&str] = &[
+            "mean",
+            "Accelerator B",
+            "Probability",
+            "Latency [s]",
+            "open: Paper",
+            "bound",
+            "result",
+        ];
 
         fn sample(value: f64) -> Self {
             let point = |x, mean| LinePoint { x, mean, interval: Some((mean, mean * 1.5)) };
@@ -344,6 +447,7 @@ mod tests {
                     }],
                 }],
                 limits: vec![Limit { name: "bound".into(), value }],
+                answer: Some(Answer { name: "result".into(), x: 0.25, y: value }),
                 published: "Paper".into(),
             }
         }
@@ -375,6 +479,7 @@ mod tests {
             columns: 1,
             panels: vec![LinePanel { title: String::new(), lines: vec![line] }],
             limits: vec![],
+            answer: None,
             published: String::new(),
         }
     }
@@ -388,7 +493,7 @@ mod tests {
             Shape::Polygon { points, ink } if ink.opacity == BAND => Some(points.clone()),
             _ => None,
         };
-        scene.shapes.iter().filter_map(band).collect()
+        scene.marks().filter_map(band).collect()
     }
 
     #[test]

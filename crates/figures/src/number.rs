@@ -48,9 +48,9 @@ pub(super) fn short(value: f64) -> String {
 /// Largest ratio of numbers that are written with the same decimals.
 const MAX_RATIO: f64 = 1e3;
 
-/// Numbers with one precision: the same decimals and prefix, such that the largest has three significant digits;
-/// or three significant digits each, if they differ by more than a factor of 1000. Whole numbers below 10 000
-/// stay whole.
+/// Numbers with one precision: the same decimals and prefix, such that the largest has two significant digits, or
+/// three if numbers would look alike otherwise or if the rounding is more than a hundredth of their range; or three
+/// significant digits each, if they differ by more than a factor of 1000. Whole numbers below 10 000 stay whole.
 pub(super) fn alike(values: &[f64]) -> Vec<String> {
     let sizes = || values.iter().map(|value| value.abs()).filter(|size| *size > 0.0);
     let (least, largest) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
@@ -62,7 +62,18 @@ pub(super) fn alike(values: &[f64]) -> Vec<String> {
         true => (0, 0),
         false => precision(largest),
     };
-    values.iter().map(|&value| prefixed(value, thousands, decimals)).collect()
+    let with = |decimals: usize| -> Vec<String> {
+        values.iter().map(|&value| prefixed(value, thousands, decimals)).collect()
+    };
+    let distinct =
+        |numbers: &[String]| numbers.iter().collect::<std::collections::BTreeSet<_>>().len();
+    let (long, fewer) = (with(decimals), decimals.saturating_sub(1));
+    let short = with(fewer);
+    let ends = || values.iter().copied();
+    let range = ends().fold(f64::NEG_INFINITY, f64::max) - ends().fold(f64::INFINITY, f64::min);
+    let rounding = decade(3 * thousands - fewer as i32) / 2.0;
+    let is_enough = rounding <= range / 100.0 && distinct(&short) == distinct(&long);
+    if is_enough { short } else { long }
 }
 
 /// `value` with three significant digits, zeros included, and an SI prefix.
@@ -84,6 +95,10 @@ mod tests {
 
     #[test]
     fn numbers_side_by_side_have_the_same_decimals() {
+        assert_eq!(alike(&[0.86, 0.882, 0.2]), ["0.86", "0.88", "0.20"]);
+        // With two digits the first two were equal.
+        assert_eq!(alike(&[0.876, 0.882, 0.2]), ["0.876", "0.882", "0.200"]);
+        // A range of 0.38, of which a half of the second decimal is more than a hundredth.
         assert_eq!(alike(&[0.86, 0.882, 0.5]), ["0.860", "0.882", "0.500"]);
         assert_eq!(alike(&[1.0, 0.882]), ["1.00", "0.88"]);
         assert_eq!(alike(&[12_000.0, 800.0, 9_900.0]), ["12.0k", "0.8k", "9.9k"]);

@@ -4,7 +4,7 @@ use super::decimal::round_up;
 use super::marker::Marker;
 use super::scale::Scale;
 use super::scene::{Align, HALF_CAPITAL, LABEL_PX, Rect, Scene, Text};
-use super::text::{fit, width_px, wrap};
+use super::text::{broken, fit, width_px, wrap};
 use super::{Caption, Ink, Sheet};
 
 /// Height of a line of labels \[px\].
@@ -81,33 +81,32 @@ impl Page {
         self.top += if self.scene.sheet.titled { 5.0 } else { 0.0 };
         let mut x = self.side_px();
         let widest = (self.right_px() - x - KEY_PX - 5.0).min(220.0);
-        for entry in entries.into_iter().take(MAX_ENTRIES) {
-            let name = fit(&entry.name, LABEL_PX, false, widest);
-            let width = KEY_PX + 5.0 + width_px(&name, LABEL_PX, false);
-            self.break_line(&mut x, width);
-            let key = Rect { x, y: self.top + 2.5, width: KEY_PX, height: 10.0 };
-            (entry.draw)(&mut self.scene, key);
-            self.legend_text(&name, x + KEY_PX + 5.0);
+        let (side, right, mut top) = (self.side_px(), self.right_px(), self.top);
+        // Where an entry of this width begins; the next one begins after it.
+        let mut place = |top: &mut f64, width: f64| {
+            if x > side && x + width > right {
+                x = side;
+                *top += LINE_PX + 1.0;
+            }
+            let at = x;
             x += width + 14.0;
-        }
-        if hidden > 0 {
-            let more = format!("and {hidden} more");
-            self.break_line(&mut x, width_px(&more, LABEL_PX, false));
-            self.legend_text(&more, x);
-        }
-        self.top += LINE_PX + 5.0;
-    }
-
-    fn break_line(&mut self, x: &mut f64, width: f64) {
-        let (side, right) = (self.side_px(), self.right_px());
-        if *x > side && *x + width > right {
-            *x = side;
-            self.top += LINE_PX + 1.0;
-        }
-    }
-
-    fn legend_text(&mut self, text: &str, x: f64) {
-        self.scene.text(Text::label(text, (x, self.top + 7.5)).centred());
+            at
+        };
+        self.scene.group("legend", |scene| {
+            for entry in entries.into_iter().take(MAX_ENTRIES) {
+                let name = fit(&entry.name, LABEL_PX, false, widest);
+                let x = place(&mut top, KEY_PX + 5.0 + width_px(&name, LABEL_PX, false));
+                let key = Rect { x, y: top + 2.5, width: KEY_PX, height: 10.0 };
+                (entry.draw)(scene, key);
+                scene.text(Text::label(name, (x + KEY_PX + 5.0, top + 7.5)).centred());
+            }
+            if hidden > 0 {
+                let more = format!("and {hidden} more");
+                let x = place(&mut top, width_px(&more, LABEL_PX, false));
+                scene.text(Text::label(more, (x, top + 7.5)).centred());
+            }
+        });
+        self.top = top + LINE_PX + 5.0;
     }
 
     /// Writes the title of an x axis below the filled part, centred under data that start at `left`.
@@ -116,10 +115,12 @@ impl Page {
             return;
         }
         let right = self.right_px();
-        let title = fit(title, LABEL_PX, false, right - left);
-        let at = ((left + right) / 2.0, self.top + 13.0);
-        self.scene.text(Text::label(title, at).aligned(Align::Middle));
-        self.top += 18.0;
+        for line in broken(title, LABEL_PX, false, right - left, MAX_LINES) {
+            let at = ((left + right) / 2.0, self.top + 13.0);
+            self.scene.text(Text::label(line, at).aligned(Align::Middle));
+            self.top += LINE_PX;
+        }
+        self.top += 3.0;
     }
 
     /// Writes the title of a y axis along the left margin, centred between two heights.
@@ -160,6 +161,11 @@ impl LegendEntry {
         Self { name: name.into(), draw: Box::new(draw) }
     }
 
+    /// An entry for the areas of the series at `index`.
+    pub(super) fn area(name: impl Into<String>, index: usize) -> Self {
+        Self::new(name, move |scene, key| scene.area_of_series(key, index))
+    }
+
     /// An entry for an area of one colour.
     pub(crate) fn fill(name: impl Into<String>, ink: Ink) -> Self {
         Self::new(name, move |scene, key| scene.rect(key, ink))
@@ -183,35 +189,42 @@ pub(super) fn left_px<'a>(side_px: f64, scales: impl IntoIterator<Item = &'a Sca
 /// Grid lines, labels and line of a y axis to the left of `area`.
 pub(super) fn y_axis(scene: &mut Scene, area: &Rect, scale: &Scale) {
     y_grid(scene, area, scale);
-    for tick in &scale.ticks {
-        let y = scale.at(tick.value);
-        let label = Text::label(tick.label.clone(), (area.x - GAP_PX, y));
-        scene.text(label.aligned(Align::End).centred());
-    }
+    scene.group("y axis", |scene| {
+        for tick in &scale.ticks {
+            let y = scale.at(tick.value);
+            let label = Text::label(tick.label.clone(), (area.x - GAP_PX, y));
+            scene.text(label.aligned(Align::End).centred());
+        }
+    });
 }
 
 /// Grid lines of a y axis.
 pub(super) fn y_grid(scene: &mut Scene, area: &Rect, scale: &Scale) {
-    for tick in &scale.ticks {
-        let y = scale.at(tick.value);
-        scene.segment((area.x, y), (area.right(), y), 0.7, Ink::GRID);
-    }
+    scene.group("grid", |scene| {
+        for tick in &scale.ticks {
+            let y = scale.at(tick.value);
+            scene.segment((area.x, y), (area.right(), y), 0.7, Ink::GRID);
+        }
+    });
 }
 
 /// Ticks and labels of an x axis below `area`; labels that would touch are left out.
 pub(super) fn x_axis(scene: &mut Scene, area: &Rect, scale: &Scale) {
     let mut free_from = f64::NEG_INFINITY;
-    for tick in &scale.ticks {
-        let x = scale.at(tick.value);
-        x_tick(scene, area, x);
-        let half = width_px(&tick.label, LABEL_PX, false) / 2.0;
-        let middle = x.min(scene.width_px() - 1.0 - half); // the last label stays on the page
-        if middle - half >= free_from {
-            let baseline = area.bottom() + TICK_PX + 2.0 + 2.0 * HALF_CAPITAL * LABEL_PX;
-            scene.text(Text::label(tick.label.clone(), (middle, baseline)).aligned(Align::Middle));
-            free_from = middle + half + 6.0;
+    scene.group("x axis", |scene| {
+        for tick in &scale.ticks {
+            let x = scale.at(tick.value);
+            x_tick(scene, area, x);
+            let half = width_px(&tick.label, LABEL_PX, false) / 2.0;
+            let middle = x.min(scene.width_px() - 1.0 - half); // the last label stays on the page
+            if middle - half >= free_from {
+                let baseline = area.bottom() + TICK_PX + 2.0 + 2.0 * HALF_CAPITAL * LABEL_PX;
+                let label = Text::label(tick.label.clone(), (middle, baseline));
+                scene.text(label.aligned(Align::Middle));
+                free_from = middle + half + 6.0;
+            }
         }
-    }
+    });
 }
 
 /// Height of the ticks and labels that [`x_axis`] draws \[px\].
@@ -219,10 +232,12 @@ pub(super) const X_AXIS_PX: f64 = 18.0;
 
 /// Grid lines of an x axis.
 pub(super) fn x_grid(scene: &mut Scene, area: &Rect, scale: &Scale) {
-    for tick in &scale.ticks {
-        let x = scale.at(tick.value);
-        scene.segment((x, area.y), (x, area.bottom()), 0.7, Ink::GRID);
-    }
+    scene.group("grid", |scene| {
+        for tick in &scale.ticks {
+            let x = scale.at(tick.value);
+            scene.segment((x, area.y), (x, area.bottom()), 0.7, Ink::GRID);
+        }
+    });
 }
 
 /// The mark of a tick below `area`.
@@ -257,11 +272,15 @@ impl Categories {
         let slot = width / names.len().max(1) as f64;
         let names: Vec<_> =
             names.iter().map(|name| fit(name, LABEL_PX, false, MAX_NAME_PX)).collect();
-        let widths = names.iter().map(|name| width_px(name, LABEL_PX, false));
-        let widest = widths.fold(0.0, f64::max);
-        let upwards = widest + 6.0 > slot && widest > 32.0;
-        let pitch = if upwards { 13.0 } else { widest + 6.0 };
-        let every = if widest == 0.0 { 1 } else { round_count((pitch / slot).ceil()) };
+        let widths: Vec<f64> = names.iter().map(|name| width_px(name, LABEL_PX, false)).collect();
+        let widest = widths.iter().copied().fold(0.0, f64::max);
+        // Single letters need less space between them.
+        let space = if widest < 12.0 { 2.0 } else { 6.0 };
+        let pairs = widths.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0);
+        let all_fit = pairs.fold(0.0, f64::max) + space <= slot;
+        let upwards = !all_fit && widest > 32.0;
+        let pitch = if upwards { 13.0 } else { widest + space };
+        let every = if all_fit { 1 } else { round_count((pitch / slot).ceil()) };
         let depth_px = TICK_PX + 5.0 + if upwards { widest } else { LABEL_PX };
         Self { names, upwards, every, depth_px }
     }
@@ -271,25 +290,27 @@ impl Categories {
         self.depth_px
     }
 
-    /// Whether names are horizontal, so that they take little height.
+    /// Whether all names are shown side by side.
     pub(crate) fn are_level(&self) -> bool {
-        !self.upwards
+        !self.upwards && self.every == 1
     }
 
     /// Writes the names below `area`.
     pub(super) fn draw(&self, scene: &mut Scene, area: &Rect) {
         let slot = area.width / self.names.len() as f64;
-        for (index, name) in self.names.iter().enumerate().step_by(self.every) {
-            let x = area.x + (index as f64 + 0.5) * slot;
-            let y = area.bottom() + TICK_PX + 3.0;
-            x_tick(scene, area, x);
-            scene.text(if self.upwards {
-                Text::label(name.clone(), (x, y)).upwards().aligned(Align::End).centred()
-            } else {
-                let baseline = y + 2.0 * HALF_CAPITAL * LABEL_PX;
-                Text::label(name.clone(), (x, baseline)).aligned(Align::Middle)
-            });
-        }
+        scene.group("x axis", |scene| {
+            for (index, name) in self.names.iter().enumerate().step_by(self.every) {
+                let x = area.x + (index as f64 + 0.5) * slot;
+                let y = area.bottom() + TICK_PX + 3.0;
+                x_tick(scene, area, x);
+                scene.text(if self.upwards {
+                    Text::label(name.clone(), (x, y)).upwards().aligned(Align::End).centred()
+                } else {
+                    let baseline = y + 2.0 * HALF_CAPITAL * LABEL_PX;
+                    Text::label(name.clone(), (x, baseline)).aligned(Align::Middle)
+                });
+            }
+        });
     }
 
     /// Draws marks below `area` at the places of names.
@@ -319,7 +340,7 @@ mod tests {
     fn names_are_level_where_they_fit_and_thinned_out_to_round_counts() {
         let shown = |names: &[String], width| {
             let categories = Categories::new(names, width);
-            (categories.are_level(), categories.every)
+            (!categories.upwards, categories.every)
         };
         assert_eq!(shown(&names(4, "conv"), 600.0), (true, 1));
         assert_eq!(shown(&names(40, "encoder.conv"), 600.0), (false, 1));

@@ -5,14 +5,17 @@
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use pdf_writer::types::{
-    CidFontType, FontFlags, LineCapStyle, LineJoinStyle, SystemInfo, UnicodeCmap,
+    CidFontType, FontFlags, FunctionShadingType, LineCapStyle, LineJoinStyle, SystemInfo,
+    UnicodeCmap,
 };
+use pdf_writer::writers::FunctionShading;
 use pdf_writer::{Content, Filter, Finish as _, Name, Pdf, Ref, Str, TextStr};
 use subsetter::GlyphRemapper;
 
+use super::hatch::LINE_PX;
 use super::scene::{Align, Point, Rect, Scene, Shape, Text, Turn};
 use super::text::{Metrics, font_bytes, glyph, legible, metrics, width_px};
-use super::{FigureError, Ink};
+use super::{Dashes, FigureError, Ink};
 
 /// Level of compression: most of the gain at little time.
 const LEVEL: u8 = 6;
@@ -33,9 +36,7 @@ pub(super) fn document(scene: &Scene) -> Result<Vec<u8>, FigureError> {
     writer.content.transform([unit as f32, 0.0, 0.0, -unit as f32, 0.0, height as f32]);
     writer.content.set_line_join(LineJoinStyle::RoundJoin);
     writer.content.set_line_cap(LineCapStyle::ButtCap);
-    for shape in &scene.shapes {
-        writer.shape(shape);
-    }
+    scene.marks().for_each(|shape| writer.shape(shape));
     writer.finish(scene, (width as f32, height as f32))
 }
 
@@ -72,7 +73,12 @@ struct Writer {
     faces: [Face; 2],
     /// Distinct opacities below 1.
     opacities: Vec<f64>,
+    /// Whether something has the sequential colours.
+    has_ramp: bool,
 }
+
+/// Name of the shading of the sequential colours.
+const RAMP: Name<'static> = Name(b"S");
 
 impl Default for Writer {
     fn default() -> Self {
@@ -80,6 +86,7 @@ impl Default for Writer {
             content: Content::new(),
             faces: [Face::new(false), Face::new(true)],
             opacities: Vec::new(),
+            has_ramp: false,
         }
     }
 }
@@ -106,7 +113,18 @@ impl Writer {
                 });
             }
             Shape::Rect { .. } => {}
-            Shape::Line { points, width_px, ink } => self.line(points, *width_px, *ink),
+            Shape::Ramp { rect } => self.ramp(rect),
+            Shape::Hatch { rect, hatch, ink } => {
+                let lines = hatch.lines(rect);
+                self.stroked(LINE_PX, *ink, |content| {
+                    lines.iter().for_each(|ends| path(content, ends));
+                });
+            }
+            Shape::Line { points, width_px, dashes, ink } if points.len() > 1 => {
+                self.line(points, *width_px, *dashes, *ink);
+            }
+            // The marks of groups are drawn one by one.
+            Shape::Line { .. } | Shape::Group { .. } => {}
             Shape::Polygon { points, ink } => self.filled(*ink, |content| path(content, points)),
             Shape::Disc { centre, radius_px, ink } => {
                 self.filled(*ink, |content| disc(content, *centre, *radius_px));
@@ -142,16 +160,34 @@ impl Writer {
         });
     }
 
-    fn line(&mut self, points: &[Point], width_px: f64, ink: Ink) {
-        if points.len() < 2 {
-            return;
+    fn line(&mut self, points: &[Point], width_px: f64, dashes: Dashes, ink: Ink) {
+        let is_dashed = dashes != Dashes::SOLID;
+        if is_dashed {
+            self.content.save_state().set_dash_pattern(dashes.0.iter().map(|it| short(*it)), 0.0);
         }
+        self.stroked(width_px, ink, |content| path(content, points));
+        if is_dashed {
+            self.content.restore_state();
+        }
+    }
+
+    fn stroked(&mut self, width_px: f64, ink: Ink, path: impl FnOnce(&mut Content)) {
         self.with_ink(ink, |content| {
             let [red, green, blue] = rgb(ink);
             content.set_stroke_rgb(red, green, blue).set_line_width(short(width_px));
-            path(content, points);
+            path(content);
             content.stroke();
         });
+    }
+
+    /// Fills a rectangle with the sequential colours, whose shading goes from 0 to 1 along x.
+    fn ramp(&mut self, rect: &Rect) {
+        self.has_ramp = true;
+        self.content.save_state();
+        rectangle(&mut self.content, rect);
+        self.content.clip_nonzero().end_path();
+        self.content.transform([short(rect.width), 0.0, 0.0, 1.0, short(rect.x), 0.0]);
+        self.content.shading(RAMP).restore_state();
     }
 
     fn text(&mut self, text: &Text) {
@@ -187,6 +223,7 @@ impl Writer {
         let faces: Vec<(usize, Face)> = self.faces.into_iter().enumerate().collect();
         let faces = faces.into_iter().filter(|(_, face)| !face.letters.is_empty());
         let faces: Vec<_> = faces.map(|(at, face)| (at, face, [(); 5].map(|()| new()))).collect();
+        let ramp = self.has_ramp.then(&mut new);
         let mut pdf = Pdf::new();
         pdf.catalog(catalog).pages(pages);
         pdf.document_info(info).title(TextStr(&scene.title)).creator(TextStr("xrsim"));
@@ -209,11 +246,25 @@ impl Writer {
                 .non_stroking_alpha(opacity as f32);
         }
         states.finish();
+        if let Some(ramp) = ramp {
+            let mut shadings = resources.shadings();
+            let mut shading = shadings.insert(RAMP).start::<FunctionShading<'_>>();
+            shading.shading_type(FunctionShadingType::Axial);
+            shading.color_space().device_rgb();
+            shading.coords([0.0, 0.0, 1.0, 0.0]).function(ramp);
+        }
         resources.finish();
         writer.finish();
         let content = self.content.finish();
         let packed = compress_to_vec_zlib(content.as_slice(), LEVEL);
         pdf.stream(contents, &packed).filter(Filter::FlateDecode);
+        if let Some(ramp) = ramp {
+            let colours: Vec<u8> =
+                Ink::ramp().flat_map(|(_, Ink { rgb: (r, g, b), .. })| [r, g, b]).collect();
+            let mut function = pdf.sampled_function(ramp, &colours);
+            function.domain([0.0, 1.0]).range([0.0, 1.0, 0.0, 1.0, 0.0, 1.0]);
+            function.size([(colours.len() / 3) as i32]).bits_per_sample(8);
+        }
         for (at, face, ids) in &faces {
             embed(&mut pdf, FACES[*at].1, face, *ids)?;
         }

@@ -40,6 +40,11 @@ impl Placement {
         self.taken.push(Rect::between((x - r, y - r), (x + r, y + r)));
     }
 
+    /// Keeps labels off an area.
+    pub(super) fn keep_clear_of(&mut self, area: Rect) {
+        self.taken.push(area);
+    }
+
     /// Keeps labels off a straight line.
     pub(crate) fn keep_clear_of_line(&mut self, from: Point, to: Point) {
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
@@ -72,13 +77,29 @@ impl Placement {
         Some(Text::label(text, at).aligned(align).centred())
     }
 
-    /// Writes `text` at the first free place of `places`, or at the first one if none is free.
+    /// Writes `text` at the first free place of `places`, or over other marks if none is free: at the first place that
+    /// no other label has, else at the first one.
     pub(crate) fn write_surely(&mut self, scene: &mut Scene, text: &str, places: &[Place]) {
-        if !self.write(scene, text, places)
-            && let Some(&(at, align)) = places.first()
-        {
-            scene.text(Text::label(text, at).aligned(align).centred());
+        if self.write(scene, text, places) {
+            return;
         }
+        let width = width_px(text, LABEL_PX, false);
+        let is_open = |place: &&Place| {
+            let area = covered(**place, width);
+            inside(&area, &self.bounds) && !self.labels.iter().any(|it| overlap(&area, it))
+        };
+        if let Some(&place) = places.iter().find(is_open).or(places.first()) {
+            self.over_marks(scene, text, place);
+        }
+    }
+
+    /// Writes `text` on white at a place where other marks may be.
+    fn over_marks(&mut self, scene: &mut Scene, text: &str, place: Place) {
+        let area = covered(place, width_px(text, LABEL_PX, false));
+        scene.rect(area, Ink::WHITE);
+        self.taken.push(area);
+        self.labels.push(area);
+        scene.text(Text::label(text, place.0).aligned(place.1).centred());
     }
 
     /// Writes `text` farther off than beside a point, with a line from the point to it; over other marks if there is no
@@ -98,6 +119,7 @@ impl Placement {
             };
             let &(at, align) = open.iter().chain(&far).find(fits).or(far.first())?;
             scene.rect(covered((at, align), width), Ink::WHITE);
+            self.taken.push(covered((at, align), width));
             self.labels.push(covered((at, align), width));
             Some(Text::label(text, at).aligned(align).centred())
         });
@@ -109,20 +131,28 @@ impl Placement {
         scene.text(label);
     }
 
-    /// Writes the name of a point to its right, left, above or below it, if there is space.
-    pub(super) fn name(&mut self, scene: &mut Scene, name: &str, (x, y): Point) {
+    /// Writes the name of a point with a mark of this radius beside it, or farther off with a line to it.
+    pub(super) fn name_surely(
+        &mut self,
+        scene: &mut Scene,
+        name: &str,
+        point: Point,
+        radius_px: f64,
+    ) {
         if self.left == 0 {
             return;
         }
         self.left -= 1;
         let name = fit(name, LABEL_PX, false, MAX_NAME_PX);
-        self.write(scene, &name, &around((x, y)));
+        if !self.write(scene, &name, &around(point, radius_px)) {
+            self.lead(scene, &name, point);
+        }
     }
 }
 
-/// Places around a point: right, left, above, below, and between these.
-pub(super) fn around((x, y): Point) -> [Place; 8] {
-    let (near, up) = (7.0, 12.5);
+/// Places around a point with a mark of this radius: right, left, above, below, and between these.
+pub(super) fn around((x, y): Point, radius_px: f64) -> [Place; 8] {
+    let (near, up) = (radius_px + 3.4, radius_px + 8.9);
     [
         ((x + near, y), Align::Start),
         ((x - near, y), Align::End),
@@ -210,12 +240,14 @@ mod tests {
         let mut placement = Placement::within(BOUNDS);
         let mut scene = tests::blank();
         points.iter().for_each(|&point| placement.keep_clear(point, 3.0));
-        points.iter().for_each(|&point| placement.name(&mut scene, "conv", point));
+        points.iter().for_each(|&point| {
+            placement.write(&mut scene, "conv", &around(point, 3.6));
+        });
         let place = |shape: &Shape| match shape {
             Shape::Text(text) => Some((text.at, text.align)),
             _ => None,
         };
-        scene.shapes.iter().filter_map(place).collect()
+        scene.marks().filter_map(place).collect()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::chart::{self, Chart, Frame};
 use super::check::{self, Allowed};
 use super::dashes::Dashes;
-use super::marker::{Marker, RADIUS_PX};
+use super::marker::Marker;
 use xrsim_model::text::{cell, counted};
 
 use super::number::short;
@@ -11,7 +11,7 @@ use super::page::{LegendEntry, Page};
 use super::placement::{Placement, beside_level};
 use super::scale::{Scale, extent};
 use super::scene::{Point, Scene};
-use super::{Caption, FigureError, Ink, Quantity, Rows};
+use super::{Caption, FigureError, Ink, Quantity, Rows, Sheet};
 
 /// Points under roofs, both axes logarithmic (Williams et al., CACM 2009): performance over
 /// arithmetic intensity.
@@ -59,13 +59,22 @@ pub struct RooflinePoint {
     pub intensity: f64,
     /// Performance, above zero.
     pub performance: f64,
-    /// Whether its name is written beside it if there is space, 200 at most.
+    /// Its share of the time, from 0 to 1: the area of its mark.
+    pub share: f64,
+    /// Whether its name is written, 200 at most.
     pub labelled: bool,
 }
 
 const MAX_CEILINGS: usize = 8;
 const MAX_SERIES: usize = 24;
 const MAX_POINTS: usize = 20_000;
+
+/// Radius of a mark of all of the time, and the least one \[px\].
+const WHOLE_PX: f64 = 12.0;
+const LEAST_PX: f64 = 1.6;
+
+/// Shares of the time in the legend.
+const KEYS: [f64; 2] = [0.01, 0.25];
 
 /// Width of the line of a roof \[px\].
 const ROOF_PX: f64 = 1.6;
@@ -109,12 +118,17 @@ impl Roofline {
         (self.peaks.iter().map(level).collect(), self.bandwidths.iter().map(slant).collect())
     }
 
+    /// Draws the points series by series, large ones first, so that none is hidden within its series.
     fn draw_points(&self, scene: &mut Scene, frame: &Frame) {
         for (index, series) in self.series.iter().enumerate() {
-            for point in &series.points {
-                let at = frame.at(point.intensity, point.performance);
-                Marker::series(index).draw(scene, at, RADIUS_PX, Ink::series(index));
-            }
+            let mut points: Vec<&RooflinePoint> = series.points.iter().collect();
+            points.sort_by(|a, b| b.share.total_cmp(&a.share));
+            scene.group(&series.name, |scene| {
+                for point in points {
+                    let at = frame.at(point.intensity, point.performance);
+                    Marker::series(index).draw(scene, at, radius(point.share), Ink::series(index));
+                }
+            });
         }
     }
 
@@ -136,7 +150,8 @@ impl Roofline {
     ) {
         let mut placement = Placement::within(frame.area);
         self.points().for_each(|point| {
-            placement.keep_clear(frame.at(point.intensity, point.performance), RADIUS_PX)
+            let at = frame.at(point.intensity, point.performance);
+            placement.keep_clear(at, radius(point.share));
         });
         peaks.iter().chain(slants).for_each(|&(from, to)| placement.keep_clear_of_line(from, to));
         for (ceiling, line) in self.peaks.iter().zip(peaks) {
@@ -144,7 +159,8 @@ impl Roofline {
             placement.write_surely(scene, &text, &beside_level(*line));
         }
         for point in self.points().filter(|point| point.labelled) {
-            placement.name(scene, &point.name, frame.at(point.intensity, point.performance));
+            let at = frame.at(point.intensity, point.performance);
+            placement.name_surely(scene, &point.name, at, radius(point.share));
         }
     }
 
@@ -162,6 +178,11 @@ impl Ceiling {
     fn text(&self, unit: &str) -> String {
         format!("{}: {} {unit}", self.name, short(self.value)).trim_end().to_owned()
     }
+}
+
+/// Radius of the mark of a share of the time \[px\].
+fn radius(share: f64) -> f64 {
+    (share.clamp(0.0, 1.0).sqrt() * WHOLE_PX).max(LEAST_PX)
 }
 
 /// Draws the slanted roof at `index`; slanted roofs differ in their dashes.
@@ -189,6 +210,7 @@ impl Chart for Roofline {
             let positive = Allowed::Positive;
             check::number(point.intensity, positive, || format!("intensity of `{name}`"))?;
             check::number(point.performance, positive, || format!("performance of `{name}`"))?;
+            check::number(point.share, Allowed::NonNegative, || format!("share of `{name}`"))?;
         }
         Ok(())
     }
@@ -204,7 +226,7 @@ impl Chart for Roofline {
         )
     }
 
-    fn legend(&self) -> Vec<LegendEntry> {
+    fn legend(&self, _sheet: &Sheet) -> Vec<LegendEntry> {
         let mut entries = chart::points(self.series.iter().map(|series| &series.name));
         let roofs = self.bandwidths.iter().enumerate().map(|(index, bandwidth)| {
             LegendEntry::new(bandwidth.text(&self.bandwidth_unit()), move |scene, key| {
@@ -213,6 +235,12 @@ impl Chart for Roofline {
             })
         });
         entries.extend(roofs);
+        let keys = KEYS.map(|share| format!("{:.0} %", 100.0 * share)).join(" and ");
+        entries.push(LegendEntry::new(format!("{keys} of the time"), |scene, key| {
+            for (share, x) in KEYS.into_iter().zip([key.x + 3.0, key.right() - radius(KEYS[1])]) {
+                Marker::Disc.draw(scene, (x, key.centre_y()), radius(share), Ink::AXIS);
+            }
+        }));
         entries
     }
 
@@ -226,21 +254,27 @@ impl Chart for Roofline {
         self.draw_labels(&mut page.scene, &frame, &roofs);
     }
 
-    /// `kind,series,name,intensity,performance`; roofs have a value in the column they limit, and
+    /// `kind,series,name,intensity,performance,share`; roofs have a value in the column they limit, and
     /// the value of a bandwidth is its performance at an intensity of 1.
     fn table(&self) -> Rows {
-        let row = |kind: &str, series: &str, name: &str, x: String, y: f64| {
-            vec![kind.to_owned(), series.to_owned(), name.to_owned(), x, cell(y)]
+        let row = |kind: &str, names: [&str; 2], x: String, y: f64, share: String| {
+            let [series, name] = names.map(String::from);
+            vec![kind.to_owned(), series, name, x, cell(y), share]
         };
-        let peaks = self.peaks.iter().map(|c| row("peak", "", &c.name, String::new(), c.value));
-        let slants =
-            self.bandwidths.iter().map(|c| row("bandwidth", "", &c.name, cell(1.0), c.value));
+        let none = String::new;
+        let peaks =
+            self.peaks.iter().map(|it| row("peak", ["", &it.name], none(), it.value, none()));
+        let slants = self
+            .bandwidths
+            .iter()
+            .map(|it| row("bandwidth", ["", &it.name], cell(1.0), it.value, none()));
         let points = self.series.iter().flat_map(|series| {
-            series.points.iter().map(move |point| {
-                row("point", &series.name, &point.name, cell(point.intensity), point.performance)
+            series.points.iter().map(move |it| {
+                let names = [&*series.name, &*it.name];
+                row("point", names, cell(it.intensity), it.performance, cell(it.share))
             })
         });
-        let header = ["kind", "series", "name", "intensity", "performance"];
+        let header = ["kind", "series", "name", "intensity", "performance", "share"];
         Rows::new(header, peaks.chain(slants).chain(points))
     }
 }
@@ -260,6 +294,7 @@ mod tests {
                 name: name.into(),
                 intensity,
                 performance,
+                share: 0.5,
                 labelled: true,
             };
             Self {
@@ -285,6 +320,7 @@ mod tests {
             name: "layer".into(),
             intensity,
             performance,
+            share: 0.0,
             labelled: false,
         };
         let points = points.iter().map(point).collect();
@@ -306,7 +342,7 @@ mod tests {
             }
             _ => None,
         };
-        scene.shapes.iter().filter_map(centre).skip(1).collect()
+        scene.marks().filter_map(centre).skip(1).collect()
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::placement::{Placement, around};
 use super::scale::{Scale, Spacing};
 use super::scene::{LABEL_PX, Point, Rect, Scene, Text};
 use super::text::{width_px, wrap};
-use super::{Caption, FigureError, Ink, Quantity, Rows};
+use super::{Caption, FigureError, Ink, Quantity, Rows, Sheet};
 use xrsim_model::text::{cell, counted};
 
 /// Points in two quantities; those on the Pareto front are joined by a staircase, the others faint.
@@ -88,9 +88,12 @@ impl Scatter {
             let faint = self.has_front() && !front;
             let ink = if faint { ink.mixed(Ink::WHITE, FAINT) } else { ink };
             let radius = if front { RADIUS_PX + 0.8 } else { RADIUS_PX };
-            for point in series.points.iter().filter(|point| point.front == front) {
-                Marker::series(index).draw(scene, at(point), radius, ink);
-            }
+            let name = if front { "front" } else { "off the front" };
+            scene.group(&format!("{}, {name}", series.name), |scene| {
+                for point in series.points.iter().filter(|point| point.front == front) {
+                    Marker::series(index).draw(scene, at(point), radius, ink);
+                }
+            });
         }
     }
 
@@ -139,7 +142,8 @@ impl Scatter {
         let names: Vec<String> = shown.iter().map(|point| point.name.clone()).collect();
         let mut placement = clear.clone();
         let points = shown.iter().zip(&names);
-        let whole = points.map(|(point, name)| placement.place(name, &around(at(point))));
+        let whole =
+            points.map(|(point, name)| placement.place(name, &around(at(point), RADIUS_PX)));
         let whole: Option<Vec<Text>> = whole.collect();
         if let (Some(whole), true) = (whole, shown.len() == front.len()) {
             whole.into_iter().for_each(|label| page.scene.text(label));
@@ -148,7 +152,7 @@ impl Scatter {
         let numbers: Vec<String> = (1..=shown.len()).map(|number| number.to_string()).collect();
         // Numbers that have a place beside their points come first, so that lines to the others can avoid them.
         let beside = |(point, number): (&&ScatterPoint, &String)| {
-            !clear.write(&mut page.scene, number, &around(at(point)))
+            !clear.write(&mut page.scene, number, &around(at(point), RADIUS_PX))
         };
         let apart: Vec<bool> = shown.iter().zip(&numbers).map(beside).collect();
         for ((point, number), _) in shown.iter().zip(&numbers).zip(&apart).filter(|it| *it.1) {
@@ -216,7 +220,7 @@ impl Chart for Scatter {
         )
     }
 
-    fn legend(&self) -> Vec<LegendEntry> {
+    fn legend(&self, _sheet: &Sheet) -> Vec<LegendEntry> {
         let mut entries = chart::points(self.series.iter().map(|series| &series.name));
         if self.has_front() {
             entries.push(LegendEntry::new("Pareto front", |scene, key| {

@@ -4,6 +4,7 @@
 //! pixel in print is that of the [`Sheet`].
 
 use super::dashes::Dashes;
+use super::hatch::Hatch;
 pub(super) use super::sheet::LABEL_PX;
 use super::{Ink, Sheet};
 
@@ -159,12 +160,28 @@ pub enum Shape {
         /// Its fill.
         ink: Ink,
     },
+    /// A rectangle over which the sequential colours run, from the least at its left edge to the most at its right edge.
+    Ramp {
+        /// Its place.
+        rect: Rect,
+    },
+    /// Lines over a rectangle.
+    Hatch {
+        /// Its place.
+        rect: Rect,
+        /// Direction of the lines.
+        hatch: Hatch,
+        /// Colour of the lines.
+        ink: Ink,
+    },
     /// A line through points.
     Line {
         /// The points.
         points: Vec<Point>,
         /// Width of the stroke \[px\].
         width_px: f64,
+        /// Dashes along it.
+        dashes: Dashes,
         /// Its colour.
         ink: Ink,
     },
@@ -186,6 +203,31 @@ pub enum Shape {
     },
     /// A line of text.
     Text(Text),
+    /// Marks that belong together, such as those of a series or an axis.
+    Group {
+        /// Name of the group, which editors and readers of the picture show.
+        name: String,
+        /// Whether edges lie on whole pixels of a screen, so that rectangles that touch have no seams.
+        is_crisp: bool,
+        /// The marks, from back to front.
+        shapes: Vec<Shape>,
+    },
+}
+
+impl Shape {
+    /// Every mark, those of groups in place of the group.
+    pub(super) fn flat(shapes: &[Self]) -> impl Iterator<Item = &Self> {
+        let mut open = vec![shapes.iter()];
+        std::iter::from_fn(move || {
+            loop {
+                match open.last_mut()?.next() {
+                    Some(Self::Group { shapes, .. }) => open.push(shapes.iter()),
+                    Some(shape) => return Some(shape),
+                    None => drop(open.pop()),
+                }
+            }
+        })
+    }
 }
 
 /// Everything on a page, from back to front.
@@ -209,12 +251,52 @@ impl Scene {
         self.sheet.width_px
     }
 
+    /// Every mark on the page, without groups.
+    pub fn marks(&self) -> impl Iterator<Item = &Shape> {
+        Shape::flat(&self.shapes)
+    }
+
     /// Every text on the page.
     pub fn texts(&self) -> impl Iterator<Item = &String> {
-        self.shapes.iter().filter_map(|shape| match shape {
+        self.marks().filter_map(|shape| match shape {
             Shape::Text(text) => Some(&text.text),
             _ => None,
         })
+    }
+
+    /// Draws marks that belong together.
+    pub(super) fn group(&mut self, name: &str, draw: impl FnOnce(&mut Self)) {
+        self.grouped(name, false, draw);
+    }
+
+    /// Draws rectangles that touch each other.
+    pub(super) fn crisp_group(&mut self, name: &str, draw: impl FnOnce(&mut Self)) {
+        self.grouped(name, true, draw);
+    }
+
+    fn grouped(&mut self, name: &str, is_crisp: bool, draw: impl FnOnce(&mut Self)) {
+        let outside = std::mem::take(&mut self.shapes);
+        draw(self);
+        let shapes = std::mem::replace(&mut self.shapes, outside);
+        if !shapes.is_empty() {
+            self.shapes.push(Shape::Group { name: name.into(), is_crisp, shapes });
+        }
+    }
+
+    /// Fills a rectangle with the colour of the series at `index`, and its lines.
+    pub(super) fn area_of_series(&mut self, rect: Rect, index: usize) {
+        self.rect(rect, Ink::series(index));
+        if let Some(hatch) = Hatch::series(index) {
+            self.hatch(rect, hatch, Ink::WHITE);
+        }
+    }
+
+    pub(super) fn ramp(&mut self, rect: Rect) {
+        self.shapes.push(Shape::Ramp { rect });
+    }
+
+    pub(super) fn hatch(&mut self, rect: Rect, hatch: Hatch, ink: Ink) {
+        self.shapes.push(Shape::Hatch { rect, hatch, ink });
     }
 
     pub(super) fn rect(&mut self, rect: Rect, ink: Ink) {
@@ -222,31 +304,25 @@ impl Scene {
     }
 
     pub(super) fn line(&mut self, points: Vec<Point>, width_px: f64, ink: Ink) {
-        self.shapes.push(Shape::Line { points, width_px, ink });
+        self.dashed(points, Dashes::SOLID, width_px, ink);
     }
 
     pub(super) fn segment(&mut self, from: Point, to: Point, width_px: f64, ink: Ink) {
         self.line(vec![from, to], width_px, ink);
     }
 
-    /// Draws a line between the ends of an interval, with caps from -(dx, dy) to (dx, dy) around the ends.
-    pub(super) fn whisker(
-        &mut self,
-        [from, to]: [Point; 2],
-        (dx, dy): (f64, f64),
-        [width_px, cap_width_px]: [f64; 2],
-    ) {
-        self.segment(from, to, width_px, Ink::TEXT);
-        for (x, y) in [from, to] {
-            self.segment((x - dx, y - dy), (x + dx, y + dy), cap_width_px, Ink::TEXT);
-        }
+    /// Draws a line between the ends of an interval, with caps from -(dx, dy) to (dx, dy) around the ends, in one
+    /// stroke.
+    pub(super) fn whisker(&mut self, [from, to]: [Point; 2], (dx, dy): (f64, f64), width_px: f64) {
+        let [before, after] =
+            [-1.0, 1.0].map(|side| move |(x, y): Point| (x + side * dx, y + side * dy));
+        let points = vec![before(from), after(from), from, to, before(to), after(to)];
+        self.line(points, width_px, Ink::TEXT);
     }
 
     /// Draws a line through points in dashes. A line without pattern is solid.
     pub(super) fn dashed(&mut self, points: Vec<Point>, dashes: Dashes, width_px: f64, ink: Ink) {
-        for stretch in dashes.cut(points) {
-            self.line(stretch, width_px, ink);
-        }
+        self.shapes.push(Shape::Line { points, width_px, dashes, ink });
     }
 
     /// The edge of a rectangle.

@@ -1,5 +1,7 @@
 //! The page that a figure is drawn on: its width, and whether its texts are drawn in.
 
+use super::FigureError;
+
 /// Size of labels \[px\].
 pub(super) const LABEL_PX: f64 = 11.0;
 
@@ -81,6 +83,22 @@ impl Sheet {
     /// less than 0.6 of the height.
     pub(super) fn height_px(&self, full_px: f64) -> f64 {
         (full_px * (self.width_px / SCREEN_WIDTH_PX).clamp(0.6, 1.0)).round()
+    }
+
+    /// Width of the page \[px\].
+    pub(super) fn width_px(&self) -> f64 {
+        self.width_px
+    }
+
+    /// Refuses a figure that can be read from `least_px` on only, if the page is narrower.
+    pub(super) fn refuse_below(&self, least_px: f64) -> Result<(), FigureError> {
+        // A hundredth of an inch, upwards, so that the width of the message is accepted.
+        let inches = |px: f64| px * self.unit_pt / 72.0;
+        let least_in = (inches(least_px) * 100.0).ceil() / 100.0;
+        match self.width_px < least_px {
+            true => Err(FigureError::Narrow { found_in: inches(self.width_px), least_in }),
+            false => Ok(()),
+        }
     }
 
     /// Number of panels side by side, at most `wanted`, which leaves each of them a width that can be read.

@@ -4,9 +4,10 @@ use super::chart::{self, Chart};
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::page::{Categories, LegendEntry, Page, base_line, y_axis};
+use super::placement::Placement;
 use super::scale::Scale;
 use super::scene::{Rect, Scene};
-use super::{Caption, FigureError, Ink, Quantity, Rows};
+use super::{Caption, FigureError, Ink, Quantity, Rows, Sheet};
 use xrsim_model::text::{cell, counted};
 
 /// A bar for every category, stacked from series, in panels below each other: energy by component
@@ -19,8 +20,8 @@ pub struct StackedBars {
     pub category_axis: String,
     /// Quantity of the bars.
     pub value_axis: Quantity,
-    /// Names along the x axis of all panels: 1 to 2000. They are thinned out if there is no space for
-    /// all of them.
+    /// Names along the x axis of all panels: 1 to 2000. If there is no space for all of them, those of the highest
+    /// bars stand beside these.
     pub categories: Vec<String>,
     /// Parts of the bars, from the bottom up: 1 to 16.
     pub series: Vec<String>,
@@ -50,16 +51,23 @@ const MIN_SLOT_PX: f64 = 5.0;
 /// Widest bar \[px\].
 const MAX_BAR_PX: f64 = 60.0;
 
+/// Bars of a panel that have names if not all have.
+const N_NAMED: usize = 5;
+
+/// Most categories whose names are written upwards.
+const MAX_UPRIGHT: usize = 12;
+
+/// Least height of parts with a line between them \[px\].
+const MIN_PART_PX: f64 = 1.5;
+
 impl StackedBars {
     /// A scale for each panel.
     fn scales(&self, height: f64) -> Vec<Scale> {
         let highest: Vec<f64> = self.panels.iter().map(StackPanel::highest).collect();
         let of_all = highest.iter().copied().fold(0.0, f64::max);
-        let count = (height / 45.0) as usize;
-        highest
-            .iter()
-            .map(|&own| Scale::linear(0.0, if self.shared_scale { of_all } else { own }, count))
-            .collect()
+        let count = ((height / 45.0) as usize).max(2);
+        let ends = highest.iter().map(|&own| if self.shared_scale { of_all } else { own });
+        ends.map(|end| Scale::linear(0.0, end, count)).collect()
     }
 
     /// Height of the data of a panel \[px\].
@@ -73,29 +81,66 @@ impl StackedBars {
 }
 
 impl StackPanel {
-    /// Height of the highest stack.
-    fn highest(&self) -> f64 {
+    /// Height of every stack.
+    fn totals(&self) -> Vec<f64> {
         let categories = self.values.first().map_or(0, Vec::len);
         let total = |category: usize| self.values.iter().map(|series| series[category]).sum();
-        (0..categories).map(total).fold(0.0, f64::max)
+        (0..categories).map(total).collect()
     }
 
-    fn draw(&self, scene: &mut Scene, area: &Rect, scale: &Scale) {
-        let categories = self.values.first().map_or(0, Vec::len);
-        let slot = area.width / categories as f64;
-        let width = if slot < MIN_SLOT_PX { slot } else { (0.8 * slot).min(MAX_BAR_PX) };
-        for category in 0..categories {
-            let left = area.x + (category as f64 + 0.5) * slot - width / 2.0;
-            let mut sum = 0.0;
-            for (index, values) in self.values.iter().enumerate() {
-                let foot = scale.at(sum);
-                sum += values[category];
-                let bar = Rect::between((left, foot), (left + width, scale.at(sum)));
-                if bar.height > 0.0 {
-                    scene.rect(bar, Ink::series(index));
+    /// Height of the highest stack.
+    fn highest(&self) -> f64 {
+        self.totals().into_iter().fold(0.0, f64::max)
+    }
+
+    /// Draws the parts series by series, each with the names of `series`.
+    fn draw(&self, scene: &mut Scene, series: &[String], area: &Rect, scale: &Scale) {
+        let mut feet = vec![0.0; self.values.first().map_or(0, Vec::len)];
+        let slot = area.width / feet.len() as f64;
+        let is_apart = slot >= MIN_SLOT_PX;
+        let width = if is_apart { (0.8 * slot).min(MAX_BAR_PX) } else { slot };
+        for (index, (name, values)) in series.iter().zip(&self.values).enumerate() {
+            let draw = |scene: &mut Scene| {
+                for (category, (value, foot)) in values.iter().zip(&mut feet).enumerate() {
+                    let left = area.x + (category as f64 + 0.5) * slot - width / 2.0;
+                    let (from, to) = (scale.at(*foot), scale.at(*foot + value));
+                    let part = Rect::between((left, from), (left + width, to));
+                    let is_upon = *foot > 0.0;
+                    *foot += value;
+                    if part.height <= 0.0 {
+                        continue;
+                    }
+                    scene.area_of_series(part, index);
+                    if is_apart && is_upon && part.height > MIN_PART_PX {
+                        scene.segment((left, from), (part.right(), from), 0.8, Ink::WHITE);
+                    }
                 }
+            };
+            match is_apart {
+                true => scene.group(name, draw),
+                false => scene.crisp_group(name, draw),
             }
         }
+    }
+
+    /// Writes the names of the highest bars beside their upper ends.
+    fn name_highest(&self, scene: &mut Scene, names: &[String], area: &Rect, scale: &Scale) {
+        let totals = self.totals();
+        let slot = area.width / totals.len() as f64;
+        let top =
+            |category: usize| (area.x + (category as f64 + 0.5) * slot, scale.at(totals[category]));
+        let mut placement = Placement::within(*area);
+        for category in 0..totals.len() {
+            let (x, y) = top(category);
+            placement
+                .keep_clear_of(Rect::between((x - slot / 2.0, y), (x + slot / 2.0, area.bottom())));
+        }
+        let mut highest: Vec<usize> = (0..totals.len()).filter(|&it| totals[it] > 0.0).collect();
+        highest.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then(a.cmp(&b)));
+        highest.truncate(N_NAMED);
+        highest
+            .into_iter()
+            .for_each(|it| placement.name_surely(scene, &names[it], top(it), slot / 2.0));
     }
 }
 
@@ -126,7 +171,7 @@ impl Chart for StackedBars {
         )
     }
 
-    fn legend(&self) -> Vec<LegendEntry> {
+    fn legend(&self, _sheet: &Sheet) -> Vec<LegendEntry> {
         chart::areas(&self.series)
     }
 
@@ -135,20 +180,30 @@ impl Chart for StackedBars {
         let scales = self.scales(height);
         let grid = Grid::new(page, &scales, 1, height);
         let names = Categories::new(&self.categories, grid.width);
+        let along_axis = names.are_level() || self.categories.len() <= MAX_UPRIGHT;
+        let depth = if along_axis { names.depth_px() } else { 6.0 };
         let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
         let top = page.top;
-        let areas = grid.areas(page, &titles, 8.0, names.depth_px());
+        let areas = grid.areas(page, &titles, 8.0, depth);
         for ((panel, scale), area) in self.panels.iter().zip(&scales).zip(&areas) {
             let scale = scale.onto(area.bottom(), area.y);
             y_axis(&mut page.scene, area, &scale);
-            panel.draw(&mut page.scene, area, &scale);
+            panel.draw(&mut page.scene, &self.series, area, &scale);
             base_line(&mut page.scene, area, area.bottom());
-            names.ticks(&mut page.scene, area);
+            match along_axis {
+                true => names.ticks(&mut page.scene, area),
+                false => panel.name_highest(&mut page.scene, &self.categories, area, &scale),
+            }
         }
         let last = areas[areas.len() - 1];
-        names.draw(&mut page.scene, &last);
         page.y_title(&self.value_axis.title(), top, last.bottom());
-        page.x_title(&self.category_axis, grid.left);
+        if along_axis {
+            names.draw(&mut page.scene, &last);
+            page.x_title(&self.category_axis, grid.left);
+        } else {
+            let (axis, n) = (&self.category_axis, self.categories.len());
+            page.x_title(&format!("{axis}: {n} in order, the highest with their names"), grid.left);
+        }
     }
 
     /// `panel,category,series,value`, a row for each part of a bar.
@@ -269,7 +324,8 @@ mod tests {
         assert!(bars.windows(2).all(|pair| (pair[0].right() - pair[1].x).abs() < 1e-9));
         let is_name = |text: &&String| text.starts_with("layer ");
         let named: Vec<_> = scene.texts().filter(is_name).collect();
-        assert_eq!((named.len(), named[1].as_str()), (30, "layer 20"));
+        // The first of equal heights.
+        assert_eq!(named, ["layer 0", "layer 1", "layer 2", "layer 3", "layer 4"]);
     }
 
     #[test]

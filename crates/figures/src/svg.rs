@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::hatch::{Hatch, LINE_PX, PITCH_PX};
 use super::scene::{Align, Point, Scene, Shape, Text, Turn};
 use super::text::{FAMILIES, TOP_TO_BASELINE, legible, top};
-use super::{Ink, Sheet};
+use super::{Dashes, Ink, Sheet};
 
 /// Units of a document for a pixel of the page: coordinates are whole numbers, exact to a tenth of a
 /// pixel.
@@ -24,10 +25,9 @@ pub(super) fn document(scene: &Scene) -> String {
     ));
     writer.line(format_args!("<title>{}</title>", escaped(&scene.title)));
     writer.line(format_args!("<desc>{}</desc>", escaped(&scene.description)));
-    writer.rect((0.0, 0.0), (width, height), Ink::WHITE);
-    for shape in &scene.shapes {
-        writer.shape(shape);
-    }
+    writer.definitions(scene);
+    writer.rect((0.0, 0.0), (width, height), &fill(Ink::WHITE));
+    scene.shapes.iter().for_each(|shape| writer.shape(shape));
     writer.line(format_args!("</svg>"));
     writer.text
 }
@@ -50,12 +50,98 @@ impl Writer {
         writeln!(self.text, "{line}").expect("writing to a string cannot fail");
     }
 
+    /// Patterns and colours that shapes refer to. Their names say what they look like, so that several documents in one
+    /// page may have the same ones.
+    fn definitions(&mut self, scene: &Scene) {
+        let mut known = Vec::new();
+        let mut has_ramp = false;
+        for shape in scene.marks() {
+            match shape {
+                Shape::Hatch { hatch, ink, .. } if !known.contains(&(*hatch, *ink)) => {
+                    known.push((*hatch, *ink));
+                }
+                Shape::Ramp { .. } => has_ramp = true,
+                _ => {}
+            }
+        }
+        if known.is_empty() && !has_ramp {
+            return;
+        }
+        self.line(format_args!("<defs>"));
+        for (hatch, ink) in known {
+            self.pattern(hatch, ink);
+        }
+        if has_ramp {
+            self.line(format_args!("<linearGradient id=\"{RAMP}\">"));
+            for (share, ink) in Ink::ramp() {
+                self.line(format_args!(
+                    "<stop offset=\"{share}\" stop-color=\"{}\"/>",
+                    colour(ink)
+                ));
+            }
+            self.line(format_args!("</linearGradient>"));
+        }
+        self.line(format_args!("</defs>"));
+    }
+
+    fn pattern(&mut self, hatch: Hatch, ink: Ink) {
+        let (side, half) = (unit(PITCH_PX), unit(PITCH_PX / 2.0));
+        // Diagonals go through the corners of the square, and a bit of each neighbour shows there.
+        let rising = format!(
+            "M{} {half}L{half} {}M{half} {}L{} {half}",
+            -half,
+            -half,
+            side + half,
+            side + half
+        );
+        let falling = format!(
+            "M{} {half}L{half} {}M{half} {}L{} {half}",
+            -half,
+            side + half,
+            -half,
+            side + half
+        );
+        let rising = format!("{rising}M0 {side}L{side} 0");
+        let falling = format!("{falling}M0 0L{side} {side}");
+        let path = match hatch {
+            Hatch::Rising => rising,
+            Hatch::Falling => falling,
+            Hatch::Crossed => rising + &falling,
+            Hatch::Level => format!("M0 0H{side}M0 {side}H{side}"),
+            Hatch::Upright => format!("M0 0V{side}M{side} 0V{side}"),
+        };
+        self.line(format_args!(
+            "<pattern id=\"{}\" patternUnits=\"userSpaceOnUse\" width=\"{side}\" height=\"{side}\">\
+             <path d=\"{path}\"{} stroke=\"{}\" stroke-width=\"{}\" fill=\"none\"/></pattern>",
+            name(hatch, ink),
+            opacity(ink),
+            colour(ink),
+            length(LINE_PX),
+        ));
+    }
+
     fn shape(&mut self, shape: &Shape) {
         match shape {
             Shape::Rect { rect, ink } => {
-                self.rect((rect.x, rect.y), (rect.right(), rect.bottom()), *ink);
+                self.rect((rect.x, rect.y), (rect.right(), rect.bottom()), &fill(*ink));
             }
-            Shape::Line { points, width_px, ink } => self.polyline(points, *width_px, *ink),
+            Shape::Ramp { rect } => {
+                let fill = format!(" fill=\"url(#{RAMP})\"");
+                self.rect((rect.x, rect.y), (rect.right(), rect.bottom()), &fill);
+            }
+            Shape::Hatch { rect, hatch, ink } => {
+                let fill = format!(" fill=\"url(#{})\"", name(*hatch, *ink));
+                self.rect((rect.x, rect.y), (rect.right(), rect.bottom()), &fill);
+            }
+            Shape::Group { name, is_crisp, shapes } => {
+                let edges = if *is_crisp { " shape-rendering=\"crispEdges\"" } else { "" };
+                self.line(format_args!("<g{edges}>\n<title>{}</title>", escaped(name)));
+                shapes.iter().for_each(|shape| self.shape(shape));
+                self.line(format_args!("</g>"));
+            }
+            Shape::Line { points, width_px, dashes, ink } => {
+                self.polyline(points, *width_px, *dashes, *ink);
+            }
             Shape::Polygon { points, ink } => {
                 let points = points.iter().map(|&point| units(point));
                 self.line(format_args!("<polygon{} points=\"{}\"/>", fill(*ink), list(points)));
@@ -73,26 +159,26 @@ impl Writer {
     }
 
     /// Rounds both corners and not the size, so that rectangles that touch on the page touch here.
-    fn rect(&mut self, upper_left: Point, lower_right: Point, ink: Ink) {
+    fn rect(&mut self, upper_left: Point, lower_right: Point, fill: &str) {
         let ((x, y), (right, bottom)) = (units(upper_left), units(lower_right));
         if x >= right || y >= bottom {
             return;
         }
         let (width, height) = (right - x, bottom - y);
         self.line(format_args!(
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"{}/>",
-            fill(ink)
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"{fill}/>"
         ));
     }
 
-    fn polyline(&mut self, points: &[Point], width_px: f64, ink: Ink) {
+    fn polyline(&mut self, points: &[Point], width_px: f64, dashes: Dashes, ink: Ink) {
         let mut points: Vec<_> = points.iter().map(|&point| units(point)).collect();
         points.dedup();
         self.line(format_args!(
-            "<polyline fill=\"none\"{} stroke=\"{}\" stroke-width=\"{}\" points=\"{}\"/>",
+            "<polyline fill=\"none\"{} stroke=\"{}\" stroke-width=\"{}\"{} points=\"{}\"/>",
             opacity(ink),
             colour(ink),
             length(width_px),
+            dash_array(dashes),
             list(points.into_iter())
         ));
     }
@@ -143,17 +229,32 @@ fn fill(ink: Ink) -> String {
     format!("{} fill=\"{}\"", opacity(ink), colour(ink))
 }
 
+/// The attribute of dashes; nothing for solid lines.
+fn dash_array(Dashes(lengths): Dashes) -> String {
+    let lengths: Vec<_> = lengths.iter().map(|it| unit(*it).to_string()).collect();
+    if lengths.is_empty() {
+        String::new()
+    } else {
+        format!(" stroke-dasharray=\"{}\"", lengths.join(" "))
+    }
+}
+
+/// Name of the sequential colours in a document.
+const RAMP: &str = "ramp";
+
+/// Name of a pattern in a document.
+fn name(hatch: Hatch, ink: Ink) -> String {
+    let opacity = if ink.opacity == 1.0 { String::new() } else { format!("-{}", ink.opacity) };
+    format!("{}-{}{opacity}", hatch.name(), &colour(ink)[1..])
+}
+
 fn colour(ink: Ink) -> String {
     let (red, green, blue) = ink.rgb;
     format!("#{red:02X}{green:02X}{blue:02X}")
 }
 
 fn list(points: impl Iterator<Item = (i32, i32)>) -> String {
-    let mut text = String::new();
-    for (x, y) in points {
-        write!(text, "{x},{y} ").expect("writing to a string cannot fail");
-    }
-    text
+    points.map(|(x, y)| format!("{x},{y}")).collect::<Vec<_>>().join(" ")
 }
 
 /// Text without control characters, escaped for XML.

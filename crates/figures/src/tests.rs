@@ -128,7 +128,7 @@ pub(super) fn rects(scene: &Scene, ink: Ink) -> Vec<Rect> {
         Shape::Rect { rect, ink: found } if *found == ink => Some(*rect),
         _ => None,
     };
-    scene.shapes.iter().filter_map(rect).collect()
+    scene.marks().filter_map(rect).collect()
 }
 
 /// The lines of a scene in one colour, in the order drawn.
@@ -137,7 +137,7 @@ pub(super) fn strokes(scene: &Scene, ink: Ink) -> Vec<Vec<(f64, f64)>> {
         Shape::Line { points, ink: found, .. } if *found == ink => Some(points.clone()),
         _ => None,
     };
-    scene.shapes.iter().filter_map(line).collect()
+    scene.marks().filter_map(line).collect()
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn covered(text: &Text) -> Rect {
 }
 
 fn labels(scene: &Scene) -> Vec<&Text> {
-    let texts = scene.shapes.iter().filter_map(|shape| match shape {
+    let texts = scene.marks().filter_map(|shape| match shape {
         Shape::Text(text) => Some(text),
         _ => None,
     });
@@ -464,7 +464,7 @@ fn text_stays_on_the_page() {
         ..GroupedBars::sample(VALUE)
     };
     let scene = chart.scene().expect("the chart can be drawn");
-    for shape in &scene.shapes {
+    for shape in scene.marks() {
         let Shape::Text(text) = shape else { continue };
         let length = text::width_px(&text.text, text.size_px, text.bold);
         let before = match text.align {

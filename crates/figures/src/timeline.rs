@@ -4,12 +4,13 @@ use super::chart::Chart;
 use super::check::{self, Allowed};
 use super::dashes::Dashes;
 use super::grid::Grid;
+use super::hatch::Hatch;
 use super::named_rows::NamedRows;
 use super::page::{GAP_PX, LegendEntry, Page, X_AXIS_PX, base_line, x_axis, x_grid};
 use super::scale::Scale;
 use super::scene::{Align, LABEL_PX, Point, Rect, Scene, Text};
 use super::text::{fits, width_px};
-use super::{Caption, FigureError, Ink, Rows, model_places};
+use super::{Caption, FigureError, Ink, Rows, Sheet, model_places};
 use xrsim_model::text::{cell, counted};
 
 /// Slices of time in rows, coloured by model: execution on the accelerators of a system, a panel a
@@ -145,8 +146,12 @@ impl Timeline {
     fn draw_panel(&self, scene: &mut Scene, panel: &TimelinePanel, area: &Rect, time: &Scale) {
         panel.names().draw_at(scene, area.x, |row| slices_top(area, row) + SLICE_PX / 2.0);
         let inks = self.inks();
-        for slice in &panel.slices {
-            self.draw_slice(scene, slice, area, (time, inks[slice.model]));
+        for (model, &ink) in inks.iter().enumerate() {
+            scene.group(&self.models[model], |scene| {
+                for slice in panel.slices.iter().filter(|slice| slice.model == model) {
+                    self.draw_slice(scene, slice, area, (time, ink));
+                }
+            });
         }
         let lanes = self.lanes();
         let first = area.y + self.rows_height() + ABOVE_LANES_PX;
@@ -154,9 +159,11 @@ impl Timeline {
         self.names_of_lanes(&lanes).draw_at(scene, area.x, middle);
         for (lane, &model) in lanes.iter().enumerate() {
             let drops = panel.drops.iter().filter(|drop| drop.model == model);
-            drops
-                .clone()
-                .for_each(|drop| draw_drop(scene, (time, drop.time_ms), middle(lane), inks[model]));
+            scene.group(&format!("{} dropped", self.models[model]), |scene| {
+                for drop in drops.clone() {
+                    draw_drop(scene, (time, drop.time_ms), middle(lane), inks[model]);
+                }
+            });
             let at = (area.right() + GAP_PX, middle(lane));
             scene.text(Text::label(drops.count().to_string(), at).centred());
         }
@@ -226,15 +233,7 @@ fn hatch(scene: &mut Scene, rect: &Rect, ink: Ink) {
         scene.segment((rect.centre_x(), rect.y), (rect.centre_x(), rect.bottom()), 0.6, ink);
         return;
     }
-    let spacing = 5.0;
-    for index in 1..((rect.width + rect.height) / spacing).ceil() as usize {
-        // The diagonal x + y = reach, in coordinates from the upper left corner.
-        let reach = index as f64 * spacing;
-        let lower = (reach - rect.height).max(0.0);
-        let upper = reach.min(rect.width);
-        let point = |x: f64| (rect.x + x, rect.y + reach - x);
-        scene.segment(point(lower), point(upper), 0.8, ink);
-    }
+    scene.hatch(*rect, Hatch::Rising, ink);
     scene.outline(*rect, 0.8, Ink::TEXT);
 }
 
@@ -281,7 +280,7 @@ impl Chart for Timeline {
         format!("Timeline of {}.", panels.join("; "))
     }
 
-    fn legend(&self) -> Vec<LegendEntry> {
+    fn legend(&self, _sheet: &Sheet) -> Vec<LegendEntry> {
         let models = self.models.iter().zip(self.inks());
         let mut entries: Vec<_> = models.map(|(name, ink)| LegendEntry::fill(name, ink)).collect();
         if self.panels.iter().flat_map(|panel| &panel.slices).any(|slice| slice.late) {
@@ -353,7 +352,7 @@ impl Chart for Timeline {
 mod tests {
     use super::super::Figure as _;
     use super::super::Shape;
-    use super::super::tests::{Sample, VALUE, blank, caption, names, rects, strokes};
+    use super::super::tests::{Sample, VALUE, caption, names, rects, strokes};
     use super::*;
 
     impl Sample for Timeline {
@@ -444,7 +443,7 @@ mod tests {
         assert_eq!(eyes[0][0].1 - hands[0][0].1, LANE_PX);
         assert!(hands[0][0].1 > whole.bottom());
         let label = |text: &str| {
-            let texts = scene.shapes.iter().filter_map(|shape| match shape {
+            let texts = scene.marks().filter_map(|shape| match shape {
                 Shape::Text(it) if it.text == text => Some(it.at),
                 _ => None,
             });
@@ -485,19 +484,5 @@ mod tests {
     fn a_slice_that_ends_before_it_starts_is_refused() {
         let error = chart(vec![slice(0, 2.0, 1.0)], vec![]).scene().expect_err("no such length");
         assert_eq!(error.to_string(), "length of a slice is -1; allowed: 0 to 1e100");
-    }
-
-    #[test]
-    fn hatching_stays_within_its_slice() {
-        let mut scene = blank();
-        let rect = Rect { x: 10.0, y: 20.0, width: 37.0, height: SLICE_PX };
-        hatch(&mut scene, &rect, Ink::BLACK);
-        let lines = strokes(&scene, Ink::BLACK);
-        // Diagonals every 5 px along 37 + 15 = 52 px.
-        assert_eq!(lines.len(), 10);
-        let within = |&(x, y): &Point| {
-            (rect.x..=rect.right()).contains(&x) && (rect.y..=rect.bottom()).contains(&y)
-        };
-        assert!(lines.iter().flatten().all(within), "{lines:?}");
     }
 }

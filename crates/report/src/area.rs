@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use xrsim_figures::{Caption, StackPanel, StackedBars};
 use xrsim_model::cost::Quantity;
 use xrsim_model::hardware::technology::{AcceleratorArea, PeakPower};
 use xrsim_model::hardware::{Accelerator, LocalBuffers, Memory, System, Technology};
@@ -42,6 +43,19 @@ const COLUMNS: [Column; 18] = [
     ("leakage_mw", "leakage mW", |it| it.leakage_mw.map_or(text(""), Quantity::Real)),
     ("supply_bound_mw", "supply bound mW", |it| Quantity::Real(it.supply_bound_mw)),
 ];
+
+/// Terms of the area in a chart, from the foot up, each with its column.
+const TERMS: [(&str, &str); 6] = [
+    ("PEs", "pes_mm2"),
+    ("scratchpads", "scratchpads_mm2"),
+    ("cluster buffers", "clusters_mm2"),
+    ("shared memory", "shared_memory_mm2"),
+    ("NoC", "network_mm2"),
+    ("overhead", "overhead_mm2"),
+];
+
+/// Name of the sum over the accelerators of a system.
+const ALL: &str = "all";
 
 /// Names of the columns.
 fn names() -> [&'static str; COLUMNS.len()] {
@@ -109,6 +123,46 @@ impl AreaReport {
         }
         let (table, lines) = (columns.of(&self.rows).text(style), self.lines.concat());
         [&table, SUPPLY_BOUND, &lines, &self.large_terms, "\n", &self.totals(style)].concat()
+    }
+
+    /// Areas of accelerators by their terms, as stacked bars.
+    pub fn bars(&self) -> StackedBars {
+        let names = names();
+        let at = |name: &str| names.iter().position(|known| *known == name).unwrap_or_default();
+        let text = |cell: &Quantity| match cell {
+            Quantity::Text(text) => text.clone(),
+            _ => String::new(),
+        };
+        // The sum over accelerators repeats them.
+        let is_one = |row: &&[Quantity; COLUMNS.len()]| text(&row[at("accelerator")]) != ALL;
+        let rows: Vec<_> = self.rows.iter().filter(is_one).collect();
+        let name = |row: &&[Quantity; COLUMNS.len()]| {
+            let [system, own] = ["system", "accelerator"].map(|name| text(&row[at(name)]));
+            let n_own = rows.iter().filter(|it| text(&it[at("system")]) == system).count();
+            if n_own > 1 { format!("{system} {own}") } else { system }
+        };
+        let heights = |(_, name): &(&str, &str)| {
+            let height = |row: &&[Quantity; COLUMNS.len()]| match row[at(name)] {
+                Quantity::Real(area) => area,
+                _ => 0.0,
+            };
+            rows.iter().map(height).collect()
+        };
+        StackedBars {
+            caption: Caption {
+                subtitle: self.lines.first().map_or("", |it| it.trim()).into(),
+                ..Caption::titled("Area of accelerators")
+            },
+            category_axis: "Accelerator".into(),
+            value_axis: xrsim_figures::Quantity::new("Area [mm2]", ""),
+            categories: rows.iter().map(name).collect(),
+            series: TERMS.map(|(term, _)| term.into()).to_vec(),
+            panels: vec![StackPanel {
+                title: String::new(),
+                values: TERMS.iter().map(heights).collect(),
+            }],
+            shared_scale: true,
+        }
     }
 
     fn totals(&self, style: Style) -> String {
@@ -223,7 +277,7 @@ impl<'a> Row<'a> {
         Self {
             technology,
             system: name(system),
-            accelerator: "all",
+            accelerator: ALL,
             pes: system.pes(),
             idle_pes: accelerators.iter().map(|it| u64::from(it.idle_pes())).sum(),
             memory: None,

@@ -4,8 +4,8 @@
 use thiserror::Error;
 
 use xrsim_figures::{
-    Bar, Caption, GroupPanel, GroupedBars, Limit, Line, LinePanel, LinePoint, Lines, Quantity,
-    Spacing,
+    Answer, Caption, Limit, Line, LinePanel, LinePoint, Lines, Quantity, Spacing, Tornado,
+    TornadoBar, TornadoRow,
 };
 
 /// Latency of a server at one rate.
@@ -84,10 +84,30 @@ pub fn verdict(is_valid: bool) -> &'static str {
 const PERCENTILES: [&str; 4] =
     ["50th percentile", "90th percentile", "97th percentile", "99th percentile"];
 
-/// Percentiles of the latency of `task` over the rate, with the bound if it is known.
+/// The percentiles as fractions.
+const FRACTIONS: [f64; 4] = [0.5, 0.9, 0.97, 0.99];
+
+/// The point of the line of the percentile that is judged at the rate of the result; `None` if the rate is not within
+/// the line.
+fn answer(rate_per_s: f64, bound: LatencyBound, points: &[RatePoint]) -> Option<Answer> {
+    let judged = FRACTIONS.iter().position(|it| (it - bound.percentile).abs() < 1e-9)?;
+    let at = |it: &RatePoint| (it.rate_per_s, it.percentiles_ms[judged]);
+    let pair = points
+        .windows(2)
+        .find(|pair| (pair[0].rate_per_s..=pair[1].rate_per_s).contains(&rate_per_s))?;
+    let [(x0, y0), (x1, y1)] = [at(&pair[0]), at(&pair[1])];
+    let share = if x1 > x0 { (rate_per_s - x0) / (x1 - x0) } else { 0.0 };
+    // The axis of latencies is logarithmic, and lines on it are straight.
+    let y = y0 * (y1 / y0).powf(share);
+    let name = format!("result: {rate_per_s:.1} 1/s");
+    (y.is_finite() && y > 0.0).then_some(Answer { name, x: rate_per_s, y })
+}
+
+/// Percentiles of the latency of `task` over the rate, with the bound and the rate of the result \[queries/s\] if they
+/// are known.
 pub fn latency_over_rate(
     (task, system): (&str, &str),
-    bound: Option<LatencyBound>,
+    (bound, result_per_s): (Option<LatencyBound>, Option<f64>),
     points: &[RatePoint],
 ) -> Lines {
     let line = |latency_ms: &dyn Fn(&RatePoint) -> f64| Line {
@@ -115,6 +135,7 @@ pub fn latency_over_rate(
         columns: 1,
         panels: vec![LinePanel { title: String::new(), lines: percentiles.into() }],
         limits: bound.map(limit).into_iter().collect(),
+        answer: bound.zip(result_per_s).and_then(|(bound, rate)| answer(rate, bound, points)),
         published: String::new(),
     }
 }
@@ -179,23 +200,44 @@ pub fn server_share(server: RateResult, offline: RateResult) -> Result<f64, NoSh
 }
 
 /// Figure of the server rate over the offline rate of every task (ISCA 2020, Figure 6).
-pub fn server_to_offline(shares: &[(&str, f64)], system: &str) -> GroupedBars {
-    let bar = |&(_, share): &(&str, f64)| Some(Bar::plain(share));
-    GroupedBars {
+pub fn server_to_offline(shares: &[(&str, f64)], system: &str) -> Tornado {
+    let row = |&(task, share): &(&str, f64)| TornadoRow {
+        name: task.into(),
+        bars: vec![TornadoBar {
+            series: 0,
+            label: format!("{share:.2}"),
+            value: share,
+            range: None,
+        }],
+    };
+    Tornado {
         caption: Caption {
             subtitle: system.into(),
             ..Caption::titled("Server throughput under its latency bound, relative to offline")
         },
-        group_axis: "Task".into(),
-        value_axis: Quantity::share("Server / offline"),
-        groups: shares.iter().map(|(task, _)| (*task).into()).collect(),
+        axis: Quantity::share("Server / offline"),
         series: vec!["server / offline".into()],
-        columns: 1,
-        panels: vec![GroupPanel {
-            title: String::new(),
-            bars: vec![shares.iter().map(bar).collect()],
-        }],
-        shared_scale: true,
-        published: String::new(),
+        rows: shares.iter().map(row).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_lies_on_the_line_of_the_percentile_that_is_judged() {
+        let point = |rate_per_s: f64, p97: f64, p99: f64| RatePoint {
+            rate_per_s,
+            percentiles_ms: [1.0, 2.0, p97, p99],
+        };
+        let points = [point(100.0, 3.0, 4.0), point(200.0, 6.0, 16.0)];
+        let at = |rate: f64, percentile: f64| {
+            let bound = LatencyBound { latency_ms: 15.0, percentile };
+            answer(rate, bound, &points).map(|it| it.y)
+        };
+        // The geometric mean of 4 and 16 half of the way.
+        assert!((at(150.0, 0.99).expect("within the line") - 8.0).abs() < 1e-12);
+        assert_eq!((at(100.0, 0.97), at(250.0, 0.99), at(150.0, 0.95)), (Some(3.0), None, None));
     }
 }

@@ -13,6 +13,8 @@ use xrsim_report::mlperf::{CURVE_COLUMNS, LatencyBound, RatePoint, latency_over_
 pub(super) struct Curve {
     bound: SimSpan,
     percentile: Fraction,
+    /// Rate of the result, if it is valid \[1/s\].
+    result_per_s: Option<f64>,
     /// Target rate \[1/s\] with the performance at it.
     points: Vec<(f64, Performance)>,
 }
@@ -41,7 +43,8 @@ impl Curve {
         };
         let points = parallel::map_indices(n as usize, point);
         let points = points.into_iter().collect::<Result<_, _>>()?;
-        Ok(Self { bound: target_latency, percentile, points })
+        let result_per_s = result.is_valid().then_some(target_qps);
+        Ok(Self { bound: target_latency, percentile, result_per_s, points })
     }
 
     /// Columns, and a row for each rate.
@@ -69,6 +72,6 @@ impl Curve {
         let points: Vec<_> = self.points.iter().map(point).collect();
         let bound =
             LatencyBound { latency_ms: self.bound.as_ms(), percentile: self.percentile.get() };
-        latency_over_rate((task, system), Some(bound), &points)
+        latency_over_rate((task, system), (Some(bound), self.result_per_s), &points)
     }
 }

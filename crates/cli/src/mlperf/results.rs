@@ -45,17 +45,14 @@ fn file(test: &Test, name: &str) -> String {
 pub(super) fn files(tests: &[&Test], pictures: &PictureOptions) -> Vec<String> {
     let of_test = |test: &&Test| {
         let own = [files::QUERIES.to_string()].into_iter();
-        let own = own.chain(pictures.names(files::CURVE_FIGURE, &FORMATS));
+        let own = own.chain(pictures.names(files::CURVE_FIGURE, Picture::ALL));
         let all = files::LOGS.into_iter().map(String::from).chain(own);
         all.map(|name| file(test, &name)).collect::<Vec<_>>()
     };
     let whole = [files::SUITE, files::RECORD].into_iter().map(String::from);
-    let whole = whole.chain(pictures.names(files::SERVER_TO_OFFLINE, &FORMATS));
+    let whole = whole.chain(pictures.names(files::SERVER_TO_OFFLINE, Picture::ALL));
     tests.iter().flat_map(of_test).chain(whole).collect()
 }
-
-/// Formats of the figures.
-const FORMATS: [Picture; 2] = [Picture::Svg, Picture::Pdf];
 
 /// Column of the result.
 const VALUE: usize = 3;
@@ -215,7 +212,7 @@ impl Results<'_> {
             if let Some(curve) = curve {
                 let figure = curve.draw(&test.task.title, &system);
                 let stem = place(files::CURVE_FIGURE);
-                self.pictures.add_picture(&mut set, &stem, &FORMATS, &figure)?;
+                self.pictures.add_picture(&mut set, &stem, Picture::ALL, &figure)?;
                 set.csv(&place(files::CURVE), curve.rows())?;
             }
         }
@@ -224,7 +221,7 @@ impl Results<'_> {
         let degradations: Vec<_> = shares.filter_map(|(task, it)| Some((task, it.ok()?))).collect();
         if !degradations.is_empty() {
             let figure = server_to_offline(&degradations, &system);
-            self.pictures.add(&mut set, files::SERVER_TO_OFFLINE, &FORMATS, &figure)?;
+            self.pictures.add(&mut set, files::SERVER_TO_OFFLINE, Picture::ALL, &figure)?;
         }
         let files = format_args!("{} and a folder for every test", files::SUITE);
         set.commit_and_say(files::RECORD, self.json(), files)

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use xrsim_config::export;
 use xrsim_experiment::KEYS;
 use xrsim_experiment::search::PreparedSearch;
-use xrsim_figures::{self as figures, Format};
+use xrsim_figures::Format;
 use xrsim_model::hardware::Accelerator;
 use xrsim_model::text::cell;
 use xrsim_report::search::AnswerReport;
@@ -19,7 +19,7 @@ use xrsim_search::Search;
 use xrsim_sim::bounds::Class;
 
 use super::super::again;
-use super::super::argument;
+use super::super::figure::PictureOptions;
 use super::super::interrupt;
 use super::super::mappings::Mappings;
 use super::super::message::Failure;
@@ -38,27 +38,24 @@ pub(crate) const ANSWERS: &str = "answers.csv";
 pub(crate) const EVALUATED: &str = "evaluated.csv";
 
 /// Names of all files that a search may write into its folder.
-pub(super) fn names(prepared: &PreparedSearch) -> Vec<String> {
+pub(super) fn names(prepared: &PreparedSearch, pictures: &PictureOptions) -> Vec<String> {
     let fixed = [EVALUATED, ANSWERS, "excluded.csv.gz", journal::NAME, record::SEARCH];
     let mut names: Vec<String> = fixed.map(String::from).to_vec();
     for question in &prepared.questions {
-        names.extend(of_question(prepared, &question.name));
+        let (best, front) = of_question(prepared, &question.name);
+        names.push(best);
+        names.extend(pictures.names(&front, Format::ALL));
     }
     names
 }
 
-/// Names of the files of one question: the best system, the front and its figures.
-fn of_question(prepared: &PreparedSearch, question: &str) -> [String; 4] {
+/// File of the best system of a question, and name of the files of its front without ending.
+fn of_question(prepared: &PreparedSearch, question: &str) -> (String, String) {
     let stem = match prepared.questions.len() {
         1 => String::new(),
         _ => format!("_{question}"),
     };
-    [
-        format!("best{stem}.yaml"),
-        format!("front{stem}.csv"),
-        format!("front{stem}.svg"),
-        format!("front{stem}.png"),
-    ]
+    (format!("best{stem}.yaml"), format!("front{stem}"))
 }
 
 /// Writes all files as one set.
@@ -83,14 +80,11 @@ pub(super) fn write(
         set.csv(ANSWERS, (header.clone(), rows))?;
     }
     for report in reports {
-        let [best, front, svg, png] = of_question(prepared, &report.answer.question.name);
+        let (best, front) = of_question(prepared, &report.answer.question.name);
         if report.answer.question.is_front() {
-            set.csv(&front, report.front_table())?;
+            set.csv(&format!("{front}.csv"), report.front_table())?;
             if let Some(figure) = report.figure().filter(|_| !report.found.is_empty()) {
-                for (name, format) in [(svg, Format::Svg), (png, Format::Png)] {
-                    let bytes = figures::render(&figure, format).map_err(argument)?;
-                    set.bytes(&name, &bytes)?;
-                }
+                args.pictures.add_picture(&mut set, &front, Format::ALL, &figure)?;
             }
         }
         if let Some(text) = best_system(prepared, report, &best) {

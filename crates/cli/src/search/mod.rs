@@ -61,7 +61,7 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
     Places::default()
         .reading(prepared.opened().into_iter().chain(spec))
         .reading(args.join.iter().map(|folder| folder.join(journal::NAME)))
-        .folder(args.out.as_deref(), files::names(&prepared))
+        .folder(args.out.as_deref(), files::names(&prepared, &args.pictures))
         .check()?;
     record::refuse_other_kind(args.out.as_deref(), "search")?;
     schedulers::note_untracked(

@@ -10,6 +10,7 @@ use xrsim_experiment::search::direction_of;
 use xrsim_sim::sweep::grid::Shard;
 
 use super::super::cluster::ClusterOptions;
+use super::super::figure::PictureOptions;
 use super::super::message::Failure;
 use super::super::parts::{PartOptions, shard};
 use super::super::schedulers;
@@ -114,6 +115,8 @@ pub(crate) struct SearchArgs {
     pub restart: bool,
     #[command(flatten)]
     pub cluster: ClusterOptions,
+    #[command(flatten)]
+    pub pictures: PictureOptions,
 }
 
 impl SearchArgs {

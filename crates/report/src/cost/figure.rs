@@ -1,5 +1,7 @@
 //! Costs as figures: stacked bars and rooflines.
 
+use std::sync::Arc;
+
 use xrsim_figures::{
     Caption, Ceiling, PointSeries, Quantity, Roofline, RooflinePoint, StackPanel, StackedBars,
 };
@@ -14,28 +16,28 @@ const N_LABELLED: usize = 4;
 /// Part of a bar: its name, and its height for a layer in the unit of the axis.
 type Part = (&'static str, fn(&Explanation) -> f64);
 
-/// Energy by component \[J\].
+/// Energy by component \[uJ\].
 const ENERGY: [Part; 9] = [
-    ("MAC", |it| joules(it, "energy_mac_pJ")),
-    ("register", |it| joules(it, "energy_reg_pJ")),
-    ("scratchpad", |it| joules(it, "energy_scratchpad_pJ")),
-    ("cluster", |it| joules(it, "energy_cluster_pJ")),
-    ("shared memory", |it| joules(it, "energy_shared_pJ")),
-    ("NoC", |it| joules(it, "energy_noc_pJ")),
-    ("DRAM", |it| joules(it, "energy_dram_pJ")),
-    ("leakage", |it| joules(it, "energy_leak_pJ")),
-    ("clock", |it| joules(it, "energy_clock_pJ")),
+    ("MAC", |it| microjoules(it, "energy_mac_pJ")),
+    ("register", |it| microjoules(it, "energy_reg_pJ")),
+    ("scratchpad", |it| microjoules(it, "energy_scratchpad_pJ")),
+    ("cluster", |it| microjoules(it, "energy_cluster_pJ")),
+    ("shared memory", |it| microjoules(it, "energy_shared_pJ")),
+    ("NoC", |it| microjoules(it, "energy_noc_pJ")),
+    ("DRAM", |it| microjoules(it, "energy_dram_pJ")),
+    ("leakage", |it| microjoules(it, "energy_leak_pJ")),
+    ("clock", |it| microjoules(it, "energy_clock_pJ")),
 ];
 
 /// Cycles by resource.
 const CYCLES: [Part; 3] = [
     ("compute", |it| number(it, "compute_cycles")),
-    ("network", |it| number(it, "chip_cycles") - number(it, "compute_cycles")),
+    ("NoC", |it| number(it, "chip_cycles") - number(it, "compute_cycles")),
     ("DRAM", |it| number(it, "runtime_cycles") - number(it, "chip_cycles")),
 ];
 
-fn joules(layer: &Explanation, name: &str) -> f64 {
-    number(layer, name) * 1e-12
+fn microjoules(layer: &Explanation, name: &str) -> f64 {
+    number(layer, name) * 1e-6
 }
 
 fn number(layer: &Explanation, name: &str) -> f64 {
@@ -49,9 +51,13 @@ impl CostReport {
         let parts: Vec<Part> = if self.reported().contains(&"energy_mac_pJ") {
             ENERGY.to_vec()
         } else {
-            vec![("energy", |it| number(it, "energy_nJ") * 1e-9)]
+            vec![("energy", |it| number(it, "energy_nJ") * 1e-3)]
         };
-        self.bars("Energy", "J", &parts)
+        // As in tables: layers in microjoules, networks in millijoules.
+        match self.networks.len() {
+            1 => self.bars("Energy", ("Energy [uJ]", 1.0), &parts),
+            _ => self.bars("Energy", ("Energy [mJ]", 1e-3), &parts),
+        }
     }
 
     /// Cycles of every layer of one network, or of every network: computation, the cycles that the NoC adds,
@@ -62,20 +68,22 @@ impl CostReport {
         } else {
             vec![("cycles", |it| number(it, "runtime_cycles"))]
         };
-        self.bars("Latency", "cycle", &parts)
+        self.bars("Latency", ("Latency [cycle]", 1.0), &parts)
     }
 
-    fn bars(&self, what: &str, unit: &str, parts: &[Part]) -> StackedBars {
+    /// Bars on an axis with this name, whose values are those of the parts times a factor.
+    fn bars(&self, what: &str, (name, factor): (&str, f64), parts: &[Part]) -> StackedBars {
         let (of, axis, categories) = match &self.networks[..] {
             [network] => (network.name(), "Layer", self.layer_names(network)),
-            networks => {
-                let names = networks.iter().map(|network| network.name().to_string()).collect();
-                ("networks", "Network", names)
-            }
+            networks => ("networks", "Network", short_names(networks)),
+        };
+        let heights = |variant: usize, part: &Part| {
+            let heights = self.heights(variant, part.1).into_iter();
+            heights.map(|height| height * factor).collect()
         };
         let panel = |variant: usize| StackPanel {
             title: self.label(&self.variants[variant]),
-            values: parts.iter().map(|(_, part)| self.heights(variant, *part)).collect(),
+            values: parts.iter().map(|part| heights(variant, part)).collect(),
         };
         let mut series: Vec<String> = parts.iter().map(|(name, _)| (*name).into()).collect();
         let mut panels: Vec<_> = (0..self.variants.len()).map(panel).collect();
@@ -83,7 +91,7 @@ impl CostReport {
         StackedBars {
             caption: Caption::titled(format!("{what} of {of}")),
             category_axis: axis.into(),
-            value_axis: Quantity::new(what, unit),
+            value_axis: Quantity::new(name, ""),
             categories,
             series,
             panels,
@@ -126,7 +134,10 @@ impl CostReport {
                 .collect(),
         });
         Roofline {
-            caption: Caption::titled("Layers under the roofs of their accelerator"),
+            caption: Caption {
+                subtitle: "area of a mark: share of the time of its network".into(),
+                ..Caption::titled("Layers under the roofs of their accelerator")
+            },
             intensity_axis: Quantity::new("Arithmetic intensity, DRAM traffic", "MAC/byte"),
             performance_axis: Quantity::new("Performance", "MAC/cycle"),
             peaks,
@@ -145,6 +156,7 @@ impl CostReport {
         longest.sort_by(|&a, &b| {
             number(&layers[b], "runtime_cycles").total_cmp(&number(&layers[a], "runtime_cycles"))
         });
+        let total: f64 = longest.iter().map(|&it| number(&layers[it], "runtime_cycles")).sum();
         let point = |(rank, layer): (usize, usize)| {
             let found = &layers[layer];
             let bytes =
@@ -156,6 +168,7 @@ impl CostReport {
                 name: network.layers()[layer].name.to_string(),
                 intensity: macs / bytes,
                 performance: macs / cycles,
+                share: cycles / total,
                 labelled: rank < N_LABELLED && self.networks.len() == 1,
             })
         };
@@ -167,6 +180,22 @@ fn add(ceilings: &mut Vec<Ceiling>, name: &str, value: f64) {
     if !ceilings.iter().any(|known| known.value == value) {
         ceilings.push(Ceiling { name: name.into(), value });
     }
+}
+
+/// The two letters with which names of networks of the suite begin, unless another one begins with them, too.
+fn short_names(networks: &[Arc<Network>]) -> Vec<String> {
+    let letters = |network: &Arc<Network>| {
+        let (letters, _) = network.name().split_once('_')?;
+        let are_two = letters.len() == 2 && letters.bytes().all(|it| it.is_ascii_uppercase());
+        are_two.then(|| letters.to_string())
+    };
+    let known: Vec<_> = networks.iter().map(letters).collect();
+    let is_alone = |it: &&String| known.iter().flatten().filter(|known| known == it).count() == 1;
+    let name = |(letters, network): (&Option<String>, &Arc<Network>)| {
+        let letters = letters.as_ref().filter(is_alone);
+        letters.cloned().unwrap_or_else(|| network.name().to_string())
+    };
+    known.iter().zip(networks).map(name).collect()
 }
 
 /// Drops the series that are zero everywhere.

@@ -1,6 +1,6 @@
 //! Page of joint draws of the constants of the model, from the files of `xrsim sensitivity --joint --out`.
 
-use xrsim_figures::{Caption, Quantity, Tornado, TornadoBar, TornadoPanel, TornadoRow};
+use xrsim_figures::{Caption, Quantity, Tornado, TornadoBar, TornadoRow};
 
 use super::article::{Article, Section};
 use super::comparison::{Table, draw, parsed, problem};
@@ -46,13 +46,13 @@ pub fn joint_page(files: &JointFiles<'_>) -> Result<(String, usize), ReadError> 
 }
 
 fn chart(source: Source<'_>) -> Result<Tornado, ReadError> {
-    let table = Table::read(source, &["row", "panel", "label", "value", "low", "high"])?;
-    let mut panels: Vec<String> = Vec::new();
+    let table = Table::read(source, &["row", "series", "label", "value", "low", "high"])?;
+    let mut series: Vec<String> = Vec::new();
     let mut rows: Vec<TornadoRow> = Vec::new();
     for (at, cells) in table.rows.iter().enumerate() {
-        let panel = panels.iter().position(|it| *it == cells[1]).unwrap_or_else(|| {
-            panels.push(cells[1].clone());
-            panels.len() - 1
+        let of_series = series.iter().position(|it| *it == cells[1]).unwrap_or_else(|| {
+            series.push(cells[1].clone());
+            series.len() - 1
         });
         if rows.last().is_none_or(|row| row.name != cells[0]) {
             rows.push(TornadoRow { name: cells[0].clone(), bars: Vec::new() });
@@ -63,16 +63,16 @@ fn chart(source: Source<'_>) -> Result<Tornado, ReadError> {
         };
         let value = number(3)?;
         let bar = TornadoBar {
+            series: of_series,
             label: cells[2].clone(),
             value: value.ok_or_else(|| problem(source, at + 2, "a bar has a value".into()))?,
             range: number(4)?.zip(number(5)?),
         };
         if let Some(row) = rows.last_mut() {
-            row.bars.resize(row.bars.len().max(panel + 1), Vec::new());
-            row.bars[panel].push(bar.clone());
+            row.bars.push(bar);
         }
     }
-    let panels = panels.iter().map(|it| TornadoPanel { axis: Quantity::new(it.as_str(), "") });
+    let axis = Quantity::new(series.join(", "), "");
     let caption = Caption::titled("How often every system is the best; whiskers: 95 % intervals");
-    Ok(Tornado { caption, panels: panels.collect(), rows })
+    Ok(Tornado { caption, axis, series, rows })
 }

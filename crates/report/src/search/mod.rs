@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use xrsim_figures::{Caption, Scatter, ScatterPoint, ScatterSeries, Spacing};
 use xrsim_model::column::Better;
-use xrsim_model::text::cell;
+use xrsim_model::text::{cell, counted};
 use xrsim_search::{
     Answer, ConfirmSettings, Confirmation, Evaluated, Quantity, Question, Search, Space, Status,
     StopReason,
@@ -288,16 +288,26 @@ impl AnswerReport {
         let mut seen = std::collections::HashSet::new();
         points
             .retain(|it| seen.insert((it.name.clone(), it.x.to_bits(), it.y.to_bits(), it.front)));
-        let exact = match (self.answer.is_exact, self.answer.stop) {
-            (true, StopReason::Proven) if self.part.is_none() => "exact front",
-            _ => "best systems found",
+        let kind = match (self.answer.is_exact, self.answer.stop) {
+            (true, StopReason::Proven) if self.part.is_none() => "the exact Pareto front",
+            _ => "the best systems found, not proven",
         };
-        let title = format!("{}: {exact}", self.answer.question.name);
+        let [x_axis, y_axis] = [x, y].map(quantity);
+        let n_front = points.iter().filter(|point| point.front).count();
+        let caption = Caption {
+            title: format!("{} over {}: {kind}", y_axis.label, x_axis.label),
+            subtitle: format!(
+                "{n_front} of {} on the front; scenarios: {}",
+                counted(points.len(), "simulated system"),
+                self.answer.question.name
+            ),
+            note: String::new(),
+        };
         Some(Scatter {
-            caption: Caption::titled(title),
-            x_axis: quantity(x),
+            caption,
+            x_axis,
             x_spacing: Spacing::Linear,
-            y_axis: quantity(y),
+            y_axis,
             y_spacing: Spacing::Linear,
             less_x_is_better: x.better() == Better::Lower,
             series: vec![ScatterSeries { name: "systems".into(), points }],
@@ -437,5 +447,7 @@ pub fn front_text(report: &AnswerReport, style: Style) -> String {
 
 fn quantity(of: Quantity) -> xrsim_figures::Quantity {
     let label = of.name().trim_end_matches("_mm2").trim_end_matches("_mj").trim_end_matches("_mw");
-    xrsim_figures::Quantity::new(label.replace('_', " "), of.unit())
+    let label = label.replace('_', " ");
+    let (first, rest) = label.split_at(label.len().min(1));
+    xrsim_figures::Quantity::new(first.to_uppercase() + rest, of.unit())
 }

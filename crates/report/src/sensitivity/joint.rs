@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use xrsim_figures::{Caption, Quantity, Tornado, TornadoBar, TornadoPanel, TornadoRow};
+use xrsim_figures::{Caption, Quantity, Tornado, TornadoBar, TornadoRow};
 use xrsim_model::statistics::{
     ALIKE, Fraction, Interval, Summary, normal_quantile, percentile, share_interval, spearman_rho,
 };
@@ -330,49 +330,35 @@ pub fn joint_json(joined: &Joined) -> Value {
 
 /// Shares of draws in which systems are first, and what decides most.
 pub fn joint_chart(joined: &Joined) -> Tornado {
-    let bar = |label: String, value: f64, it: Interval, unit: f64| TornadoBar {
-        label,
-        value: value * unit,
-        range: Some((it.low * unit, it.high * unit)),
-    };
-    let standings = joined.standings();
     let row = |it: &JointStanding| {
         let (share, interval) = joined.share(it.n_first);
-        let first = bar(format!("at worst {}", ordinal(it.worst)), share, interval, 100.0);
-        let decisive = match &it.decisive {
-            Some(found) => bar(
-                joined.constants[found.constant].name.replace('_', " "),
-                found.rho,
-                found.interval,
-                1.0,
-            ),
-            None => TornadoBar { label: "chance".into(), value: 0.0, range: None },
+        let by = it.decisive.as_ref().map_or(String::new(), |found| {
+            let constant = joined.constants[found.constant].name.replace('_', " ");
+            format!("; most by {constant} ({:+.2})", found.rho)
+        });
+        let bar = TornadoBar {
+            series: 0,
+            label: format!("at worst {}{by}", ordinal(it.worst)),
+            value: 100.0 * share,
+            range: Some((100.0 * interval.low, 100.0 * interval.high)),
         };
-        TornadoRow {
-            name: joined.systems[it.system].clone(),
-            bars: vec![vec![first], vec![decisive]],
-        }
+        TornadoRow { name: joined.systems[it.system].clone(), bars: vec![bar] }
     };
-    let panels = [("First in draws", "%"), ("Rank correlation with what decides most", "")];
-    let panels = panels.map(|(name, unit)| TornadoPanel { axis: Quantity::new(name, unit) });
     let subtitle = format!(
-        "{} of {}, mappings of the base; whiskers: 95 % intervals",
+        "{} of {}, mappings of the base; whiskers: 95 % intervals; most by: the constant that decides most, with its \
+         rank correlation",
         counted(joined.draws.len(), "joint draw"),
         counted(joined.constants.len(), "constant"),
     );
-    let n_more = standings.len().saturating_sub(MAX_ROWS);
-    let note = match n_more {
-        0 => String::new(),
-        n_more => format!("{} more with fewer first places", counted(n_more, "system")),
-    };
     let title = "Which system is best while constants are uncertain";
-    let caption = Caption { subtitle, note, ..Caption::titled(title) };
-    let rows = standings.iter().take(MAX_ROWS).map(row).collect();
-    Tornado { caption, panels: panels.to_vec(), rows }
+    let axis = Quantity::new("First in draws [%]", "");
+    Tornado {
+        caption: Caption { subtitle, ..Caption::titled(title) },
+        series: vec![axis.label.clone()],
+        axis,
+        rows: joined.standings().iter().map(row).collect(),
+    }
 }
-
-/// Most rows of the chart.
-const MAX_ROWS: usize = 30;
 
 #[cfg(test)]
 mod tests {

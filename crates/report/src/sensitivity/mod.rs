@@ -178,11 +178,6 @@ impl Effect {
             reason: scores.reason.clone().or_else(|| base.reason.clone()),
         })
     }
-
-    /// The least tau of its rankings; `None` without any.
-    pub(crate) fn least_tau(&self) -> Option<f64> {
-        self.rankings.iter().filter_map(|ranking| ranking.tau).min_by(f64::total_cmp)
-    }
 }
 
 /// Changes below this are rounding errors of means.

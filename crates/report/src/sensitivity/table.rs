@@ -86,7 +86,7 @@ fn signed(value: f64) -> String {
 }
 
 /// The best system of every number of PEs.
-fn bests(effect: &Effect) -> String {
+pub(super) fn bests(effect: &Effect) -> String {
     let bests: Vec<_> = effect.rankings.iter().map(|ranking| &*ranking.best).collect();
     bests.join(" / ")
 }

@@ -56,6 +56,8 @@ fn draw(study: &Study, outcomes: &[Outcomes]) -> GroupedBars {
         panels,
         shared_scale: true,
         published: "published (Figure 5)".into(),
+        ranges: "all possible outcomes".into(),
+        alone: MeanScores::NAMES.iter().position(|name| *name == "overall"),
     }
 }
 

@@ -119,6 +119,7 @@ impl Curves {
             columns: 2,
             panels: (0..SYSTEMS.len()).map(panel).collect(),
             limits: Vec::new(),
+            answer: None,
             published: "published (Figure 7)".into(),
         }
     }

@@ -39,6 +39,7 @@ fn draw() -> Lines {
             lines: SENSITIVITIES_PER_S.iter().map(line).collect(),
         }],
         limits: Vec::new(),
+        answer: None,
         published: String::new(),
     }
 }

@@ -363,6 +363,7 @@ impl ScalingPoints {
             columns: networks.len().clamp(1, 3),
             panels: networks.into_iter().map(panel).collect(),
             limits: Vec::new(),
+            answer: None,
             published: String::new(),
         }
     }

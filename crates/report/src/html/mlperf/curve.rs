@@ -23,7 +23,7 @@ pub(super) struct Curve<'a> {
 }
 
 impl<'a> Curve<'a> {
-    /// The curve of `task` on `system`.
+    /// The curve of `task` on `system`, with the bound and the rate of the result.
     ///
     /// # Errors
     ///
@@ -31,7 +31,7 @@ impl<'a> Curve<'a> {
     pub(super) fn read(
         source: Source<'_>,
         (task, system): (&'a str, &str),
-        bound: Option<LatencyBound>,
+        limits: (Option<LatencyBound>, Option<f64>),
     ) -> Result<Self, ReadError> {
         let (mut points, mut drawn) = (Vec::new(), Vec::new());
         rows::each(source, &CURVE_COLUMNS, |row| {
@@ -47,7 +47,7 @@ impl<'a> Curve<'a> {
             points.push(cells(row)?);
             Ok(())
         })?;
-        let svg = super::svg(&latency_over_rate((task, system), bound, &drawn))
+        let svg = super::svg(&latency_over_rate((task, system), limits, &drawn))
             .map_err(|error| problem_at_end(source, error.to_string()))?;
         Ok(Self { task, svg, points })
     }

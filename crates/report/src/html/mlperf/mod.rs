@@ -176,7 +176,9 @@ impl Tests {
 
     fn curve(&self, index: usize, source: Source<'_>) -> Result<Curve<'_>, ReadError> {
         let bound = self.header.as_ref().and_then(|header| header.bound(index));
-        Curve::read(source, (self.tests[index].task(), self.system()), bound)
+        let RateResult { per_s, is_valid } = self.tests[index].rate();
+        let limits = (bound, per_s.filter(|_| is_valid));
+        Curve::read(source, (self.tests[index].task(), self.system()), limits)
     }
 
     /// Shares of every task that has both loads, with valid results.

@@ -16,7 +16,7 @@ use xrsim::scenario::{ActiveModel, Scenario};
 use xrsim::units::{Bytes, Cycles, Millijoules, SimSpan};
 
 fn metrics(plan: &Case) -> Metrics {
-    Metrics::compute(&plan.scenario, &trace(plan), &plan.costs, &plan.score, None)
+    Metrics::compute(&plan.scenario, &trace(plan), &plan.costs, (&plan.load, &plan.score), None)
 }
 
 fn close(found: f64, expected: f64) {
@@ -39,7 +39,7 @@ fn overload() -> Case {
 #[test]
 fn a_chain_takes_from_the_first_arrival_to_the_last_end() {
     let metrics = metrics(&pair());
-    let [ChainMetrics { models, service }] = &metrics.chains[..] else { panic!("one chain") };
+    let [ChainMetrics { models, service, .. }] = &metrics.chains[..] else { panic!("one chain") };
     assert_eq!(models[..], [0, 1].map(ModelId::new));
     let latencies = service.latencies.expect("it ran");
     assert_eq!((latencies.p50_ms, latencies.max_ms), (7.0, 7.0));
@@ -79,7 +79,7 @@ fn a_run_without_misses_by_hand() {
 #[test]
 fn a_model_that_is_always_late_by_hand() {
     let metrics = metrics(&overload());
-    let ModelMetrics { service, drops, energy } = metrics.models[0];
+    let ModelMetrics { service, drops, energy, .. } = metrics.models[0];
     assert_eq!((service.requests, service.executed, service.late), (6, 4, 4));
     assert_eq!((service.missed(), service.miss_ratio(), service.longest_misses), (6, 1.0, 6));
     assert_eq!(drops, Drops { deadline: 2, ..Drops::default() });

@@ -152,7 +152,9 @@ fn a_curve_rises_and_is_drawn() {
     assert!(p99.len() == 5 && p99.windows(2).all(|pair| pair[0] < pair[1]), "{p99:?}");
     let within = column(&csv, "within_bound");
     assert_eq!((&*within[0], &*within[4]), ("true", "false"));
-    assert!(fs::read_to_string(place.join("curve.svg")).expect("written").starts_with("<svg"));
+    let svg = fs::read_to_string(place.join("curve.svg")).expect("written");
+    assert!(svg.starts_with("<svg") && svg.contains("result: "), "the result is marked");
+    assert!(place.join("curve.pdf").is_file() && place.join("curve.png").is_file());
 }
 
 /// The first frame arrives a minute after the last query.

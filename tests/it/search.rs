@@ -228,7 +228,8 @@ fn a_front_is_written_and_drawn() {
         note.starts_with("note: scratchpads take ") && note.contains(": 8192 bytes a PE"),
         "{note}"
     );
-    for name in ["front.csv", "front.svg", "front.png", "best.yaml", "excluded.csv.gz"] {
+    let pictures = ["front.svg", "front.pdf", "front.png"];
+    for name in pictures.into_iter().chain(["front.csv", "best.yaml", "excluded.csv.gz"]) {
         assert!(Path::new(&out).join(name).is_file(), "{name}");
     }
     let front = fs::read_to_string(Path::new(&out).join("front.csv")).expect("it is text");

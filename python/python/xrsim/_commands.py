@@ -41,15 +41,15 @@ def run(
     Arguments:
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
-        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
-            by commas [default: A to M].
+        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
+            separate them by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
             of reference, artifact.
-        semantics: Rules of the run: by the intent of the paper, or as the published artifact ran them, to the last
-            digit. One of principled, mlsys2023.
+        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
+            One of principled, mlsys2023.
         without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics; repeat for
             several [default: none].
         scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
@@ -60,9 +60,9 @@ def run(
         set: Any other setting (see `xrsim list settings`); repeat for several.
         dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
         platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
-        dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
+        dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
             [default: that of the system or platform, or else split]. One of split, shared.
-        technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
             or else nvdla_28nm].
         cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
             semantics].
@@ -138,8 +138,8 @@ def compare(
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
             of reference, artifact.
-        semantics: Rules of the run: by the intent of the paper, or as the published artifact ran them, to the last
-            digit. One of principled, mlsys2023.
+        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
+            One of principled, mlsys2023.
         without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics; repeat for
             several [default: none].
         replications: Independent replications of every configuration.
@@ -147,19 +147,19 @@ def compare(
             X (30 replications at least, 1000 at most).
         duration: Span in which requests arrive [ms] [default: 1000.0].
         seed: Seed of every random draw.
-        enumerate: Use every pattern of triggers with its probability instead of draws, where there are few patterns.
+        enumerate: Use every pattern of triggers, with its probability, instead of draws, where there are few patterns.
         steady: Steady state instead of a cold start: ten seconds at random sensor phases, with one second of warm-
             up.
         set: Any other setting (see `xrsim list settings`); repeat for several.
-        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
-            by commas [default: A to M].
+        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
+            separate them by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
         dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
         platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
-        dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
+        dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
             [default: that of the system or platform, or else split]. One of split, shared.
-        technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
             or else nvdla_28nm].
         cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
             semantics].
@@ -173,25 +173,25 @@ def compare(
         effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
             and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
             default, full.
-        by: Column of the ranking (a score, `missed` or `energy_mj`) [default: score, the primary metric, by
-            which `run` also ranks].
+        by: Column to rank by: a score, `missed` or `energy_mj` [default: score, the primary metric, which `run`
+            ranks by too].
         pairs: Compare all pairs of schedulers, not only each with the best.
         window: Also bound the score by windows: by exact optima of windows of N frames of the first replication,
             which take up to seconds each; for schedulers with model granularity.
         tune: Search alpha and beta of every `dream` given, as its authors do, for the least UXCost of the first
             replication.
-        out: Folder of the results (policies.csv, pairs.csv, configurations.csv, metrics.csv of models and
-            chains, LaTeX tables, and the figures of differences and of critical differences).
+        out: Folder for policies.csv, pairs.csv, configurations.csv, metrics.csv (of models and chains), LaTeX
+            tables, and the figures of differences and of critical differences.
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
             per inch, and the title in FIGURE.txt instead of the picture.
         no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
-        dry_run: Print points, time and parts, and write nothing: some points are timed on this machine.
-        restart: Begin the part again, and discard what is in the folder.
+        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
+        restart: Begin the part again, whatever is in the folder.
         shard: Make the I-th of N equal parts of the replications only, into the folder of `out`.
         join: Folder of a part (`shard`) whose replications are taken; repeat for each. The result is that of a
             comparison without parts.
-        sbatch: Print a job script of N parts for Slurm, which continues after kills, power cuts, preemption and
-            time limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
+        sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
+            limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
         submit: Submit the script of `sbatch`, and a job that joins the parts.
         sbatch_options: Options for sbatch, such as `--partition=long --mem=2G`.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
@@ -234,29 +234,28 @@ def sweep(
     sbatch_options: Given | Sequence[Given] | None = None,
     progress: Progress = None,
 ) -> Report:
-    """Make many runs and write a row for each; an interrupted sweep continues.
+    """Make many runs, one row each, in a file that outlives the program.
 
     The table `points` has a row for each point. With `out`, an interrupted sweep goes on after its last row.
 
     Arguments:
-        spec: Sweep file, or the name of a built-in sweep.
+        spec: Sweep: a file, or the name of one that comes with the program.
         scenario: Usage scenario: a name or a file [default: the seven of the suite].
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics].
-        semantics: Rules of the run: by the intent of the paper, or as the published artifact ran them, to the last
-            digit.
+        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
         without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics [default: none].
         scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
         replications: Independent replications of every point.
         duration: Span in which requests arrive [ms] [default: 1000.0].
         seed: Seed of every random draw.
         set: Values of any other setting (see `xrsim list settings`); repeat for several settings.
-        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file [default: A to M].
+        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file [default: A to M].
         pes: PEs of the whole system, for styles [default: 4096, 8192].
         platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
-        dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
+        dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
             [default: that of the system or platform, or else split].
-        technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
             or else nvdla_28nm].
         cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
             semantics].
@@ -270,11 +269,11 @@ def sweep(
             and `full` takes ten times as long and proves small mapspaces [default: default].
         out: File of the rows. A record of the inputs is written beside it as FILE.csv.json [default: the name of
             the sweep's file, ending in .csv, in the working directory].
-        dry_run: Print points, time and parts, and write nothing: some points are timed on this machine.
-        restart: Begin the file again and discard its rows.
+        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
+        restart: Begin the file again, whatever is in it.
         shard: Make the I-th of N equal parts only.
-        sbatch: Print a job script of N parts for Slurm, which continues after kills, power cuts, preemption and
-            time limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
+        sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
+            limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
         submit: Submit the script of `sbatch`, and a job that joins the parts.
         sbatch_options: Options for sbatch, such as `--partition=long --mem=2G`.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
@@ -312,6 +311,8 @@ def search(
     proof_for: Given | None = None,
     out: Given | None = None,
     audit: bool = False,
+    width: Given | None = None,
+    no_title: bool = False,
     dry_run: bool = False,
     restart: bool = False,
     shard: Given | None = None,
@@ -326,11 +327,11 @@ def search(
     Tables: `evaluated`, and further ones that depend on the question.
 
     Arguments:
-        spec: Search file, or the name of a built-in search. Options replace its keys.
+        spec: Search: a file, or the name of one that comes with the program. Options replace what it says.
         scenario: Scenarios, separated by commas [default: those of the suite].
         scheduler: Scheduler, with its parameters; repeat for each, or separate them by commas [default: latency-
             greedy, edf:admission=hopeless, value:admission=hopeless].
-        replications: Draws of every scenario with random inputs [default: 30].
+        replications: Draws of every scenario in which something is drawn [default: 30].
         set: Any other setting of the runs (see `xrsim list settings`); repeat for several.
         accelerators: Number of accelerators, or a range such as 1..3 [default: 1..2].
         max_pes: Most PEs of a system [default: 4096].
@@ -341,28 +342,31 @@ def search(
         technology: Technology of areas and leakage.
         flexibility: Choices of every accelerator for each layer [default: tiles].
         effort: Work of the search for these choices in one layer [default: default].
-        objective: Quantity to optimise (two or three, separated by commas, for their front) [default:
+        objective: Quantity to optimise; two or three, separated by commas, for their front [default:
             score_executed_mean].
-        over: Treatment of several scenarios (mean, min for the worst, or each by itself); several are separated
-            by commas.
+        over: Treatment of several scenarios: mean, min (the worst), or each by itself; several are separated by
+            commas.
         constraint: Limit of a quantity, such as 'area_mm2<=60'; repeat for several.
         method: Method: auto, bound, exhaustive or evolve.
         stop: Rule that ends the search early, such as gap_percent=0.5, minutes=10 or runs=1000000; repeat for
             several.
         require_proof: Fail unless the answer is proven: the optimum of the space under the schedulers of `proof_for`.
-        proof_for: Schedulers for `require_proof`: listed (those of the search), keeping (all that keep a request where
-            it began) or any; for keeping and any, no system may be more than gap_percent (`stop`) better. One
-            of listed, keeping, any.
-        out: Folder of the results (evaluated.csv, the front, the best system as a file, and a journal with which
-            the same command continues).
-        audit: Also write the bounds of excluded systems, so that a script can check the proof.
-        dry_run: Print points, time and parts, and write nothing: some points are timed on this machine.
-        restart: Begin again and discard the journal in the folder.
+        proof_for: Schedulers that `require_proof` is about: listed (those of the search), keeping (all that keep a
+            request where it began) or any; for the last two, no system may be more than gap_percent (`stop`)
+            better. One of listed, keeping, any.
+        out: Folder of the results: evaluated.csv, the front, the best system as a file, and a journal with which
+            the same command continues.
+        audit: Also write the bound of every system that was excluded, so that a script can check the proof.
+        width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
+            per inch, and the title in FIGURE.txt instead of the picture.
+        no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
+        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
+        restart: Begin again, whatever the journal in the folder has.
         shard: Search the I-th of N parts of the systems only.
         join: Folder of a part (`shard`) whose runs are taken; repeat for each. The result is that of a search
             without parts.
-        sbatch: Print a job script of N parts for Slurm, which continues after kills, power cuts, preemption and
-            time limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
+        sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
+            limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
         submit: Submit the script of `sbatch`, and a job that joins the parts.
         sbatch_options: Options for sbatch, such as `--partition=long --mem=2G`.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
@@ -403,7 +407,7 @@ def map(
     sbatch_options: Given | Sequence[Given] | None = None,
     progress: Progress = None,
 ) -> Report:
-    """Find the best mapping of every layer of networks, and its largest distance to the optimum.
+    """Find the best mapping of every layer of networks. It says how far from the optimum they may be.
 
     The table `mappings` has a row for each layer and dataflow.
 
@@ -419,10 +423,10 @@ def map(
         flexibility: Choices: all of a mapping, or only what one `dataflow` leaves open: its sizes and orders (`tiles`),
             or also the axes that are spread (`axes`). One of tiles, axes, any.
         objective: Objective: least cycles, energy or product of both (`edp`), least energy among mappings within 1 %
-            of the least cycles (`cycles,energy`), or all Pareto-optimal mappings (`pareto`). One of cycles,
-            energy, edp, cycles,energy, pareto.
-        effort: Work of the search for one layer (`default` as in runs, `quick` less, `full` more and with exact
-            search). One of quick, default, full.
+            of the least cycles (`cycles,energy`), or all that nothing is better than in both (`pareto`). One of
+            cycles, energy, edp, cycles,energy, pareto.
+        effort: Work for one layer: as runs do (`default`), less (`quick`), or more and with exact search (`full`).
+            One of quick, default, full.
         mapspace: Mapspace to search: a name or a file.
         levels: Least and largest number of levels of a mapping, with `--flexibility any` [default: 1..3].
         sizes: Sizes of chunks [default: all, as in runs]. One of divisors, powers, balanced, all.
@@ -434,13 +438,13 @@ def map(
         table: Write the table of mappings, as it comes with the program, into this folder: all networks, or those
             of `network`, on the accelerators of the styles A to M at 4,096 and 8,192 PEs, on the platforms
             `paper` and `headset`.
-        dry_run: Print points, time and parts, and write nothing: some points are timed on this machine.
-        restart: Begin the part again, and discard what is in the folder.
+        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
+        restart: Begin the part again, whatever is in the folder.
         shard: Make the I-th of N equal parts of the searches only, into the folder of `out`.
         join: Folder of a part (`shard`) whose results are taken; repeat for each. The result is that of a command
             without parts.
-        sbatch: Print a job script of N parts for Slurm, which continues after kills, power cuts, preemption and
-            time limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
+        sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
+            limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
         submit: Submit the script of `sbatch`, and a job that joins the parts.
         sbatch_options: Options for sbatch, such as `--partition=long --mem=2G`.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
@@ -525,8 +529,8 @@ def area(
     The table `areas` has the area and the leakage of each system.
 
     Arguments:
-        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
-            by commas [default: A to M].
+        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
+            separate them by commas [default: A to M].
         network: Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`);
             repeat for more [default: all of the suite].
         networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
@@ -536,7 +540,7 @@ def area(
             8192].
         dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
         platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
-        technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
             or else nvdla_28nm].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
@@ -598,11 +602,11 @@ def mlperf(
     Arguments:
         benchmark: Benchmark. One of inference, mobile.
         task: Task; repeat for several.
-        load: Load of LoadGen (single-stream, multi-stream, server or offline); repeat for several.
-        round: Round (its LoadGen version, counts, durations and seeds) [default: v0.5 of inference, v3.0 of
+        load: Load: single-stream, multi-stream, server or offline; repeat for several.
+        round: Round, with its LoadGen version, counts, durations and seeds [default: v0.5 of inference, v3.0 of
             mobile].
-        suite: Suite of tasks and tests, in place of the suite of the round (scenarios/mlperf/README.md); by
-            default the round is that of the suite.
+        suite: Suite with tasks and tests in place of those of the round, see scenarios/mlperf/README.md; the round
+            is that of the suite by default.
         beside: Usage scenario in the background: its frames run on the same system during the test.
         tenant: Task with a load of its own, at the same time as all other tenants; repeat for each. Keys: qps,
             arrivals (poisson or periodic), burst_qps, burst_ms, period_ms, group, bound_ms, percentile,
@@ -632,14 +636,13 @@ def mlperf(
         qps: Rate of a server in place of a search for the highest valid rate.
         streams: Number of streams of multi-stream, in place of a search for the largest valid number; from v2.0 on
             samples of a query in place of 8.
-        find_peak: Search from `qps` or `streams` upwards, as LoadGen does; with tenants, for the largest factor of all
+        find_peak: Search from `qps` or `streams` on, as LoadGen does; with tenants, for the largest factor of all
             rates.
-        min_duration: Minimum duration of a test, in place of the minimum of the round (s).
-        min_queries: Minimum number of queries of a test, or of samples in offline, in place of the minimum of the round.
+        min_duration: Minimum duration of a test in place of that of the round (s).
+        min_queries: Minimum number of queries of a test in place of that of the round; of samples in offline.
         curve: Measure the latency at N rates, below and above the peak of every server test; `out` has it as
             curve.csv and a figure.
-        out: Folder of the results (LoadGen's logs and queries.csv of every test, suite.csv, and figures as SVG
-            and PDF).
+        out: Folder for LoadGen's logs and queries.csv of every test, suite.csv and figures as SVG and PDF.
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
             per inch, and the title in FIGURE.txt instead of the picture.
         no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
@@ -685,22 +688,22 @@ def sensitivity(
     no_title: bool = False,
     progress: Progress = None,
 ) -> Report:
-    """Vary the settings of runs, and measure how much scores and rankings depend on each.
+    """Vary the settings of runs, and say how much scores and rankings depend on each.
 
     The table `sensitivity` has a row for each factor.
 
     Arguments:
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
-        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
-            by commas [default: A to M].
+        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
+            separate them by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
             of reference, artifact.
-        semantics: Rules of the run: by the intent of the paper, or as the published artifact ran them, to the last
-            digit. One of principled, mlsys2023.
+        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
+            One of principled, mlsys2023.
         without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics; repeat for
             several [default: none].
         scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
@@ -710,9 +713,9 @@ def sensitivity(
         set: Any other setting (see `xrsim list settings`); repeat for several.
         dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
         platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
-        dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
+        dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
             [default: that of the system or platform, or else split]. One of split, shared.
-        technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
             or else nvdla_28nm].
         cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
             semantics].
@@ -809,37 +812,37 @@ def explain(
     effort: Given | None = None,
     progress: Progress = None,
 ) -> str:
-    """Explain where a run loses its score, or why a frame was late or dropped, and which single change helps most.
+    """Say where a run loses its score, or why a frame was late or dropped, and which single change helps most.
 
     The text says which models, frames and causes lose most.
 
     Arguments:
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
-        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
-            by commas [default: A to M].
+        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
+            separate them by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
-        frame: Model of the scenario and number of its frame, from 0.
+        frame: A frame: a model of the scenario and a number from 0.
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
             of reference, artifact.
-        semantics: Rules of the run: by the intent of the paper, or as the published artifact ran them, to the last
-            digit. One of principled, mlsys2023.
+        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
+            One of principled, mlsys2023.
         without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics; repeat for
             several [default: none].
         scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
         replication: Replication of the frame, counted from 0.
-        replications: Number of replications; scores are their means.
+        replications: Replications that scores are means of.
         duration: Span in which requests arrive [ms] [default: 1000.0].
         seed: Seed of every random draw.
         set: Any other setting (see `xrsim list settings`); repeat for several.
         against: Compare with this system, on equal draws.
         dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
         platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
-        dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
+        dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
             [default: that of the system or platform, or else split]. One of split, shared.
-        technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
+        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
             or else nvdla_28nm].
         cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
             semantics].
@@ -867,7 +870,7 @@ def status(
     *,
     progress: Progress = None,
 ) -> str:
-    """Show the progress of the parts of a sweep, search, comparison or mapping, by their files.
+    """Say how far the parts of a sweep, search, comparison or mapping are, by their files.
 
     The text says which parts are done, under way and missing.
 
@@ -893,7 +896,7 @@ def merge(
     out: Given | None = None,
     progress: Progress = None,
 ) -> bytes:
-    """Join the parts of a sweep into the file of the whole sweep.
+    """Join the parts of a sweep to the file that the whole sweep would have written.
 
     Returns the joined rows as CSV.
 
@@ -941,11 +944,10 @@ def import_network(
         value: Elements of an integer input on which shapes depend, e.g. `lengths=4,6`.
         trips: Trips of a loop.
         branch: Branch that an `If` takes, `then` or `else`.
-        bound: Extent that depends on data, such as the number of boxes; `*` for every node without a bound of its
-            own.
-        input: Sensor of an input, e.g. `image=camera`.
-        state: Output of one frame that is an input of the next frame.
-        name: Name of the network [default: the name of the file without its extension].
+        bound: Extent that data decide, such as the number of boxes; `*` for every node without one of its own.
+        input: Sensor that an input is from, e.g. `image=camera`.
+        state: Output of one frame that an input of the next one is.
+        name: Name of the network [default: the name of the file without its ending].
         task: Task of the network [default: its name].
         out: Folder to write to, one file per network, scenario or dataflow [default: standard output].
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
@@ -966,13 +968,13 @@ def report(
     out: Given | None = None,
     progress: Progress = None,
 ) -> bytes:
-    """Write results as one HTML page: runs, load tests, comparisons, searches, joint draws or a sweep. The page needs no internet connection.
+    """Write results as one HTML page that needs no internet connection: runs, load tests, comparisons, joint draws or a sweep.
 
     Returns the page as HTML. With `out` it is also written.
 
     Arguments:
-        folder: Folder of results, or the file of a sweep; `xrsim run`, `xrsim mlperf`, `xrsim compare` and `xrsim
-            search` write such a folder with `out`.
+        folder: Folder written by `xrsim run`, `xrsim mlperf`, `xrsim compare` or `xrsim search` with `out`, or the
+            file of a sweep.
         out: Page to write.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
@@ -1006,8 +1008,8 @@ def plot(
     Arguments:
         file: Rows of a sweep, or the scores.csv of a run.
         kind: Kind of plot. One of pareto, best, heatmap.
-        x: First objective, or columns of a heat map [default: energy_per_frame_mj, or pes].
-        y: Second objective, or rows of a heat map [default: score, or system].
+        x: First objective [default: energy_per_frame_mj], or columns of a heat map [default: pes].
+        y: Second objective [default: score], or rows of a heat map [default: system].
         z: Third objective, objective of the best designs, or colours of a heat map [default: score].
         where: Use only rows with this value in this column; repeat for more conditions.
         out: File to write: a picture as .svg, .pdf or .png with its data beside it as .csv, or a table as .csv.
@@ -1030,7 +1032,7 @@ def validate(
     *,
     progress: Progress = None,
 ) -> str:
-    """Compare the simulator with reference data: built-in data, or tables of your own.
+    """Compare the simulator with reference data. They are those of the program, or tables of your own.
 
     The text has the comparisons with reference data.
 

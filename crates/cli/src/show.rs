@@ -19,7 +19,7 @@ pub(super) struct ShowArgs {
     /// Name, e.g. `AR_gaming`, `J`, `WS`, `KD`, `edf`, or a network with values of its parameters, such as
     /// `PD:regions=100`.
     name: String,
-    /// Begin an input file with the line that names its schema for editors, the file PATH (`xrsim schema`).
+    /// Begin an input file with the line that names its schema (for editors: the file PATH of `xrsim schema`).
     #[arg(long, value_name = "PATH")]
     schema: Option<PathBuf>,
 }

@@ -84,7 +84,7 @@ pub(super) struct CompareArgs {
     /// Explain the columns, the bounds and the tests of ranks below the tables.
     #[arg(long)]
     pub explain_columns: bool,
-    /// Use every pattern of triggers with its probability instead of draws, where there are few patterns.
+    /// Use every pattern of triggers, with its probability, instead of draws, where there are few patterns.
     #[arg(long)]
     pub enumerate: bool,
     /// Also bound the score by windows: by exact optima of windows of N frames of the first replication, which take up

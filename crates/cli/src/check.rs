@@ -14,7 +14,7 @@ use super::{cost, output, search, sweep};
 /// Check input files and report every problem in them.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// Files: YAML, or the artifact's format (.m).
+    /// Files: YAML, ONNX, topologies of SCALE-Sim (.csv), or the artifact's format (.m).
     #[arg(required = true)]
     files: Vec<PathBuf>,
 }

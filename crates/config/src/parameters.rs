@@ -54,6 +54,17 @@ impl ParameterValues {
         if self.is_empty() { base.into() } else { format!("{base}:{self}") }
     }
 
+    /// Refuses a 0 among extents of axes of the network that `reference` leads to.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Malformed`] for the first one.
+    pub(super) fn refuse_zero(&self, reference: &str) -> Result<(), ConfigError> {
+        let Some((name, _)) = self.iter().find(|(_, value)| *value == 0) else { return Ok(()) };
+        let reason = format!("`{name}` is 0; {}", allowed().replace("from 0", "from 1"));
+        Err(malformed(&self.of(reference), reason))
+    }
+
     /// Whether the layers of `network` have these values already.
     pub(super) fn are_those_of(&self, network: &Network) -> bool {
         let value = |name: &str| network.parameters().iter().find(|it| *it.name == *name);

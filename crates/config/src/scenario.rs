@@ -156,9 +156,11 @@ impl Sensor {
 }
 
 impl RawScenario {
-    /// Names of the models, with their places.
-    pub(super) fn references(&self) -> impl Iterator<Item = &At<Box<str>>> {
-        self.models.iter().map(|model| &model.network)
+    /// References to the networks of the models with the values of parameters that the file gives, with their places.
+    pub(super) fn references(&self) -> Vec<At<Box<str>>> {
+        let of =
+            |raw: &RawModel| parameters::reference(&raw.network, raw.parameters.as_ref(), None);
+        self.models.iter().map(of).collect()
     }
 
     /// References to the same networks, of which these are the `models`, with the values of parameters that

@@ -16,12 +16,13 @@ use super::output::{self, OutputSet};
 use super::places::Places;
 use answers::Answers;
 
-/// Convert an ONNX file, or a file of the published artifact (.m), to YAML.
+/// Convert an ONNX file, a topology of SCALE-Sim (.csv), or a file of the published artifact (.m), to YAML.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     xrsim import net.onnx > net.yaml     the network, with the decisions of the import\n  \
     xrsim import net.onnx --dim tokens=128 --value lengths=128\n  \
     xrsim import net.onnx --format csv   a row a layer\n  \
+    xrsim import alexnet.csv             a topology of SCALE-Sim\n  \
     xrsim import WS_OS.m                 print the YAML\n  \
     xrsim import AR_gaming.m --out my/   one YAML file per network, and the scenario\n\n\
     An ONNX file is recognised by its contents or its ending. Its weights are never read. Everything that is missing or \

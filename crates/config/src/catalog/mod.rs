@@ -1,5 +1,6 @@
 //! From names and paths to domain types, each file read and parsed once.
 
+mod dims;
 mod read;
 mod shelf;
 
@@ -26,8 +27,8 @@ use super::onnx;
 use super::suite::Suite;
 use super::yaml::read::printable;
 use super::{
-    ConfigError, Edition, Kind, Note, Notes, Parameters, SearchDraft, Source, SweepDraft,
-    Uncertainty,
+    ConfigError, Edition, Kind, Note, Notes, ParameterValues, Parameters, SearchDraft, Source,
+    SweepDraft, Uncertainty,
 };
 use super::{extensions, given, mix, nearest, parameters};
 use xrsim_model::renamed::{self, Renamed};
@@ -435,8 +436,11 @@ impl Catalog {
     ///
     /// [`ConfigError::Unknown`] or [`ConfigError::Unreadable`].
     pub fn text(&mut self, reference: &str) -> Result<Arc<Source>, ConfigError> {
-        let (base, _) = parameters::split(reference)?;
-        self.locate(&Kind::EVERY, base, "", None).map(|file| file.source)
+        let (base, values) = parameters::split(reference)?;
+        match self.with_dims(base, None, &values)? {
+            Some(file) => Ok(file.source),
+            None => self.locate(&Kind::EVERY, base, "", None).map(|file| file.source),
+        }
     }
 
     /// Every file that was used so far, in order of name.
@@ -536,8 +540,18 @@ fn text_of(path: &Path, notes: &Notes) -> Result<Arc<Source>, ConfigError> {
     if !path.is_file() || !onnx::is_model(path) {
         return Source::read(path);
     }
-    let imported = onnx::import(path, &onnx::Options::default())?;
-    let file = path.display().to_string();
+    imported(path, &ParameterValues::default(), notes)
+}
+
+/// Text of the import of an ONNX file whose open axes have these extents. Decisions are notes.
+fn imported(
+    path: &Path,
+    dims: &ParameterValues,
+    notes: &Notes,
+) -> Result<Arc<Source>, ConfigError> {
+    let given = dims.iter().map(|(name, extent)| (name.to_string(), extent.into())).collect();
+    let imported = onnx::import(path, &onnx::Options { dims: given, ..Default::default() })?;
+    let file = dims.of(&path.display().to_string());
     let decisions = imported.model.deviations.iter().map(ToString::to_string);
     for decision in imported.warnings.into_iter().chain(decisions) {
         notes.add(Note::Import { file: file.clone(), decision });

@@ -16,6 +16,7 @@ use xrsim_model::model::Network;
 use xrsim_model::scenario::InputStream;
 
 use super::Catalog;
+use super::dims::parametrised;
 
 /// Most files that are kept with values of parameters.
 const MAX_VARIANTS: usize = 256;
@@ -166,6 +167,12 @@ impl Catalog {
         folder: Option<&Path>,
     ) -> Result<Arc<Model>, ConfigError> {
         let (base, values) = parameters::split(reference)?;
+        if let Some(file) = self.with_dims(base, folder, &values)? {
+            let mut model = pick(&file, self.networks_of_file(&file)?, None)?;
+            parametrised(&mut model, &values);
+            self.share_network(&mut model);
+            return Ok(model);
+        }
         let model = self.model_read(base, folder, Parameters::default())?;
         values.check(&model.network, base)?;
         match values.are_those_of(&model.network) {
@@ -185,11 +192,14 @@ impl Catalog {
             None => (reference, None),
         };
         let file = self.locate(&[Kind::Network], path, "", folder)?.with_parameters(parameters);
-        let models = self.only(&file, Kind::Network, |contents| match contents {
+        pick(&file, self.networks_of_file(&file)?, member)
+    }
+
+    fn networks_of_file(&mut self, file: &Document) -> Result<Vec<Arc<Model>>, ConfigError> {
+        self.only(file, Kind::Network, |contents| match contents {
             Contents::Networks(models) => Some(models),
             _ => None,
-        })?;
-        pick(&file, models, member)
+        })
     }
 
     pub(super) fn dataflow_from(

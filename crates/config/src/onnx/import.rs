@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::ConfigError;
 use crate::export;
 use crate::network::Model;
+use crate::parameters;
 use xrsim_model::model::Padding;
 use xrsim_model::text::{in_line, is_name};
 use xrsim_onnx::{self as onnx, Branch, ImportError, Options};
@@ -81,8 +82,38 @@ fn name(path: &Path, options: &Options) -> String {
 
 fn refusal(path: &Path, options: &Options, error: ImportError) -> ConfigError {
     let ImportError { problems, missing } = error;
-    let command = (!missing.is_empty()).then(|| command(path, options, &missing));
+    let command = (!missing.is_empty()).then(|| {
+        let command = command(path, options, &missing);
+        match in_reference(path, options, &missing) {
+            Some(reference) => format!("{command}\nhelp: {reference}"),
+            None => command,
+        }
+    });
     ConfigError::Import { path: path.into(), problems, command }
+}
+
+/// How a reference to the file gives the extents of open axes; `None` if it cannot answer all that is missing.
+fn in_reference(path: &Path, options: &Options, missing: &[String]) -> Option<String> {
+    let mut axes: Vec<_> =
+        options.dims.iter().map(|(name, extent)| (&**name, extent.to_string())).collect();
+    for option in missing {
+        let (name, extent) = option.strip_prefix("--dim ")?.rsplit_once('=')?;
+        axes.push((name, extent.into()));
+    }
+    let is_known = axes.iter().all(|(name, _)| parameters::is_name(name));
+    if !is_known || *options != (Options { dims: options.dims.clone(), ..Options::default() }) {
+        return None;
+    }
+    let joined = |equals: &str, comma: &str| {
+        let pairs = axes.iter().map(|(name, extent)| format!("{name}{equals}{extent}"));
+        pairs.collect::<Vec<_>>().join(comma)
+    };
+    Some(format!(
+        "or keep the file as the network: {}:{}; in a scenario `parameters: {{{}}}`",
+        quoted(&path.display().to_string()),
+        joined("=", ","),
+        joined(": ", ", ")
+    ))
 }
 
 /// The command that imports the file with `options` and those that are `missing`.

@@ -88,7 +88,7 @@ fn scenario_of(file: &Document, references: &mut dyn References) -> Result<Scena
         return Err(file.invalid(problems.into_vec()));
     };
     let lookup = |name: &str| references.model(name, file.folder.as_deref());
-    let Some(models) = resolve(raw.references(), lookup, &mut problems)? else {
+    let Some(models) = resolve(raw.references().iter(), lookup, &mut problems)? else {
         return Err(file.invalid(problems.into_vec()));
     };
     let references_with = raw.references_with(&models, &file.parameters);

@@ -46,6 +46,7 @@ mod mlperf_system;
 mod networks;
 mod offers;
 mod onnx;
+mod own_chip;
 mod own_mains;
 mod paper;
 mod parameters;

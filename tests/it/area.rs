@@ -373,8 +373,14 @@ fn runs_have_area_leakage_and_power_beside_their_scores() {
     assert_eq!(device.area_mm2, Some(nvdla.system_area(&plan.system).total()));
     assert_eq!(device.idle_pes, 0);
     // Busy and idle time of every accelerator make up the span.
-    let metrics =
-        Metrics::compute(&plan.scenario, &result.trace, &result.costs, (&plan.load, &plan.score), None).run;
+    let metrics = Metrics::compute(
+        &plan.scenario,
+        &result.trace,
+        &result.costs,
+        (&plan.load, &plan.score),
+        None,
+    )
+    .run;
     let leakage = plan.system.accelerators().iter().map(|it| nvdla.leakage_mw(it).unwrap());
     let idle = metrics.utilisation.iter().map(|busy| (1.0 - busy) * metrics.span_ms);
     let idle: f64 = leakage.zip(idle).map(|(mw, ms)| mw * ms / 1e3).sum();

@@ -328,7 +328,7 @@ fn dream_is_tuned_to_the_runs() {
 fn what_cannot_be_compared_is_refused() {
     let cases: [(&[&str], &str); 6] = [
         (&["--semantics", "mlsys2023"], "no other scheduler to compare it with"),
-        (&["--scheduler", "edf"], "scheduler edf is given twice"),
+        (&["--scheduler", "edf"], "scheduler `edf` is given twice"),
         (&["--scheduler", "edff"], "no scheduler named `edff`; did you mean `edf`?"),
         (&["--scheduler", "edf:speed=1"], "edf has no parameter `speed`"),
         (&["--by", "scores"], "did you mean `score`?"),

@@ -131,6 +131,42 @@ fn open_questions_are_asked_with_the_command_that_answers_them() {
     }
 }
 
+/// A network that halves its input and joins it with the doubled result, which fits even extents only.
+#[test]
+fn extents_that_do_not_fit_are_told_with_one_that_does_and_slips_with_the_axis() {
+    let graph = Graph::new("halves")
+        .input("x", &[Dim::Of(1), Dim::Of(4), "height".into(), "width".into()])
+        .weight("w", &[4, 4, 2, 2])
+        .node(
+            Node::new("MaxPool", &["x"], &["a"])
+                .ints("kernel_shape", &[2, 2])
+                .ints("strides", &[2, 2]),
+        )
+        .node(Node::new("ConvTranspose", &["a", "w"], &["b"]).ints("strides", &[2, 2]))
+        .node(Node::new("Concat", &["b", "x"], &["c"]).int("axis", 1))
+        .output("c");
+    let folder = written("net.onnx", graph);
+    let file = path(&folder, "net.onnx");
+    let import = |dims: &'static [&str]| [&["import", &*file], dims].concat().join(" ");
+    let refused_with =
+        |dims: &'static [&str]| refused(&import(dims).split(' ').collect::<Vec<_>>());
+    let odd = refused_with(&["--dim", "height=16,width=101"]);
+    assert!(odd.contains("from --dim width=101: 102, a multiple of 2, fits"), "{odd}");
+    assert!(
+        odd.contains(&format!("help: xrsim import {file} --dim height=16 --dim width=102")),
+        "{odd}"
+    );
+    let zero = refused_with(&["--dim", "height=0", "--dim", "width=16"]);
+    assert!(zero.contains("--dim height: an extent is 1 or more, found 0"), "{zero}");
+    assert!(!zero.contains("does not fit"), "{zero}");
+    let slip = refused_with(&["--dim", "heigth=16,width=16"]);
+    assert!(slip.contains("no open axis is called `heigth`; did you mean `height`?"), "{slip}");
+    assert!(
+        slip.contains(&format!("help: xrsim import {file} --dim width=16 --dim height=...")),
+        "{slip}"
+    );
+}
+
 #[test]
 fn an_open_batch_is_one_unless_it_is_given() {
     let folder = written("net.onnx", small("batch"));

@@ -43,8 +43,8 @@ use super::{output, table_style};
 pub(super) struct CostArgs {
     #[command(flatten)]
     pub layers: LayerOptions,
-    /// Number of PEs (processing elements); repeat for more [default: 4096].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Number of PEs (processing elements); repeat for more, or separate them by commas [default: 4096].
+    #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub pes: Vec<u32>,
     /// Bandwidth of every NoC level, outermost first [byte/cycle; default: that of the platform].
     #[arg(
@@ -52,18 +52,20 @@ pub(super) struct CostArgs {
         value_name = "TOP,COL",
         value_delimiter = ',',
         num_args = 1,
+        value_parser = clap::value_parser!(u64).range(1..),
         conflicts_with = "system"
     )]
     pub noc_bandwidth: Vec<u64>,
-    /// Cost model, or a CSV file of measurements; repeat for more [default: loop-nest].
-    #[arg(long, value_name = "M|FILE.csv")]
+    /// Cost model, or a CSV file of measurements; repeat for more, or separate them by commas [default: loop-nest].
+    #[arg(long, value_name = "M|FILE.csv", value_delimiter = ',')]
     pub cost_model: Vec<String>,
     #[command(flatten)]
     pub mapping: MappingOptions,
     /// Batch size: print time and energy of the batch, and the split into smaller batches that is fastest;
-    /// repeat for more.
+    /// repeat for more, or separate them by commas.
     #[arg(
         long,
+        value_delimiter = ',',
         value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(BatchCosts::MAX_BATCH)),
         conflicts_with_all = ["layer", "explain", "plot", "plot_cycles", "roofline"]

@@ -12,6 +12,7 @@ use xrsim_model::hardware::MappingSettings;
 use xrsim_model::mapper::Effort;
 
 use super::message::{Failure, say, warn, with_hints};
+use super::options::listed;
 use super::record;
 
 /// Memory above which a user is told before it is taken \[byte\].
@@ -22,8 +23,8 @@ const MUCH_MEMORY: u64 = 1 << 30;
 pub(super) struct RunOptions {
     #[command(flatten)]
     keys: KeyOptions<OfRuns>,
-    /// Dataflow of a hardware file (.m); repeat for each accelerator.
-    #[arg(long, value_name = "D|FILE")]
+    /// Dataflow of a hardware file (.m); repeat for each accelerator, or separate them by commas.
+    #[arg(long, value_name = "D|FILE", value_delimiter = ',')]
     dataflow: Vec<String>,
     /// Any other setting (see `xrsim list settings`); repeat for several.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -187,8 +188,7 @@ fn help(key: &Key, option: KeyOption, remark: &str) -> String {
 fn one(key: &Key, option: KeyOption) -> Arg {
     let remark = match option.several {
         Several::No => "",
-        Several::Runs => "; repeat for several, or separate them by commas",
-        Several::Parts => "; repeat for several",
+        Several::Runs | Several::Parts => "; repeat for several, or separate them by commas",
     };
     let arg = Arg::new(option.long)
         .long(option.long)
@@ -197,17 +197,30 @@ fn one(key: &Key, option: KeyOption) -> Arg {
         .allow_negative_numbers(key.allowed.is_number());
     let arg = match option.several {
         Several::No => arg.action(ArgAction::Set),
-        Several::Runs => arg.action(ArgAction::Append).value_delimiter(','),
-        Several::Parts => arg.action(ArgAction::Append),
+        Several::Runs | Several::Parts => arg.action(ArgAction::Append).value_delimiter(','),
     };
     let arg = match key.allowed {
         Allowed::Word(words) => arg.value_parser(possible(key, words)),
+        _ if key.name == SCHEDULER => arg.value_parser(one_scheduler),
         _ => arg,
     };
     match option.default {
         Some(default) => arg.default_value(default),
         None => arg,
     }
+}
+
+/// Parser of the option of a command that takes one scheduler.
+pub(super) fn one_scheduler(text: &str) -> Result<String, String> {
+    match listed(&[text.to_string()]).len() {
+        1 => Ok(text.into()),
+        _ => Err(format!("this command takes one scheduler; {}", several_schedulers(text))),
+    }
+}
+
+/// How to compare the schedulers in `text`.
+pub(super) fn several_schedulers(text: &str) -> String {
+    format!("`xrsim compare --scheduler {text}` compares several")
 }
 
 /// The words of a key, and hidden those up to version 0.1.
@@ -346,8 +359,8 @@ impl MappingOptions {
 pub(super) struct HardwareOptions {
     #[command(flatten)]
     keys: KeyOptions<OfHardware>,
-    /// Dataflow of a hardware file (.m); repeat for each accelerator.
-    #[arg(long, value_name = "D|FILE")]
+    /// Dataflow of a hardware file (.m); repeat for each accelerator, or separate them by commas.
+    #[arg(long, value_name = "D|FILE", value_delimiter = ',')]
     dataflow: Vec<String>,
     /// Any other setting of the hardware, such as hardware.shared_memory_kib; repeat for several.
     #[arg(long, value_name = "KEY=VALUE")]

@@ -125,7 +125,9 @@ fn choice_text(experiment: &Experiment, other: &str) -> Result<String, Failure> 
 fn tell_frame(experiment: &Experiment, one: &Prepared, frame: &str) -> Result<(), Failure> {
     let plan = first(one);
     let target = target(&plan.scenario, frame)?;
+    let progress = Progress::new(1);
     let runs = one.run();
+    progress.finish();
     let result = runs[0].result()?;
     let Some(id) = target.find(&result.trace) else {
         return Err(no_such_frame(plan, result, target));
@@ -151,9 +153,11 @@ fn tell_frame(experiment: &Experiment, one: &Prepared, frame: &str) -> Result<()
 /// Returns a failure if one of them cannot be made.
 fn whole(prepared: &Prepared) -> Result<WholeRun<'_>, Failure> {
     let mut whole = WholeRun::new(first(prepared));
-    prepared.run_each(|_, plan, _, result| {
+    let progress = Progress::new(prepared.n_runs() as u64);
+    prepared.run_each(|index, plan, _, result| {
         let result = result.map_err(super::argument)?;
         whole.add(plan, &result);
+        progress.set(index as u64 + 1);
         Ok::<(), Failure>(())
     })?;
     Ok(whole)

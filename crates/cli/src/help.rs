@@ -307,13 +307,24 @@ mod tests {
         assert_eq!(examples_of("Text."), "");
     }
 
+    /// Every command below `program`, nested ones too.
+    fn all(program: Command) -> Vec<Command> {
+        let mut program = program;
+        program.build();
+        fn below(command: &Command) -> Vec<Command> {
+            let is_shown = |it: &&Command| !it.is_hide_set() && it.get_name() != "help";
+            let each = command.get_subcommands().filter(is_shown);
+            each.flat_map(|it| std::iter::once(it.clone()).chain(below(it))).collect()
+        }
+        below(&program)
+    }
+
     /// `-h` of every command: at most 60 lines, one for each option, and every option of a long list under a heading.
     #[test]
     fn short_help_has_one_line_for_each_option() {
-        let mut program = short(crate::program());
-        program.build();
-        let is_shown = |it: &&mut Command| !it.is_hide_set() && it.get_name() != "help";
-        for command in program.get_subcommands_mut().filter(is_shown) {
+        let commands = all(short(crate::program()));
+        assert!(commands.iter().any(|it| it.get_display_name() == Some("xrsim-parts-merge")));
+        for mut command in commands {
             let n_bare = command
                 .get_opts()
                 .filter(|it| !it.is_hide_set() && it.get_help_heading().is_none())
@@ -331,6 +342,52 @@ mod tests {
             }
             let end = text.rfind(&format!("{OF_ALL}:")).expect("it has global options");
             assert!(text[end..].contains("--color"), "{text}");
+        }
+    }
+
+    /// Options that may be repeated and take no list by commas: their values are paths, or have commas themselves.
+    const REPEATED: [&str; 10] = [
+        "set",
+        "factor",
+        "tenant",
+        "conditions",
+        "join",
+        "cases",
+        "against",
+        "sbatch_options",
+        "shape",
+        "value",
+    ];
+
+    #[test]
+    fn one_meaning_has_one_option_in_every_command() {
+        let mut placeholders = HashMap::new();
+        for command in all(crate::program()) {
+            let name = command.get_display_name().unwrap_or_default().to_string();
+            for arg in command.get_opts().filter(|it| !it.is_hide_set()) {
+                let id = arg.get_id().to_string();
+                let short = arg.get_short();
+                assert_ne!(id, "output", "{name} calls --out --output");
+                assert_eq!(short == Some('o'), id == "out", "{name} --{id} has {short:?}");
+                if ["platform", "effort", "technology", "flexibility", "mapping-objective", "seed"]
+                    .contains(&&*id)
+                {
+                    let placeholder = arg.get_value_names().map(|it| it.join(" "));
+                    let known = placeholders.entry(id.clone()).or_insert(placeholder.clone());
+                    assert_eq!(*known, placeholder, "{name} --{id}");
+                }
+                let is_repeated = matches!(arg.get_action(), clap::ArgAction::Append);
+                let is_list = arg.get_value_delimiter() == Some(',');
+                if is_repeated && !is_list && !REPEATED.contains(&&*id) {
+                    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+                    let about =
+                        command.get_after_help().map(ToString::to_string).unwrap_or_default();
+                    assert!(
+                        help.contains("commas") || about.contains("commas"),
+                        "{name} --{id}: {help}"
+                    );
+                }
+            }
         }
     }
 

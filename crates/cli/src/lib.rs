@@ -144,11 +144,11 @@ fn commands() -> Vec<CommandEntry> {
         command("merge", sweep::merge).renamed("parts merge"),
         command("status", cluster::status).renamed("parts status"),
         command("plot", plot::run).on_threads().showing("reading and drawing"),
-        command("mlperf", mlperf::run).on_threads().showing("running load tests"),
+        command("mlperf", mlperf::run).on_threads(),
         command("compare", compare::run).on_threads(),
         command("reproduce", reproduce::run).on_threads(),
         command("sensitivity", sensitivity::run).on_threads(),
-        command("explain", explain::run).on_threads().showing("running again with changes"),
+        command("explain", explain::run).on_threads(),
         command("report", report::run).on_threads().showing("writing a page"),
         command("list", list::run),
         command("show", show::run),
@@ -237,7 +237,24 @@ fn parsed(words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
         true => help::short(program()),
         false => program(),
     };
-    program.try_get_matches_from(words)
+    program.try_get_matches_from(words).map_err(|mut error| {
+        suggest_current(&mut error);
+        error
+    })
+}
+
+/// Replaces old names of commands among those that `error` suggests.
+fn suggest_current(error: &mut clap::Error) {
+    let Some(ContextValue::Strings(names)) = error.get(ContextKind::SuggestedSubcommand) else {
+        return;
+    };
+    let commands = commands();
+    let current = |name: &String| {
+        let found = commands.iter().find(|it| it.name == name);
+        found.and_then(|it| it.renamed).unwrap_or(name).to_string()
+    };
+    let names = names.iter().map(current).collect();
+    error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(names));
 }
 
 /// Whether `words`, the first of which is the name of the program, are arguments of a command.
@@ -315,6 +332,7 @@ fn dispatch(
         let renamed = Renamed { kind: "command", old: command.name, new };
         message::warn(format_args!("{renamed}"));
     }
+    progress::of_command(command.name);
     if command.is_parallel {
         start_threads()?;
     }
@@ -342,13 +360,30 @@ fn said(error: &clap::Error, with_styles: bool) -> String {
         true => error.render().ansi().to_string(),
         false => {
             let text = text::shown(&error.render().to_string()).into_owned();
-            match (meant(error), text.split_once('\n')) {
-                (Some(option), Some((first, rest))) => {
-                    format!("{first}\n\n  tip: did you mean `{option}`?\n{rest}")
-                }
+            match (tip(error), text.split_once('\n')) {
+                (Some(tip), Some((first, rest))) => format!("{first}\n\n  tip: {tip}\n{rest}"),
                 _ => text,
             }
         }
+    }
+}
+
+/// Advice about a refusal of arguments.
+fn tip(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.as_str(),
+        _ => "",
+    };
+    match (error.kind(), text(ContextKind::InvalidArg)) {
+        (ErrorKind::ArgumentConflict, argument)
+            if argument.starts_with("--scheduler") && argument == text(ContextKind::PriorArg) =>
+        {
+            Some(experiment::several_schedulers("A,B"))
+        }
+        (ErrorKind::ArgumentConflict, "[SWEEP|FILE]") => {
+            Some("a sweep has all its settings in its file; copy it and add the key there".into())
+        }
+        _ => meant(error).map(|option| format!("did you mean `{option}`?")),
     }
 }
 
@@ -402,6 +437,7 @@ fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a s
     Failure::from(ConfigError::Unknown {
         kind,
         name: name.into(),
+        file: None,
         nearest: nearest(name, known.iter().copied()).map(str::to_string),
         known: known.into_iter().map(str::to_string).collect(),
     })
@@ -431,6 +467,16 @@ mod tests {
         let of_name = said_of(&["run", "AR_gaming"], false);
         assert!(of_name.contains("tip: did you mean `--scenario AR_gaming`?"), "{of_name}");
         assert!(said_of(&["compare", "edf"], false).contains("`--scheduler edf`?"));
+        let twice = said_of(&["run", "--scheduler", "edf", "--scheduler", "rm"], false);
+        assert!(twice.contains("tip: `xrsim compare --scheduler A,B` compares several"), "{twice}");
+        let both = said_of(&["sweep", "mine.yaml", "--seed", "3"], false);
+        assert!(both.contains("tip: a sweep has all its settings in its file"), "{both}");
+        assert!(said_of(&["mergee"], false).contains("exists: 'parts merge'"));
+        let two = said_of(&["run", "--scheduler", "edf,heft"], false);
+        assert!(
+            two.contains("this command takes one scheduler; `xrsim compare --scheduler edf,heft`"),
+            "{two}"
+        );
         assert!(!said_of(&["run", "AR_game"], false).contains("did you mean"));
         assert!(said_of(&["--help"], true).contains("\u{1b}["));
         assert!(!said_of(&["--help"], false).contains('\u{1b}'));

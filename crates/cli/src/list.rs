@@ -18,9 +18,9 @@ use super::{experiment, output, schedulers};
 /// List the available inputs (models, scenarios, systems, schedulers, settings and more).
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// Kind of input to list.
+    /// Kind of input to list; without it, the lists that there are.
     #[arg(value_parser = listings())]
-    what: String,
+    what: Option<String>,
 }
 
 /// A list that the command prints.
@@ -97,7 +97,10 @@ fn listings() -> PossibleValuesParser {
 ///
 /// Returns a failure if standard output cannot be written.
 pub(super) fn run(args: &ListArgs) -> Result<(), Failure> {
-    let tables = tables(&args.what)?;
+    let tables = match &args.what {
+        Some(what) => tables(what)?,
+        None => vec![(vec!["list", "what it has"], all())],
+    };
     let text = |(header, rows): Table| output::table_text(&header, rows, header.len());
     let texts: Vec<_> = tables.into_iter().map(text).collect();
     output::print_text(&texts.join("\n"))
@@ -113,6 +116,11 @@ pub(super) fn tables(name: &str) -> Result<Vec<Table>, Failure> {
         Some(listing) => (listing.tables)(),
         None => Err(super::unknown("list", name, LISTINGS.iter().map(|it| it.name))),
     }
+}
+
+/// Name and content of every list.
+fn all() -> Vec<Vec<String>> {
+    LISTINGS.iter().map(|it| row([it.name, it.help])).collect()
 }
 
 fn one(table: Table) -> Vec<Table> {

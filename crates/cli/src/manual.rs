@@ -12,7 +12,7 @@ use super::output;
 #[derive(Debug, Args)]
 pub(super) struct ManArgs {
     /// Folder to write to: one page for the program, and one for each command.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 

@@ -11,6 +11,7 @@ use xrsim_experiment::{DEFAULT_PLATFORM, Distinct, Experiment};
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::model::Network;
 use xrsim_model::renamed;
+use xrsim_sim::external;
 use xrsim_sim::plan::Semantics;
 
 use super::experiment::SystemOptions;
@@ -33,7 +34,7 @@ pub(super) enum Format {
 #[derive(Debug, Args)]
 pub(super) struct NetworkOptions {
     /// Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`); repeat
-    /// for more [default: all of the suite].
+    /// for more, or separate them by commas [default: all of the suite].
     #[arg(long, value_name = "N|FILE")]
     pub network: Vec<String>,
     /// Layers of the networks: the true operators, or those of the published artifact.
@@ -55,7 +56,7 @@ impl NetworkOptions {
     pub(super) fn read(&self, catalog: &mut Catalog) -> Result<Vec<Arc<Network>>, Failure> {
         let names = match self.network.is_empty() {
             true => catalog.names(Kind::Network),
-            false => self.network.clone(),
+            false => listed(&self.network),
         };
         let networks = names.iter().map(|name| catalog.network(name));
         Ok(networks.collect::<Result<_, _>>()?)
@@ -70,8 +71,8 @@ pub(super) struct LayerOptions {
     /// This layer of the networks only.
     #[arg(long, value_name = "NAME")]
     pub layer: Option<String>,
-    /// Dataflow: a name or a file; repeat for more [default: WS, OS, RS].
-    #[arg(long, value_name = "D|FILE")]
+    /// Dataflow: a name or a file; repeat for more, or separate them by commas [default: WS, OS, RS].
+    #[arg(long, value_name = "D|FILE", value_delimiter = ',')]
     pub dataflow: Vec<String>,
     /// Platform, which has the clock, the memories and the energies [default: headset].
     #[arg(long, value_name = "P|FILE")]
@@ -171,4 +172,59 @@ pub(super) fn edition() -> impl TypedValueParser<Value = Edition> {
         renamed.into_iter().for_each(hint);
         Edition::named(name).unwrap_or_default()
     })
+}
+
+/// Names of lists between commas. `KEY=VALUE` after a comma is one more parameter of the name before it, and the
+/// command of an external scheduler goes to the end.
+pub(super) fn listed(texts: &[String]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for text in texts {
+        let mut rest = Some(&**text);
+        let mut is_first = true;
+        while let Some(text) = rest.take() {
+            let is_external = external::is_external(text);
+            let (part, after) = match text.split_once(',').filter(|_| !is_external) {
+                Some((part, after)) => (part, Some(after)),
+                None => (text, None),
+            };
+            let name = part.split([':', '=']).next().unwrap_or_default();
+            let is_parameter = !is_external && part[name.len()..].starts_with('=');
+            match found.last_mut().filter(|_| is_parameter && !is_first) {
+                Some(last) => *last += &format!(",{part}"),
+                None => found.push(part.into()),
+            }
+            (rest, is_first) = (after, false);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_keep_parameters_and_commands_whole() {
+        let of =
+            |texts: &[&str]| listed(&texts.iter().map(|it| it.to_string()).collect::<Vec<_>>());
+        assert_eq!(of(&["edf,rm", "sjf"]), ["edf", "rm", "sjf"]);
+        assert_eq!(
+            of(&["dream:alpha=1,beta=2,edf:admission=hopeless,rm"]),
+            ["dream:alpha=1,beta=2", "edf:admission=hopeless", "rm"]
+        );
+        assert_eq!(
+            of(&["edf,external:a 'b,c',timeout_ms=5"]),
+            ["edf", "external:a 'b,c',timeout_ms=5"]
+        );
+        assert_eq!(
+            of(&["edf:placement=edp,mine=external:a b,c"]),
+            ["edf:placement=edp", "mine=external:a b,c"]
+        );
+        assert_eq!(
+            of(&["PD:regions=100,detections=10,KD"]),
+            ["PD:regions=100,detections=10", "KD"]
+        );
+        // The parser says what is wrong with these.
+        assert_eq!(of(&["a=1,edf", "", "edf,"]), ["a=1", "edf", "", "edf", ""]);
+    }
 }

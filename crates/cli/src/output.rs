@@ -217,6 +217,9 @@ impl io::Write for OutputFile {
 ///
 /// Returns a failure if they cannot be created, e.g. because a file has the name.
 pub(super) fn create_folder(folder: &Path) -> Result<(), Failure> {
+    if folder.is_file() {
+        refuse!("{} is a file; a folder is needed here", folder.display());
+    }
     fs::create_dir_all(folder).map_err(|error| Failure::writing(&folder.display(), &error))
 }
 

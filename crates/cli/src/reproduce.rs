@@ -39,18 +39,18 @@ use super::{output, record};
     xrsim reproduce --figure scaling --out plots"
 )]
 pub(super) struct ReproduceArgs {
-    /// Figure of the paper, or `scaling`; repeat for more.
-    #[arg(long, value_name = "5|6|7|8|scaling", value_parser = part())]
+    /// Figure of the paper, or `scaling`; repeat for more, or separate them by commas.
+    #[arg(long, value_name = "5|6|7|8|scaling", value_delimiter = ',', value_parser = part())]
     figure: Vec<Part>,
-    /// Rules of the runs; repeat for both.
-    #[arg(long, value_name = "SEMANTICS", value_parser = semantics())]
+    /// Rules of the runs; repeat for both, or separate them by commas.
+    #[arg(long, value_name = "SEMANTICS", value_delimiter = ',', value_parser = semantics())]
     semantics: Vec<Semantics>,
     /// Choices of every accelerator for each layer, in figures with principled semantics, and in the last
     /// column of the conclusions [default: tiles, as `xrsim run` has it].
     #[arg(long, value_name = "F", value_parser = flexibility())]
     flexibility: Option<Flexibility>,
     /// Folder for the tables, and for each figure as SVG, PDF and PNG with its data as CSV.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
     pictures: PictureOptions,

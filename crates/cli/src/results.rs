@@ -43,7 +43,7 @@ use super::trace::CompleteTrace;
 #[derive(Debug, Args)]
 pub(super) struct OutputOptions {
     /// Folder of the results (scores.csv, models.csv, inferences.csv and run.json).
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Form of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -331,8 +331,8 @@ impl<'p> Results<'p> {
         self.print(record).and_check(check)
     }
 
-    /// Prints which runs have no score, and the reasons. Replications that have none for one reason are one
-    /// note.
+    /// Prints which runs have no score, and the reasons: as warnings if runs began and failed, or if none has a score.
+    /// Replications that have none for one reason are one line.
     fn note_infeasible(&self) {
         let mut notes: Vec<(&Value, Vec<&Value>)> = Vec::new();
         for entry in &self.infeasible {
@@ -341,6 +341,11 @@ impl<'p> Results<'p> {
                 None => notes.push((entry, vec![&entry["replication"]])),
             }
         }
+        let is_grave = self.n_failed > 0 || self.infeasible.len() == self.n_runs;
+        let tell = |line: String| match is_grave {
+            true => warn(format_args!("{line}")),
+            false => say(format_args!("note: {line}")),
+        };
         for (run, replications) in notes.iter().take(3) {
             let text = |key: &str| run[key].as_str().unwrap_or_default();
             let n = self.replications_of(run);
@@ -349,8 +354,8 @@ impl<'p> Results<'p> {
                 [only] => format!(", replication {only} of 0 to {}", n - 1),
                 several => format!(", {} of {n} replications", several.len()),
             };
-            say(format_args!(
-                "note: no score for {} on {}{which}: {}",
+            tell(format!(
+                "no score for {} on {}{which}: {}",
                 text("scenario"),
                 text("system"),
                 text::in_line(text("reason"))
@@ -359,7 +364,7 @@ impl<'p> Results<'p> {
         if notes.len() > 3 {
             let more = notes[3..].iter().map(|(_, replications)| replications.len()).sum();
             let verb = if more == 1 { "has" } else { "have" };
-            say(format_args!("note: {} more {verb} no score", counted(more, "run")));
+            tell(format!("{} more {verb} no score", counted(more, "run")));
         }
     }
 

@@ -175,7 +175,7 @@ fn provenance(
     effective.insert("systems".into(), json!(prepared.system_names()));
     effective.insert("technologies".into(), json!(prepared.technology_names()));
     effective.insert("cost_model".into(), json!(prepared.cost_model().name));
-    let scheduler = prepared.plans().next().map(Plan::scheduler_name);
+    let scheduler = prepared.plans().next().map(Plan::scheduler_text);
     effective.insert("scheduler".into(), json!(scheduler));
     effective.insert("replications".into(), json!(n_replications));
     let mut requested = args.options.requested();

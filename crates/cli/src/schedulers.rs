@@ -20,31 +20,6 @@ pub(super) fn online() -> impl Iterator<Item = &'static Entry> {
     schedulers().filter(|it| !it.is_clairvoyant && it.name != external::ENTRY.name)
 }
 
-/// Schedulers of lists between commas. `KEY=VALUE` after a comma is one more parameter of the scheduler before it, and the
-/// command of an external scheduler goes to the end.
-pub(super) fn listed(texts: &[String]) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for text in texts {
-        let mut rest = Some(&**text);
-        let mut is_first = true;
-        while let Some(text) = rest.take() {
-            let is_external = text.trim_start().starts_with(external::PREFIX);
-            let (part, after) = match text.split_once(',').filter(|_| !is_external) {
-                Some((part, after)) => (part, Some(after)),
-                None => (text, None),
-            };
-            let name = part.split([':', '=']).next().unwrap_or_default();
-            let is_parameter = part[name.len()..].starts_with('=');
-            match found.last_mut().filter(|_| is_parameter && !is_first) {
-                Some(last) => *last += &format!(",{part}"),
-                None => found.push(part.into()),
-            }
-            (rest, is_first) = (after, false);
-        }
-    }
-    found
-}
-
 /// Says which external schedulers have files that no record names.
 pub(super) fn note_untracked<'a>(texts: impl IntoIterator<Item = &'a str>) {
     let mut noted = Vec::new();
@@ -135,23 +110,6 @@ fn cells(entry: &Entry, parameter: &Parameter) -> [String; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lists_keep_parameters_and_commands_whole() {
-        let of =
-            |texts: &[&str]| listed(&texts.iter().map(|it| it.to_string()).collect::<Vec<_>>());
-        assert_eq!(of(&["edf,rm", "sjf"]), ["edf", "rm", "sjf"]);
-        assert_eq!(
-            of(&["dream:alpha=1,beta=2,edf:admission=hopeless,rm"]),
-            ["dream:alpha=1,beta=2", "edf:admission=hopeless", "rm"]
-        );
-        assert_eq!(
-            of(&["edf,external:a 'b,c',timeout_ms=5"]),
-            ["edf", "external:a 'b,c',timeout_ms=5"]
-        );
-        // The parser says what is wrong with these.
-        assert_eq!(of(&["a=1,edf", "", "edf,"]), ["a=1", "edf", "", "edf", ""]);
-    }
 
     #[test]
     fn online_schedulers_are_neither_offline_nor_external() {

@@ -29,7 +29,7 @@ pub(super) struct SchemaArgs {
     all: bool,
     /// Folder for a file `KIND.schema.json` of each kind, and for `xrsim.schema.json`, which distinguishes them by their
     /// first key.
-    #[arg(long, value_name = "DIR", requires = "all")]
+    #[arg(long, short, value_name = "DIR", requires = "all")]
     out: Option<PathBuf>,
 }
 

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use xrsim_config::{Catalog, ConfigError, export};
+use xrsim_config::{Catalog, ConfigError, export, nearest};
+use xrsim_experiment::scheduler_names;
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::mapper::DeclaredSpace;
 use xrsim_validation::validate::networks::facts;
@@ -35,9 +36,24 @@ pub(super) fn run(args: &ShowArgs) -> Result<(), Failure> {
     if let Some(scheduler) = schedulers::find(&args.name) {
         return output::print(&schedulers::describe(scheduler));
     }
-    let text = with_hints(|notes| text(&args.name, Catalog::new().noting(notes.clone())))?;
+    let text = with_hints(|notes| text(&args.name, Catalog::new().noting(notes.clone())));
+    let text = text.map_err(|failure| with_schedulers(failure, &args.name))?;
     let line = line.map_or(String::new(), |line| line + "\n");
     output::print(&format!("{line}{text}"))
+}
+
+/// A failure to find `name`, with a scheduler as the nearest name if no file has one.
+fn with_schedulers(failure: Failure, name: &str) -> Failure {
+    match failure {
+        Failure::Input(error) => Failure::Input(match *error {
+            ConfigError::Unknown { kind, name: of, nearest: None, file, known } => {
+                let nearest = nearest(name, scheduler_names()).map(str::to_string);
+                ConfigError::Unknown { kind, name: of, nearest, file, known }.into()
+            }
+            other => other.into(),
+        }),
+        other => other,
+    }
 }
 
 /// Text of the file called `name`, with facts about the network, or the mapspace of the dataflow, that it

@@ -107,7 +107,7 @@ pub enum ConfigError {
         reason: String,
     },
     /// A name that is neither an embedded file nor a path.
-    #[error("no {kind} named `{name}`{}", Suggestion(.nearest.as_deref(), .known))]
+    #[error("no {kind} named `{name}`{}", Suggestion(.nearest.as_deref(), .file.as_deref(), .known))]
     Unknown {
         /// Kind of the file, e.g. `scenario`.
         kind: &'static str,
@@ -115,6 +115,8 @@ pub enum ConfigError {
         name: String,
         /// The most similar known name.
         nearest: Option<String>,
+        /// A file with this name and an ending.
+        file: Option<String>,
         /// Every known name.
         known: Vec<String>,
     },
@@ -158,16 +160,24 @@ impl fmt::Display for Refusal<'_> {
     }
 }
 
-/// Prints `; did you mean ...` and the known names.
-struct Suggestion<'a>(Option<&'a str>, &'a [String]);
+/// Advice to name the file `file` with its ending.
+pub(crate) fn here(file: &str) -> String {
+    format!("the file `{file}` is here: give its name with the ending")
+}
+
+/// Prints `; did you mean ...`, the file that may be meant, and the known names.
+struct Suggestion<'a>(Option<&'a str>, Option<&'a str>, &'a [String]);
 
 impl fmt::Display for Suggestion<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(nearest) = self.0 {
             write!(f, "; did you mean `{nearest}`?")?;
         }
-        if !self.1.is_empty() {
-            write!(f, "; known: {}", self.1.join(", "))?;
+        if let Some(file) = self.1 {
+            write!(f, "; {}", here(file))?;
+        }
+        if !self.2.is_empty() {
+            write!(f, "; known: {}", self.2.join(", "))?;
         }
         Ok(())
     }

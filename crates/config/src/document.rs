@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::diagnostic::here;
 use super::yaml::read::{At, Problems, unknown_name};
 use super::yaml::values::Reader;
 use super::{ConfigError, Kind, Note, Notes, Parameters, Problem, Source, kind};
@@ -145,8 +146,13 @@ pub fn resolve<'a, T>(
     for name in names {
         found.push(match lookup(&name.value) {
             Ok(value) => Some(value),
-            Err(ConfigError::Unknown { kind, known, .. }) => {
-                problems.push(unknown_name(kind, name, known.iter().map(String::as_str)));
+            Err(ConfigError::Unknown { kind, nearest, file, known, .. }) => {
+                let problem = unknown_name(kind, name, known.iter().map(String::as_str));
+                let meant = nearest.map(|near| format!("did you mean `{near}`?"));
+                problems.push(match file.as_deref().map(here).or(meant) {
+                    Some(help) => problem.help(help),
+                    None => problem,
+                });
                 None
             }
             Err(error @ (ConfigError::Unreadable { .. } | ConfigError::Malformed { .. })) => {

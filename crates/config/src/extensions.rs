@@ -19,6 +19,17 @@ pub(super) fn names_a_file(reference: &str) -> bool {
     ALL.iter().any(|extensions| has_extension(reference, extensions))
 }
 
+/// The ending with which `path` is a file.
+pub(super) fn missing(path: &Path) -> Option<&'static str> {
+    let is_file = |ending: &&&str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".");
+        name.push(ending);
+        Path::new(&name).is_file()
+    };
+    ALL.iter().copied().flatten().find(is_file).copied()
+}
+
 /// Whether `name` ends in one of `extensions`, in any case.
 pub(super) fn has_extension(name: &str, extensions: &[&str]) -> bool {
     let extension = Path::new(name).extension().unwrap_or_default();

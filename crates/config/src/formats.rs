@@ -1,6 +1,7 @@
 //! Formats of input files. A new format is a folder with its `FORMAT` and a line of [`ALL`].
 
 use super::Kind;
+use super::document::Document;
 use super::extensions::has_extension;
 use super::format::Format;
 use super::onnx;
@@ -21,6 +22,13 @@ pub(super) fn format_of(name: &str, kinds: &[Kind]) -> &'static Format {
 pub(super) fn foreign(name: &str) -> &'static Format {
     let is_foreign = |format: &&Format| !std::ptr::eq(*format, &ALL[0]);
     with_extension(name).filter(is_foreign).unwrap_or(&ALL[1])
+}
+
+/// Kind of a file that is in the first format already, and has its extension.
+pub(super) fn own_kind(document: &Document) -> Option<Kind> {
+    let is_own = with_extension(document.source.name()).is_some_and(|it| std::ptr::eq(it, &ALL[0]));
+    let own = is_own.then(|| (ALL[0].recognise)(document, &Kind::EVERY));
+    own?.ok()
 }
 
 /// Path and member of a reference `FILE#NAME`, if the format of the file has members.

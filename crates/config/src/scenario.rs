@@ -15,7 +15,7 @@ use xrsim_model::units::{FrameRate, SimSpan};
 use super::network::Model;
 use super::quantities::{frame_rate, ms, positive_ms};
 use super::yaml::keys::{keys, mapping};
-use super::yaml::read::{At, Problems, unknown_name};
+use super::yaml::read::{At, Problems, printable, unknown_name};
 use super::yaml::values::{
     Reader, at, at_most, list, named, number, one_of, proper_name, text, value,
 };
@@ -69,7 +69,7 @@ keys! {
         inputs: Option<Vec<At<Box<str>>>> = optional(sensor_names());
         /// Models of this scenario that this model depends on, each with `data` or `{control: {probability: P}}`.
         depends_on: Option<Vec<(At<Box<str>>, DependencyKind)>> =
-            optional(named("models", dependency()));
+            optional(dependencies());
         /// Span from the nominal start of a frame to its deadline \[ms\]. Without it, the period of `fps`.
         relative_deadline_ms: Option<SimSpan> = optional(positive_ms());
     }
@@ -83,17 +83,35 @@ fn sensor_names() -> impl Reader<Value = Vec<At<Box<str>>>> {
     list("sensors", at(text()).says("Name of a sensor.")).allowed("a list of names")
 }
 
+/// Models that a model depends on. A name alone is answered with its full form.
+fn dependencies() -> impl Reader<Value = Vec<(At<Box<str>>, DependencyKind)>> {
+    let models = named("models", dependency());
+    let read = move |node: &Node<'_>, problems: &mut Problems| {
+        let first = match &node.value {
+            Value::List(nodes) => nodes.first().unwrap_or(node),
+            _ => node,
+        };
+        let Value::Scalar { text, .. } = &first.value else { return models.read(node, problems) };
+        let help = format!("write {{{0}: data}}, or {{{0}: {ON_CONTROL}}}", printable(text));
+        problems.push(node.mismatch(&"a mapping of models").help(help));
+        None
+    };
+    value(read, || named("models", dependency()).form())
+}
+
+/// A control dependency in words.
+const ON_CONTROL: &str = "{control: {probability: P}}";
+
 fn dependency() -> impl Reader<Value = DependencyKind> {
-    const WORDS: &str = "{control: {probability: P}}";
     let read = |node: &Node<'_>, problems: &mut Problems| match &node.value {
         Value::Scalar { text, .. } if text == "data" => Some(DependencyKind::Data),
         Value::Mapping(_) => on_control().read(node, problems).map(|it| it.control),
         _ => {
-            problems.push(node.mismatch(&format_args!("`data` or `{WORDS}`")));
+            problems.push(node.mismatch(&format_args!("`data` or `{ON_CONTROL}`")));
             None
         }
     };
-    let form = || form::any_of([form::word(["data"]), on_control().form().allowed(WORDS)]);
+    let form = || form::any_of([form::word(["data"]), on_control().form().allowed(ON_CONTROL)]);
     value(read, form).says(
         "Kind of the dependency. With `data`, a frame needs the upstream result of the same frame. With `control`, a \
          frame that the upstream result does not trigger does not run.",
@@ -320,5 +338,11 @@ fn place(error: &ScenarioError, models: &[RawModel], names: &Names) -> Problem {
         _ => None,
     };
     let span = span.unwrap_or_else(|| models.first().map_or(0..0, |raw| raw.network.span.clone()));
-    Problem::new(span, error.to_string())
+    let problem = Problem::new(span, error.to_string());
+    match error {
+        ScenarioError::FasterThanSensor { .. } => {
+            problem.help("lower `fps`, or give the scenario `sensors:` with a larger `rate_fps`")
+        }
+        _ => problem,
+    }
 }

@@ -184,11 +184,13 @@ fn axis(entry: &Entry<'_>, room: &Room, problems: &mut Problems) -> DraftFactor 
     DraftFactor::axis(entry.name(), with_parameters(values.unwrap_or_default()))
 }
 
-/// Whether a piece of a list is a parameter of the one before: `beta=2` after `dream:alpha=1`.
+/// Whether a piece of a list is a parameter of the one before: `beta=2` after `dream:alpha=1`, but not the external
+/// scheduler `mine=external:COMMAND`.
 fn is_parameter(piece: &str) -> bool {
     let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let name = piece.split_once('=').map_or("", |(name, _)| name.trim());
-    !name.is_empty() && name.chars().all(in_name)
+    let (name, value) = piece.split_once('=').unwrap_or_default();
+    let is_name = !name.trim().is_empty() && name.trim().chars().all(in_name);
+    is_name && !value.trim_start().starts_with("external:")
 }
 
 /// Joins parameters to the values that they belong to.

@@ -411,6 +411,7 @@ impl Experiment {
             [] => std::slice::from_ref(&settings.scheduler),
             given => given,
         };
+        refuse_repeated("scheduler", schedulers.iter().map(|it| it.label().to_string()))?;
         let numbers = [scenarios.len(), systems.len(), schedulers.len()].map(|n| n as u64);
         let n_replications = replications.end.saturating_sub(replications.start);
         let n_runs = numbers.into_iter().fold(n_replications, u64::saturating_mul);

@@ -139,6 +139,7 @@ impl ExperimentError {
         Self::from(ConfigError::Unknown {
             kind,
             name: name.into(),
+            file: None,
             nearest: nearest(name, known.iter().copied()).map(str::to_string),
             known: known.into_iter().map(str::to_string).collect(),
         })

@@ -48,8 +48,10 @@ const USUAL_TITLES: [&str; 8] =
 ///
 /// Everything that is wrong with the file, not supported, or left open, at once.
 pub fn import(path: &Path, options: &Options) -> Result<Imported, ImportError> {
-    let (model, warnings) = file::read(path)
-        .map_err(|error| ImportError { problems: vec![error.to_string()], missing: Vec::new() })?;
+    let (model, warnings) = file::read(path).map_err(|error| ImportError {
+        problems: vec![error.to_string()],
+        ..ImportError::default()
+    })?;
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let stem = stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| "network".into());
     let name = options.name.clone().unwrap_or(stem);

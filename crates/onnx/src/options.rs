@@ -47,12 +47,14 @@ impl Options {
 }
 
 /// Errors of an import, all at once.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ImportError {
     /// Problems in plain words.
     pub problems: Vec<String>,
     /// Options that are missing, as they are written on a command line.
     pub missing: Vec<String>,
+    /// Options that name nothing in the file: kind, as on the command line, and name.
+    pub unused: Vec<(&'static str, String)>,
 }
 
 impl std::fmt::Display for ImportError {

@@ -16,6 +16,7 @@ pub(super) struct Problems {
     told: Vec<String>,
     n_more: usize,
     missing: Vec<String>,
+    unused: Vec<(&'static str, String)>,
     seen: BTreeSet<String>,
     /// Problems that several nodes can have: words, how many nodes, and the first.
     of_nodes: Counted,
@@ -43,6 +44,12 @@ impl Problems {
         if self.missing.len() < MAX_TOLD && !self.missing.contains(&option) {
             self.missing.push(option);
         }
+    }
+
+    /// Adds the problem of an option that names nothing in the file.
+    pub(super) fn unused(&mut self, kind: &'static str, name: &str, problem: String) {
+        self.add(problem);
+        self.unused.push((kind, name.into()));
     }
 
     /// Adds a problem of a node; those of the same words are told together.
@@ -82,7 +89,7 @@ impl Problems {
         if self.n_more > 0 {
             self.told.push(format!("and {} more problems", self.n_more));
         }
-        ImportError { problems: self.told, missing: self.missing }
+        ImportError { problems: self.told, missing: self.missing, unused: self.unused }
     }
 
     fn line_of_unsupported(&self) -> Option<String> {

@@ -113,8 +113,8 @@ impl AreaReport {
     /// Tables of the terms and of the totals under all technologies.
     pub fn to_table(&self, style: Style) -> String {
         let mut columns = Columns::new();
-        for (at, (name, heading, _)) in COLUMNS.into_iter().enumerate() {
-            let cell = move |row: &&[Quantity; COLUMNS.len()]| cell(name, &row[at]);
+        for (at, (_, heading, _)) in COLUMNS.into_iter().enumerate() {
+            let cell = move |row: &&[Quantity; COLUMNS.len()]| cell(&row[at]);
             columns = match heading {
                 "" => columns,
                 "system" | "accelerator" => columns.text(heading, cell),
@@ -168,7 +168,7 @@ impl AreaReport {
     fn totals(&self, style: Style) -> String {
         let systems = Columns::<(&String, &Vec<f64>)>::new().text("system", |it| it.0.clone());
         let technologies = self.shipped.iter().enumerate().fold(systems, |columns, (at, name)| {
-            columns.number(format!("mm2 in {name}"), move |it| format!("{:.3}", it.1[at]))
+            columns.number(format!("mm2 in {name}"), move |it| three_digits(it.1[at]))
         });
         technologies.of(self.systems.iter().zip(&self.totals)).text(style)
     }
@@ -217,11 +217,18 @@ fn name(system: &System) -> String {
     format!("{}@{}", system.name(), system.pes())
 }
 
-fn cell(column: &str, value: &Quantity) -> String {
+/// A number with three digits: more would be false under the uncertainty of areas.
+fn three_digits(value: f64) -> String {
+    let magnitude = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
+    let unit = 10f64.powi(magnitude - 2);
+    let decimals = (2 - magnitude).clamp(0, 3) as usize;
+    format!("{:.decimals$}", (value / unit).round() * unit)
+}
+
+fn cell(value: &Quantity) -> String {
     match value {
-        Quantity::Real(power) if column.ends_with("_mw") => format!("{power:.1}"),
         Quantity::Count(count) => count.to_string(),
-        Quantity::Real(real) => format!("{real:.3}"),
+        Quantity::Real(real) => three_digits(*real),
         Quantity::Text(text) if text.is_empty() => "-".into(),
         Quantity::Text(text) => text.clone(),
     }

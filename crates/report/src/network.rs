@@ -180,7 +180,7 @@ fn against(found: u64, published: Option<u64>) -> String {
 }
 
 /// Digits in groups of three.
-pub(super) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let head = (digits.len() - 1) % 3 + 1;
     let mut text = digits[..head].to_string();

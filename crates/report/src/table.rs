@@ -21,6 +21,23 @@ pub enum Style {
     Plain,
 }
 
+/// Words of names of columns that are units, with their signs.
+const UNITS: [(&str, &str); 7] = [
+    ("mj", "mJ"),
+    ("uj", "uJ"),
+    ("mw", "mW"),
+    ("w", "W"),
+    ("qps", "1/s"),
+    ("kib", "KiB"),
+    ("mb", "MB"),
+];
+
+/// Head of the column called `name` for people: words with the signs of units, `energy mJ per sample`.
+pub fn heading(name: &str) -> String {
+    let sign = |word| UNITS.iter().find(|(unit, _)| *unit == word).map_or(word, |(_, sign)| *sign);
+    name.split('_').map(sign).collect::<Vec<_>>().join(" ")
+}
+
 /// A table as text: a header, and rows of as many cells.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Grid {

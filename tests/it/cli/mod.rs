@@ -3,6 +3,7 @@
 use crate::support::binary;
 mod cost;
 mod first_screen;
+mod mistakes;
 mod outputs;
 mod renamed;
 mod runs;

@@ -45,7 +45,9 @@ fn files_that_are_not_one_yaml_document() {
     check("a: [1, 2\n", &["1:4: not valid YAML: unclosed bracket '['"]);
     check(
         "a:\n\t- 1\n",
-        &["2:2: not valid YAML: tabs disallowed within this context (block indentation)"],
+        &[
+            "2:2: not valid YAML: tabs disallowed within this context (block indentation) (indent with blanks)",
+        ],
     );
     check(
         "suite:\n  pes: [1]\n---\nsuite:\n",

@@ -13,7 +13,8 @@ fn scenarios() {
     - {network: GE, fps: 60, depends_on: {SE: data}}
 ",
         &[
-            "4:26: HT asks for 90 FPS but its input `camera` delivers only 60 FPS",
+            "4:26: HT asks for 90 FPS but its input `camera` delivers only 60 FPS (lower `fps`, or give the \
+             scenario `sensors:` with a larger `rate_fps`)",
             "5:42: KD depends on itself",
             "6:43: no model in this scenario named `SE` (known: HT, KD, GE)",
         ],

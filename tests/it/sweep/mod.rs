@@ -375,7 +375,7 @@ fn plots_are_drawn_from_a_sweep_and_never_in_its_place() {
     let message = study.refused(&["plot", "rows.csv", "--kind", "best", "--z", "scoer"]);
     assert!(message.contains("no column `scoer`; known: scenario"), "{message}");
     let message = study.refused(&["plot", "spec.yaml", "--kind", "best"]);
-    assert!(message.contains("no column `scenario`"), "{message}");
+    assert!(message.contains("no rows of a sweep"), "{message}");
 }
 
 /// The shipped sweep is valid, and its description names the file that it writes.

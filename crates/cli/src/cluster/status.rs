@@ -24,11 +24,13 @@ use super::super::{output, record, search, table_style};
     marks its file every 30 s, however long a row takes. A part without a mark for two minutes is `stopped`: its task \
     waits to begin again, or is lost.\n\n\
     Exit status: 0 all parts are done, 1 some parts are not done yet, 2 a part is damaged or belongs to another command.\n\n\
-    Example:\n  xrsim parts status mine.parts"
+    Examples:\n  \
+    xrsim parts status mine.parts\n  \
+    xrsim parts status mine.csv     a sweep in one file"
 )]
 pub(crate) struct StatusArgs {
-    /// Folder of the parts.
-    #[arg(value_name = "DIR")]
+    /// Folder of the parts, or the file of one part, or of a sweep without parts.
+    #[arg(value_name = "DIR|FILE.csv")]
     folder: PathBuf,
 }
 
@@ -116,13 +118,19 @@ fn numbers(name: &str) -> Option<(&str, u64, u64)> {
     (1..=count).contains(&number).then_some((stem, number, count))
 }
 
-/// All parts of the job of a folder, those without a file included.
+/// All parts of the job of a folder, those without a file included; a file is one part, the only one unless its name says
+/// more.
 ///
 /// # Errors
 ///
 /// Returns a failure if there are none, or parts of several jobs.
 fn found(folder: &Path) -> Result<Vec<Part>, Failure> {
     let shown = folder.display();
+    if folder.is_file() {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let (_, number, count) = numbers(&name).unwrap_or(("", 1, 1));
+        return Ok(vec![Part { path: folder.into(), number, count }]);
+    }
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) => refuse!("cannot read {shown}: {error}"),

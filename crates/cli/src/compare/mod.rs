@@ -26,7 +26,8 @@ use super::cluster::ClusterOptions;
 use super::experiment::{RunOptions, note_memory, prepare};
 use super::figure::PictureOptions;
 use super::mappings::Mappings;
-use super::message::{Failure, hint, say};
+use super::message::{Failure, hint, say, warn};
+use super::options::listed;
 use super::output::OutputSet;
 use super::parts::{PartOptions, shard};
 use super::places::Places;
@@ -39,8 +40,7 @@ use parts::{Divided, refuse_undivided};
 #[command(
     after_help = "Every scheduler runs the same requests in each replication (common random numbers), so that their \
     differences have little noise. Without --scenario, --system and --pes: the whole benchmark, 182 \
-    configurations. Without --scheduler as well: all online schedulers, in AR_gaming on M with 8,192 PEs, where they differ. A list is separated by commas; KEY=VALUE after a comma is one more parameter of the scheduler before it, \
-    and an external command goes to the end of its option. The order of models in the scenario decides ties between requests, which can decide \
+    configurations. Without --scheduler as well: all online schedulers, in AR_gaming on M with 8,192 PEs, where they differ. `--scheduler NAME=external:COMMAND` is your own program, called NAME in the results. The order of models in the scenario decides ties between requests, which can decide \
     a comparison (examples/schedulers/README.md).\n\n\
     Examples:\n  \
     xrsim compare                                                    all schedulers, in AR_gaming on M\n  \
@@ -58,7 +58,9 @@ use parts::{Divided, refuse_undivided};
 pub(super) struct CompareArgs {
     #[command(flatten)]
     pub options: RunOptions,
-    /// Scheduler, with its parameters; repeat for each, or separate them by commas [default: all online schedulers].
+    /// Scheduler, with its parameters; repeat for each, or separate them by commas: KEY=VALUE after a comma is one more
+    /// parameter of the scheduler before it, and an external command goes to the end of its option [default: all online
+    /// schedulers].
     #[arg(long, value_name = "P[:KEY=VALUE,..]")]
     pub scheduler: Vec<String>,
     /// What stands for runs that are not asked for, by option.
@@ -101,7 +103,7 @@ pub(super) struct CompareArgs {
     pub steady: bool,
     /// Folder of the results (policies.csv, pairs.csv, configurations.csv, metrics.csv of models and chains, LaTeX tables,
     /// and the figures of differences and of critical differences).
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Make the I-th of N equal parts of the replications only, into the folder of --out.
     #[arg(long, value_name = "I/N", value_parser = shard, conflicts_with = "join")]
@@ -125,7 +127,7 @@ const CASE: [(&str, &str); 3] = [("scenario", "AR_gaming"), ("system", "M"), ("p
 impl CompareArgs {
     /// The same arguments with one scheduler each, and with those and the runs that stand for none.
     fn complete(&self) -> Self {
-        let mut all = Self { scheduler: schedulers::listed(&self.scheduler), ..self.clone() };
+        let mut all = Self { scheduler: listed(&self.scheduler), ..self.clone() };
         if !all.scheduler.is_empty() {
             return all;
         }
@@ -267,8 +269,8 @@ fn policies(given: &[String]) -> Result<Vec<Policy>, Failure> {
     let policies: Vec<Policy> =
         given.iter().map(|text| scheduler(text)).collect::<Result<_, _>>()?;
     for (index, policy) in policies.iter().enumerate() {
-        if policies[..index].contains(policy) {
-            refuse!("scheduler {policy:?} is given twice");
+        if policies[..index].iter().any(|it| it.is_mistaken_for(policy)) {
+            refuse!("scheduler `{}` is given twice", policy.label());
         }
     }
     Ok(policies)
@@ -306,22 +308,22 @@ fn extend(comparison: &mut Comparison, n_replications: u64) {
 ///
 /// Returns a failure if there is no configuration to compare.
 fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
-    let (mut n, mut n_failed) = (0, 0);
-    for configuration in comparison.configurations() {
-        if let Err(error) = &configuration.replications {
-            let plan = &configuration.plan;
-            let (scenario, system) = (plan.scenario.name(), plan.system.name());
-            n += 1;
-            n_failed += usize::from(error.is_failure());
-            if n <= 3 {
-                say(format_args!("note: nothing to compare for {scenario} on {system}: {error}"));
-            }
-        }
+    let all = comparison.configurations();
+    let without = all.iter().filter_map(|it| Some((&it.plan, it.replications.as_ref().err()?)));
+    let without: Vec<_> = without.collect();
+    let (n, n_failed) = (without.len(), without.iter().filter(|(_, it)| it.is_failure()).count());
+    let tell = |line: String| match n_failed > 0 || n == all.len() {
+        true => warn(format_args!("{line}")),
+        false => say(format_args!("note: {line}")),
+    };
+    for (plan, error) in without.iter().take(3) {
+        let (scenario, system) = (plan.scenario.name(), plan.system.name());
+        tell(format!("nothing to compare for {scenario} on {system}: {error}"));
     }
     if n > 3 {
-        say(format_args!("note: {} more configurations cannot run", n - 3));
+        tell(format!("{} more configurations cannot run", n - 3));
     }
-    if n == comparison.configurations().len() {
+    if n == all.len() {
         refuse!("no run was feasible");
     }
     Ok(n_failed)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
+use clap::builder::{StringValueParser, TypedValueParser};
 
 use xrsim_config::onnx::{Branch, Options};
 use xrsim_model::text::{NAME_RULE, is_name};
@@ -13,30 +14,31 @@ use super::super::message::Failure;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options for ONNX files")]
 pub(super) struct Answers {
-    /// Extent of an open axis, e.g. `batch=1`.
-    #[arg(long, value_name = "NAME=N", value_parser = number)]
-    dim: Vec<(String, u64)>,
+    /// Extent of an open axis, e.g. `batch=1`; several are separated by commas.
+    #[arg(long, value_name = "NAME=N", value_parser = pairs(number))]
+    dim: Vec<Pairs<u64>>,
     /// Shape of an input, e.g. `x=1x3x224x224`.
     #[arg(long, value_name = "INPUT=NxN", value_parser = shape)]
     shape: Vec<(String, Vec<u64>)>,
     /// Elements of an integer input on which shapes depend, e.g. `lengths=4,6`.
     #[arg(long, value_name = "INPUT=N,N", value_parser = elements, allow_hyphen_values = true)]
     value: Vec<(String, Vec<i64>)>,
-    /// Trips of a loop.
-    #[arg(long, value_name = "NODE=N", value_parser = number)]
-    trips: Vec<(String, u64)>,
-    /// Branch that an `If` takes, `then` or `else`.
-    #[arg(long, value_name = "NODE=BRANCH", value_parser = branch)]
-    branch: Vec<(String, Branch)>,
-    /// Extent that depends on data, such as the number of boxes; `*` for every node without a bound of its own.
-    #[arg(long, value_name = "NODE=N", value_parser = number)]
-    bound: Vec<(String, u64)>,
-    /// Sensor of an input, e.g. `image=camera`.
-    #[arg(long, value_name = "INPUT=SENSOR", value_parser = pair)]
-    input: Vec<(String, String)>,
-    /// Output of one frame that is an input of the next frame.
-    #[arg(long, value_name = "INPUT=OUTPUT", value_parser = pair)]
-    state: Vec<(String, String)>,
+    /// Trips of a loop; several are separated by commas.
+    #[arg(long, value_name = "NODE=N", value_parser = pairs(number))]
+    trips: Vec<Pairs<u64>>,
+    /// Branch that an `If` takes, `then` or `else`; several are separated by commas.
+    #[arg(long, value_name = "NODE=BRANCH", value_parser = pairs(branch))]
+    branch: Vec<Pairs<Branch>>,
+    /// Extent that depends on data, such as the number of boxes; `*` for every node without a bound of its own; several
+    /// are separated by commas.
+    #[arg(long, value_name = "NODE=N", value_parser = pairs(number))]
+    bound: Vec<Pairs<u64>>,
+    /// Sensor of an input, e.g. `image=camera`; several are separated by commas.
+    #[arg(long, value_name = "INPUT=SENSOR", value_parser = pairs(pair))]
+    input: Vec<Pairs<String>>,
+    /// Output of one frame that is an input of the next frame; several are separated by commas.
+    #[arg(long, value_name = "INPUT=OUTPUT", value_parser = pairs(pair))]
+    state: Vec<Pairs<String>>,
     /// Task of the network [default: its name].
     #[arg(long, value_parser = name)]
     task: Option<String>,
@@ -70,14 +72,14 @@ impl Answers {
     /// Returns a failure if there are two for a name.
     pub(super) fn options(&self) -> Result<Options, Failure> {
         Ok(Options {
-            dims: by_name("--dim", &self.dim)?,
+            dims: by_name("--dim", &self.dim.concat())?,
             shapes: by_name("--shape", &self.shape)?,
             values: by_name("--value", &self.value)?,
-            trips: by_name("--trips", &self.trips)?,
-            branches: by_name("--branch", &self.branch)?,
-            bounds: by_name("--bound", &self.bound)?,
-            sensors: by_name("--input", &self.input)?,
-            states: by_name("--state", &self.state)?,
+            trips: by_name("--trips", &self.trips.concat())?,
+            branches: by_name("--branch", &self.branch.concat())?,
+            bounds: by_name("--bound", &self.bound.concat())?,
+            sensors: by_name("--input", &self.input.concat())?,
+            states: by_name("--state", &self.state.concat())?,
             name: self.name.clone(),
             task: self.task.clone(),
         })
@@ -92,6 +94,20 @@ fn by_name<T: Clone>(option: &str, pairs: &[(String, T)]) -> Result<BTreeMap<Str
         }
     }
     Ok(values)
+}
+
+/// Names of a file, each with a value.
+type Pairs<T> = Vec<(String, T)>;
+
+/// Parser of pairs between commas. A text in which a piece has no `=` is one pair, as names of nodes can have commas.
+fn pairs<T: Clone + Send + Sync + 'static>(
+    pair: fn(&str) -> Result<(String, T), String>,
+) -> impl TypedValueParser<Value = Pairs<T>> {
+    let parse = move |text: &str| match text.split(',').all(|piece| piece.contains('=')) {
+        true => text.split(',').map(pair).collect(),
+        false => Ok(vec![pair(text)?]),
+    };
+    StringValueParser::new().try_map(move |text| parse(&text))
 }
 
 /// Splits at the last `=`, as names of nodes can have others.

@@ -31,7 +31,7 @@ pub(super) struct ImportArgs {
     /// File to convert.
     file: PathBuf,
     /// Folder to write to, one file per network, scenario or dataflow [default: standard output].
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Output format; `csv` has a row for each layer of an ONNX file and a last one with the totals.
     #[arg(long, value_enum, default_value_t = Format::Yaml)]

@@ -53,7 +53,7 @@ pub(super) struct MapArgs {
     #[command(flatten)]
     pub layers: LayerOptions,
     /// Number of PEs (processing elements) [default: 4096].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pes: Option<u32>,
     /// Choices: all of a mapping, or only what one --dataflow leaves open: its sizes and orders
     /// (`tiles`), or also the axes that are spread (`axes`).
@@ -78,17 +78,17 @@ pub(super) struct MapArgs {
         value_parser = PossibleValuesParser::new(Effort::ALL.map(|(name, _)| name)))]
     pub effort: String,
     /// End the search of a layer at this distance to the bound [percent].
-    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, allow_negative_numbers = true, value_parser = percent)]
     pub gap: f64,
-    /// Leave out a rule of exact search; repeat for more.
-    #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(Rules::NAMES))]
+    /// Leave out a rule of exact search; repeat for more, or separate them by commas.
+    #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = PossibleValuesParser::new(Rules::NAMES))]
     pub no_rule: Vec<String>,
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
     /// Write the mappings of one network, as a dataflow that `cost` and systems take; with --shard, the
     /// folder of the part.
-    #[arg(long, value_name = "FILE.yaml|DIR")]
+    #[arg(long, short, value_name = "FILE.yaml|DIR")]
     pub out: Option<PathBuf>,
     /// Make the I-th of N equal parts of the searches only, into the folder of --out.
     #[arg(long, value_name = "I/N", value_parser = shard, conflicts_with = "join")]

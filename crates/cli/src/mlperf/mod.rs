@@ -24,6 +24,7 @@ use xrsim_model::units::SimSpan;
 use super::message::{Failure, input_hints};
 use super::output::OutputSet;
 use super::places::Places;
+use super::progress::Progress;
 use super::record::refuse_other_kind;
 use super::schedulers::note_untracked;
 use super::trace::CompleteTrace;
@@ -66,8 +67,13 @@ fn run_with(args: &MlperfArgs, catalog: &mut Catalog) -> Result<(), Failure> {
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     // The other tests run even if one fails.
     let kept = args.out.is_some().then(Kept::default);
-    let made =
-        parallel::map(&tests, |test| make(test, &options, &target, args.curve, kept.as_ref()));
+    let progress = Progress::counting_on("tests", tests.len() as u64, 0);
+    let made = parallel::map(&tests, |test| {
+        let made = make(test, &options, &target, args.curve, kept.as_ref());
+        progress.add(1);
+        made
+    });
+    progress.finish();
     if kept.is_some_and(|kept| kept.is_too_much()) {
         return Err(too_many_queries());
     }

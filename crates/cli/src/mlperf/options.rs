@@ -9,7 +9,7 @@ use xrsim_experiment::Settings;
 use xrsim_mlperf::benchmark::ServerBed;
 use xrsim_mlperf::sut::Batching;
 
-use super::super::experiment::MappingOptions;
+use super::super::experiment::{MappingOptions, one_scheduler};
 use super::super::figure::PictureOptions;
 use super::super::message::Failure;
 use super::super::options::Format;
@@ -45,17 +45,17 @@ pub(crate) struct MlperfArgs {
     /// that of the suite.
     #[arg(long, value_name = "NAME|FILE")]
     pub suite: Option<String>,
-    /// Task; repeat for several.
-    #[arg(long, value_name = "T")]
+    /// Task; repeat for several, or separate them by commas.
+    #[arg(long, value_name = "T", value_delimiter = ',')]
     pub task: Vec<String>,
-    /// Load of LoadGen (single-stream, multi-stream, server or offline); repeat for several.
-    #[arg(long, value_name = "LOAD")]
+    /// Load of LoadGen (single-stream, multi-stream, server or offline); repeat for several, or separate them by commas.
+    #[arg(long, value_name = "LOAD", value_delimiter = ',')]
     pub load: Vec<String>,
     /// System: a style A..M, or a system file.
     #[arg(long, value_name = "A..M|FILE", default_value = "A")]
     pub system: String,
     /// PEs of the whole system, for styles.
-    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 4096, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub pes: u32,
     /// Bandwidth and memory of styles [default: headset].
     #[arg(long, value_name = "P|FILE")]
@@ -66,7 +66,7 @@ pub(crate) struct MlperfArgs {
     #[command(flatten)]
     pub mapping: MappingOptions,
     /// Scheduling policy, with its parameters [default: fcfs].
-    #[arg(long, value_name = "P[:KEY=VALUE,..]")]
+    #[arg(long, value_name = "P[:KEY=VALUE,..]", value_parser = one_scheduler)]
     pub scheduler: Option<String>,
     /// Servers of a known latency in place of a system: constant:ms=L, batch:ms=A,sample_ms=B (A + B n for n
     /// samples), or a table with the columns latency_ms, batch or sample, and task.
@@ -122,7 +122,7 @@ pub(crate) struct MlperfArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
     /// Folder of the results (LoadGen's logs and queries.csv of every test, suite.csv, and figures as SVG and PDF).
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub pictures: PictureOptions,

@@ -12,6 +12,7 @@ use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 use xrsim_report::mlperf::{
     NoShare, RateResult, SUITE_COLUMNS, server_share, server_to_offline, verdict,
 };
+use xrsim_report::table::heading;
 
 use super::super::figure::PictureOptions;
 use super::super::message::Failure;
@@ -57,6 +58,9 @@ pub(super) fn files(tests: &[&Test], pictures: &PictureOptions) -> Vec<String> {
 /// Column of the result.
 const VALUE: usize = 3;
 
+/// Column of its unit.
+const UNIT: usize = 4;
+
 /// Columns of the usage scenario in the background.
 const BESIDE: [usize; 2] = [14, 15];
 
@@ -77,6 +81,12 @@ impl Results<'_> {
         let mut rows: Vec<_> = self.made.iter().map(|made| cells(made, short)).collect();
         let beside = self.target.beside();
         for row in &mut rows {
+            // Streams are whole.
+            if row[UNIT].is_empty()
+                && let Some((whole, _)) = row[VALUE].split_once('.')
+            {
+                row[VALUE] = whole.into();
+            }
             let columns = BESIDE.into_iter().filter(|_| beside.is_some());
             for column in columns.chain([VALUE]) {
                 if row[column].is_empty() {
@@ -89,7 +99,7 @@ impl Results<'_> {
                 || rows.iter().any(|row| !row[*column].is_empty() && row[*column] != "0")
         };
         let shown: Vec<usize> = (0..SUITE_COLUMNS.len()).filter(is_shown).collect();
-        let header: Vec<_> = shown.iter().map(|&it| SUITE_COLUMNS[it].replace('_', " ")).collect();
+        let header: Vec<_> = shown.iter().map(|&it| heading(SUITE_COLUMNS[it])).collect();
         let rows = rows.iter().map(|row| shown.iter().map(|&column| &row[column]));
         let (_, scheduler) = self.target.model_and_scheduler();
         let mut text = format!(

@@ -17,6 +17,7 @@ use xrsim_model::text::cell;
 use xrsim_report::search::AnswerReport;
 use xrsim_search::Search;
 use xrsim_sim::bounds::Class;
+use xrsim_sim::schedule::Policy;
 
 use super::super::again;
 use super::super::figure::PictureOptions;
@@ -125,7 +126,9 @@ pub(super) fn remove_record(folder: &Path) -> Result<(), Failure> {
 fn best_system(prepared: &PreparedSearch, report: &AnswerReport, file: &str) -> Option<String> {
     let best = report.found.first()?;
     let system = prepared.space.system(&best.members).ok()?;
-    let run = run_words(report, prepared, file, &best.scheduler);
+    let text =
+        prepared.schedulers.iter().find(|it| **it.label() == *best.scheduler).map(Policy::text);
+    let run = run_words(report, prepared, file, text.as_ref().unwrap_or(&best.scheduler));
     let run = again::line(&run).map(|run| format!("In the folder of this file: {run}"));
     let first = format!("{} of the search {}.", best.system, prepared.name);
     let comments = std::iter::once(first).chain(run);
@@ -214,7 +217,7 @@ fn record(
 ) -> Map<String, Value> {
     let inputs: Map<String, Value> =
         prepared.inputs().into_iter().map(|it| (it.name, json!(it.sha256))).collect();
-    let schedulers: Vec<_> = prepared.schedulers.iter().map(|it| it.label().to_string()).collect();
+    let schedulers: Vec<_> = prepared.schedulers.iter().map(Policy::text).collect();
     let scenarios: Vec<_> =
         prepared.plans.iter().map(|it| it.scenario.name().to_string()).collect();
     record::of_results(json!({

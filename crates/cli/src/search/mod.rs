@@ -18,11 +18,13 @@ use xrsim_model::digest::Digest;
 use xrsim_model::hardware::{Accelerator, Flexibility, MappingObjective, System};
 use xrsim_model::mapper::Store;
 use xrsim_report::area_terms::{LargeTerms, Sizes};
+use xrsim_report::network::grouped;
 use xrsim_report::search::{AnswerReport, Names, answers_table, front_text};
 use xrsim_search::{
     Answer, Claim, FreshRuns, Loads, Method, Progress as State, Quantity, Question, Search,
     SearchError, SearchSettings, Space, StopReason, Systems,
 };
+use xrsim_sim::schedule::Policy;
 use xrsim_sim::sweep::grid::Shard;
 
 use super::cluster::{self, Estimate, Form, Job};
@@ -64,9 +66,8 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
         .folder(args.out.as_deref(), files::names(&prepared, &args.pictures))
         .check()?;
     record::refuse_other_kind(args.out.as_deref(), "search")?;
-    schedulers::note_untracked(
-        args.out.iter().flat_map(|_| prepared.schedulers.iter().map(|it| &**it.label())),
-    );
+    let texts: Vec<_> = prepared.schedulers.iter().map(Policy::text).collect();
+    schedulers::note_untracked(args.out.iter().flat_map(|_| texts.iter().map(String::as_str)));
     let identity = identity(draft.source.text(), &prepared);
     args.cluster.refuse_changed(|| identity.clone())?;
     let Opened { mut journal, runs, known } = open_journal(args, &identity)?;
@@ -331,13 +332,10 @@ impl Session<'_> {
     /// Answers a question; interruptions and the time limit stop it.
     fn solve(&mut self, search: &mut Search<'_>, question: &Question) -> Result<Answer, Failure> {
         let end = self.end();
-        let progress = Progress::of_messages();
-        let begun = Instant::now();
-        let mut first_runs = None;
+        let progress = Progress::of_unknown_length("bounds of the systems");
         let (journal, broken) = (&mut self.journal, &mut self.broken);
         let mut observe = |state: &State<'_>| {
-            let first = *first_runs.get_or_insert(state.runs);
-            progress.say(described(state, first, begun));
+            progress.say(described(state));
             if let Some(journal) = journal
                 && let Err(failure) = journal.add(&state.fresh)
             {
@@ -424,18 +422,20 @@ fn is_over(end: Option<Instant>) -> bool {
 }
 
 /// State of a search in one line.
-fn described(state: &State<'_>, first: u64, begun: Instant) -> String {
+fn described(state: &State<'_>) -> String {
     let counts = state.counts;
     let done =
         counts.constrained + counts.infeasible + counts.bounded + counts.partly + counts.complete;
-    let rate = (state.runs - first) as f64 / begun.elapsed().as_secs_f64().max(1e-3);
     let best =
         state.best.map_or("nothing yet".into(), |(_, value)| format!("best {:.4}", value.abs()));
-    let open = state.upper.map_or(String::new(), |upper| format!(" | open <= {:.4}", upper.abs()));
-    let gap = state.gap.map_or(String::new(), |gap| format!(" | gap {:.2} %", 100.0 * gap));
+    let open =
+        state.upper.map_or(String::new(), |upper| format!(", open at most {:.4}", upper.abs()));
+    let gap = state.gap.map_or(String::new(), |gap| format!(", gap {:.2} %", 100.0 * gap));
     format!(
-        "{}: {best}{open}{gap} | {done}/{} systems | {rate:.0} runs/s",
-        state.question.name, counts.systems
+        "{} of {} systems for {}: {best}{open}{gap}",
+        grouped(done),
+        grouped(counts.systems),
+        state.question.name
     )
 }
 

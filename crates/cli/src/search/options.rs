@@ -7,13 +7,14 @@ use clap::Args;
 
 use xrsim_config::{At, Catalog, SearchDraft};
 use xrsim_experiment::search::direction_of;
+use xrsim_model::renamed::Renamed;
 use xrsim_sim::sweep::grid::Shard;
 
 use super::super::cluster::ClusterOptions;
 use super::super::figure::PictureOptions;
-use super::super::message::Failure;
+use super::super::message::{Failure, warn};
+use super::super::options::listed;
 use super::super::parts::{PartOptions, shard};
-use super::super::schedulers;
 
 /// Find the best system of a space, with a proof or with a stated gap.
 #[derive(Debug, Args)]
@@ -33,26 +34,30 @@ pub(crate) struct SearchArgs {
     /// Search file, or the name of a built-in search. Options replace its keys.
     #[arg(value_name = "SEARCH|FILE")]
     pub spec: Option<String>,
-    /// Scenarios, separated by commas [default: those of the suite].
-    #[arg(long, value_name = "SCENARIO", value_delimiter = ',')]
+    /// Usage scenario: a name or a file; repeat for several, or separate them by commas [default: those of the suite].
+    #[arg(long, value_name = "S", value_delimiter = ',')]
     pub scenario: Vec<String>,
-    /// Dataflows of accelerators, separated by commas [default: WS,OS,RS].
-    #[arg(long, value_name = "DATAFLOW", value_delimiter = ',')]
+    /// Dataflow of accelerators: a name or a file; repeat for several, or separate them by commas [default: WS, OS, RS].
+    #[arg(long, value_name = "D|FILE", value_delimiter = ',')]
     pub dataflow: Vec<String>,
     /// Number of accelerators, or a range such as 1..3 [default: 1..2].
     #[arg(long, value_name = "N|FIRST..LAST")]
     pub accelerators: Option<String>,
     /// Most PEs of a system [default: 4096].
-    #[arg(long, value_name = "N", alias = "pes")]
+    #[arg(long, value_name = "N")]
     pub max_pes: Option<u32>,
+    /// Name of --max-pes in version 0.1.
+    #[arg(long, value_name = "N", hide = true, conflicts_with = "max_pes")]
+    pub pes: Option<u32>,
     /// Take only systems that have exactly --max-pes PEs. A larger budget can then be worse.
     #[arg(long)]
     pub exactly: bool,
     /// PEs of an accelerator are multiples of N [default: 128].
     #[arg(long, value_name = "N")]
     pub step: Option<u32>,
-    /// Scheduler, with its parameters; repeat for each, or separate them by commas [default: latency-greedy,
-    /// edf:admission=hopeless, value:admission=hopeless].
+    /// Scheduler, with its parameters; repeat for each, or separate them by commas: KEY=VALUE after a comma is one more
+    /// parameter of the scheduler before it, and an external command goes to the end of its option [default:
+    /// latency-greedy, edf:admission=hopeless, value:admission=hopeless].
     #[arg(long, value_name = "P[:KEY=VALUE,..]")]
     pub scheduler: Vec<String>,
     /// Quantity to optimise (two or three, separated by commas, for their front) [default:
@@ -62,11 +67,11 @@ pub(crate) struct SearchArgs {
     /// Treatment of several scenarios (mean, min for the worst, or each by itself); several are separated by commas.
     #[arg(long, value_name = "OVER", value_delimiter = ',')]
     pub over: Vec<String>,
-    /// Limit of a quantity, such as 'area_mm2<=60'; repeat for several.
-    #[arg(long, value_name = "QUANTITY<=X")]
+    /// Limit of a quantity, such as 'area_mm2<=60'; repeat for several, or separate them by commas.
+    #[arg(long, value_name = "QUANTITY<=X", value_delimiter = ',')]
     pub constraint: Vec<String>,
     /// Technology of areas and leakage.
-    #[arg(long, value_name = "TECHNOLOGY|FILE")]
+    #[arg(long, value_name = "T|FILE")]
     pub technology: Option<String>,
     /// Draws of every scenario with random inputs [default: 30].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=SearchDraft::MAX_REPLICATIONS))]
@@ -87,8 +92,8 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "METHOD")]
     pub method: Option<String>,
     /// Rule that ends the search early, such as gap_percent=0.5, minutes=10 or runs=1000000; repeat for
-    /// several.
-    #[arg(long, value_name = "RULE=VALUE")]
+    /// several, or separate them by commas.
+    #[arg(long, value_name = "RULE=VALUE", value_delimiter = ',')]
     pub stop: Vec<String>,
     /// Fail unless the answer is proven: the optimum of the space under the schedulers of --proof-for.
     #[arg(long)]
@@ -132,6 +137,9 @@ impl SearchArgs {
     ///
     /// Returns a failure if the file is not that of a search, or if an option has no value.
     pub(super) fn draft(&self) -> Result<(SearchDraft, Vec<PathBuf>), Failure> {
+        if self.pes.is_some() {
+            warn(format_args!("{}", Renamed { kind: "option", old: "--pes", new: "--max-pes" }));
+        }
         let (mut draft, files) = match &self.spec {
             Some(spec) => {
                 let mut catalog = Catalog::new();
@@ -143,6 +151,11 @@ impl SearchArgs {
         };
         self.override_in(&mut draft)?;
         Ok((draft, files))
+    }
+
+    /// Most PEs of a system, under either name of the option.
+    fn most_pes(&self) -> Option<u32> {
+        self.max_pes.or(self.pes)
     }
 
     /// The options as the text of a search file, of which places in messages are.
@@ -216,11 +229,11 @@ impl SearchArgs {
             false => self.named_list(&self.dataflow),
         };
         let accelerators = quoted(self.accelerators.as_deref().unwrap_or("1..2"));
-        let (pes, step) = (self.max_pes.unwrap_or(4096), self.step.unwrap_or(128));
+        let (pes, step) = (self.most_pes().unwrap_or(4096), self.step.unwrap_or(128));
         let total = if self.exactly { "exactly" } else { "<=" };
         let scheduler = match self.scheduler.is_empty() {
             true => String::new(),
-            false => format!(", scheduler: {}", list(&schedulers::listed(&self.scheduler))),
+            false => format!(", scheduler: {}", list(&listed(&self.scheduler))),
         };
         format!(
             "dataflows: {dataflows}, accelerators: {accelerators}, pes: {{total: \"{total} {pes}\", step: \
@@ -241,7 +254,7 @@ impl SearchArgs {
         lists.into_iter().any(|it| !it.is_empty())
             || !self.settings().is_empty()
             || self.accelerators.is_some()
-            || self.max_pes.is_some()
+            || self.most_pes().is_some()
             || self.exactly
             || self.step.is_some()
             || self.technology.is_some()
@@ -275,9 +288,9 @@ impl SearchArgs {
             body.settings.retain(|it| it.0.value != setting.0.value);
             body.settings.push(setting);
         }
-        if let Some(given) = given.pes.filter(|_| self.max_pes.is_some() || self.exactly) {
+        if let Some(given) = given.pes.filter(|_| self.most_pes().is_some() || self.exactly) {
             let (own, is_exact) = body.pes.as_ref().map_or((given.value.0, false), |it| it.value);
-            let pes = if self.max_pes.is_some() { given.value.0 } else { own };
+            let pes = if self.most_pes().is_some() { given.value.0 } else { own };
             body.pes = Some(At { span: given.span, value: (pes, is_exact || self.exactly) });
         }
         let lists = [

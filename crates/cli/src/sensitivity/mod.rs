@@ -74,7 +74,7 @@ pub(super) struct SensitivityArgs {
     pub format: Format,
     /// Folder for sensitivity.csv, the chart tornado as pictures and data, and sensitivity.json; with --joint for
     /// joint.csv, draws.csv, the chart places, and joint.json.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub pictures: PictureOptions,
@@ -161,7 +161,7 @@ fn make(
             false => "",
         }
     ));
-    let progress = Progress::new(n_runs as u64);
+    let progress = Progress::counting_on("runs", n_runs as u64, 0);
     let tell = |more: usize| progress.add(more as u64);
     let made = match args.screening {
         true => {

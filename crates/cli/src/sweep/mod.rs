@@ -59,7 +59,7 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let scorers = cost_models.iter().map(|it| Scorer::new(&*it.model).noting(&chosen));
     let mut scorers: Vec<_> = scorers.collect();
     let mut pace = Pace::new();
-    let progress = Progress::resumed(rows.file.n_points, rows.file.n_held);
+    let progress = Progress::counting_on("points", rows.file.n_points, rows.file.n_held);
     for mut range in rows.file.to_make.clone() {
         while !range.is_empty() {
             let block = range.start..range.end.min(range.start + pace.points);

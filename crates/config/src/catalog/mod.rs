@@ -500,14 +500,17 @@ impl Catalog {
         }
         let names = |kind: &Kind| [self.names(*kind), embedded::further_names(*kind)].concat();
         let known: Vec<_> = kinds.iter().flat_map(names).collect();
-        let nearest = nearest(reference, known.iter().map(String::as_str)).map(Into::into);
+        let meant = kinds.contains(&Kind::Dataflow).then(|| dataflow_meant(reference)).flatten();
+        let nearest = meant.or_else(|| nearest(reference, known.iter().map(String::as_str)));
+        let nearest = nearest.map(Into::into);
+        let file = extensions::missing(&path).map(|ending| format!("{reference}.{ending}"));
         let kind = match kinds {
             [Kind::Mlperf] => "suite of MLPerf",
             [kind] => kind.key(),
             [Kind::Style, Kind::System] => "system",
             _ => "file",
         };
-        Err(ConfigError::Unknown { kind, name: reference.into(), nearest, known })
+        Err(ConfigError::Unknown { kind, name: reference.into(), nearest, file, known })
     }
 
     fn embedded(&mut self, file: &Embedded) -> Document {
@@ -581,4 +584,11 @@ fn moved_file(reference: &str) -> Option<(&'static Embedded, Renamed)> {
 
 fn sha256(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The dataflow that the words of `name` mean.
+fn dataflow_meant(name: &str) -> Option<&'static str> {
+    let letters = name.to_lowercase().replace([' ', '-', '_'], "");
+    let words = [("weightstationary", "WS"), ("outputstationary", "OS"), ("rowstationary", "RS")];
+    words.into_iter().find(|(word, _)| *word == letters).map(|(_, short)| short)
 }

@@ -296,6 +296,7 @@ fn pick(
         name: format!("{}#{}", file.source.name(), name.unwrap_or_default()),
         nearest: nearest(name.unwrap_or_default(), names.iter().map(String::as_str))
             .map(Into::into),
+        file: None,
         known: names.clone(),
     })
 }

@@ -22,7 +22,7 @@ use xrsim_model::units::{Bytes, ClockRate};
 use super::document::{Document, wrong_kind};
 use super::format::Contents;
 use super::yaml::read::printable;
-use super::{Catalog, ConfigError, Kind, Source, formats};
+use super::{Catalog, ConfigError, Kind, Problem, Source, formats};
 
 pub use dataflow::dataflow;
 pub use mapspace::mapspace;
@@ -185,6 +185,12 @@ pub fn scenario(scenario: &Scenario, files: &[String]) -> String {
 pub fn import(source: &Arc<Source>) -> Result<Vec<(String, String)>, ConfigError> {
     let path = Path::new(source.name());
     let document = Document::alone(Arc::clone(source));
+    if let Some(kind) = formats::own_kind(&document) {
+        let message = format!("this is a file of xrsim already, a `{kind}`");
+        return Err(
+            document.invalid(vec![Problem::new(0..0, message).help("`xrsim check` checks it")])
+        );
+    }
     let format = formats::foreign(source.name());
     let kind = (format.recognise)(&document, format.kinds)?;
     let contents = (format.read)(&document, kind, &mut Catalog::new())?;

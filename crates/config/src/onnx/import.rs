@@ -81,14 +81,23 @@ fn name(path: &Path, options: &Options) -> String {
 }
 
 fn refusal(path: &Path, options: &Options, error: ImportError) -> ConfigError {
-    let ImportError { problems, missing } = error;
-    let command = (!missing.is_empty()).then(|| {
-        let command = command(path, options, &missing);
-        match in_reference(path, options, &missing) {
-            Some(reference) => format!("{command}\nhelp: {reference}"),
-            None => command,
+    let ImportError { mut problems, missing, unused } = error;
+    let used = without(options, &unused);
+    let command = match missing.is_empty() {
+        false => {
+            let command = command(path, &used, &missing);
+            Some(match in_reference(path, &used, &missing) {
+                Some(reference) => format!("{command}\nhelp: {reference}"),
+                None => command,
+            })
         }
-    });
+        true if unused.is_empty() => {
+            let (fitting, change) = fitting(path, options).unzip();
+            problems.extend(change);
+            fitting.map(|it| command(path, &it, &[]))
+        }
+        true => None,
+    };
     ConfigError::Import { path: path.into(), problems, command }
 }
 
@@ -114,6 +123,46 @@ fn in_reference(path: &Path, options: &Options, missing: &[String]) -> Option<St
         joined("=", ","),
         joined(": ", ", ")
     ))
+}
+
+/// The options without those that name nothing in the file.
+fn without(options: &Options, unused: &[(&'static str, String)]) -> Options {
+    let mut used = options.clone();
+    for (kind, name) in unused {
+        match *kind {
+            "dim" => drop(used.dims.remove(name)),
+            "shape" => drop(used.shapes.remove(name)),
+            "value" => drop(used.values.remove(name)),
+            "trips" => drop(used.trips.remove(name)),
+            "branch" => drop(used.branches.remove(name)),
+            _ => drop(used.bounds.remove(name)),
+        }
+    }
+    used
+}
+
+/// Most axes that are changed to see whether the file can be imported.
+const MAX_CHANGED: usize = 8;
+
+/// Options with one extent of `--dim` rounded up to a multiple of a power of two with which the file can be imported,
+/// and the change in words: a network that halves an image several times takes such extents only.
+fn fitting(path: &Path, options: &Options) -> Option<(Options, String)> {
+    let factors = (1..=6).map(|power| 1u64 << power);
+    factors.into_iter().find_map(|factor| {
+        options.dims.iter().take(MAX_CHANGED).find_map(|(name, &extent)| {
+            let next = extent.max(1).checked_next_multiple_of(factor)?;
+            let mut changed = options.clone();
+            changed.dims.insert(name.clone(), next);
+            if next == extent || onnx::import(path, &changed).is_err() {
+                return None;
+            }
+            let name = in_line(name);
+            Some((
+                changed,
+                format!("from --dim {name}={extent}: {next}, a multiple of {factor}, fits"),
+            ))
+        })
+    })
 }
 
 /// The command that imports the file with `options` and those that are `missing`.

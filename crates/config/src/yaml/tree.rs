@@ -259,9 +259,31 @@ fn syntax(error: &ScanError) -> Problem {
         ErrorKind::RecursionLimitExceeded => {
             Problem::new(at..at, format!("nested more than {MAX_DEPTH} levels deep"))
         }
-        _ => Problem::new(at..at, format!("not valid YAML: {}", error.info())),
+        _ => {
+            let info = error.info();
+            let problem = Problem::new(at..at, format!("not valid YAML: {info}"));
+            match SLIPS.iter().find(|(words, _)| info.contains(words)) {
+                Some((_, help)) => problem.help(*help),
+                None => problem,
+            }
+        }
     }
 }
+
+/// Words of the parser, with the slip that they mostly come from.
+const SLIPS: [(&str, &str); 5] = [
+    (
+        "mapping values are not allowed",
+        "a `:` may be missing in the line before, or a text needs quotes",
+    ),
+    (
+        "did not find expected key",
+        "the line begins in another column than those that it belongs to",
+    ),
+    ("multiline quoted scalar", "a quote is not closed"),
+    ("tabs disallowed", "indent with blanks"),
+    ("unexpected character", "the file is no text"),
+];
 
 #[cfg(test)]
 mod tests {

@@ -272,8 +272,19 @@ impl Key {
         let (name, renamed) = renamed::current(&RENAMED_KEYS, name);
         match KEYS.iter().find(|key| key.name == name).or_else(|| parameters::find(name)) {
             Some(key) => Ok((key, renamed)),
-            None => Err(Slip::Key { nearest: nearest(name, KEYS.iter().map(|key| key.name)) }),
+            None => Err(Slip::Key { nearest: Self::nearest(name) }),
         }
+    }
+
+    /// The key that `name` may stand for: one whose last word it is or begins, as `clock` for `hardware.clock_mhz`, or
+    /// the most similar one.
+    fn nearest(name: &str) -> Option<&'static str> {
+        let last = |key: &&Self| key.name.rsplit('.').next().unwrap_or_default();
+        let begins = |key: &&Self| name.len() > 2 && last(key).starts_with(name);
+        let of_last =
+            KEYS.iter().find(|key| last(key) == name).or_else(|| KEYS.iter().find(begins));
+        let similar = || nearest(name, KEYS.iter().map(|key| key.name));
+        of_last.map(|key| key.name).or_else(similar)
     }
 
     /// Its option of the command line, without the dashes; `None` if it is set with `--set`.

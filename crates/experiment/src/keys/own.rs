@@ -200,7 +200,7 @@ pub(super) const KEYS: &[Key] = &[
             })?;
             Ok(())
         }),
-        get: |s| json!(&**s.scheduler.label()),
+        get: |s| json!(s.scheduler.text()),
         ..KEY
     },
     Key {

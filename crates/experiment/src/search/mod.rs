@@ -346,8 +346,8 @@ impl Reader<'_> {
         let mut policies: Vec<Policy> = Vec::new();
         for name in &draft.body.schedulers {
             match scheduler(&name.value) {
-                Ok(policy) if policies.iter().any(|it| it.label() == policy.label()) => {
-                    let message = format!("`{}` is given twice", policy.label());
+                Ok(policy) if policies.iter().any(|it| it.is_mistaken_for(&policy)) => {
+                    let message = format!("scheduler `{}` is given twice", policy.label());
                     self.problem(&name.span, message);
                 }
                 Ok(policy) => policies.push(policy),

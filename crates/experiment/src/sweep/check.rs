@@ -1,6 +1,8 @@
 //! From the draft of a sweep to its grid, every key and value checked.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use xrsim_config::sweep::DraftFactor;
 use xrsim_config::{At, Notes, Problem, SweepDraft, printable, unknown_name};
@@ -31,7 +33,9 @@ impl Sweep {
     pub fn from_draft(draft: &SweepDraft, notes: &Notes) -> Result<Self, ExperimentError> {
         let given_away = given_away(draft);
         let draft = &with_current_names(draft, notes);
-        let mut problems = [&draft.problems[..], &slips(draft), &given_away].concat();
+        let mut problems =
+            [&draft.problems[..], &slips(draft), &given_away, &namesakes(draft), &one_apart(draft)]
+                .concat();
         let mut inputs = Inputs::new(draft.folder.as_deref(), notes);
         let full = inputs.full_systems(draft, &mut problems)?;
         let defaults = defaults(draft, &full, &mut inputs)?;
@@ -122,6 +126,42 @@ fn slips(draft: &SweepDraft) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// Problems of schedulers that are called as another one is.
+fn namesakes(draft: &SweepDraft) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut first = BTreeMap::new();
+    for value in draft.values("scheduler") {
+        let Ok(policy) = external::policy(&value.value) else { continue };
+        let known = first.entry(Arc::clone(policy.label())).or_insert_with(|| policy.clone());
+        if *known != policy {
+            let message = format!("two schedulers are called `{}`", policy.label());
+            problems.push(Problem::new(value.span.clone(), message).help("rename one of them"));
+        }
+    }
+    problems
+}
+
+/// Most sizes of a range without a step.
+const MAX_ONE_APART: usize = 64;
+
+/// Problems of ranges of PEs without a step, which have a size for every PE.
+fn one_apart(draft: &SweepDraft) -> Vec<Problem> {
+    let sizes = draft.values("pes");
+    let ranges = sizes.chunk_by(|one, other| one.span == other.span);
+    let problem = |range: &[&At<Box<str>>]| {
+        let span = range[0].span.clone();
+        let text = draft.source.text().get(span.clone())?;
+        let (first, last) = text.split_once("..")?;
+        let is_long = range.len() > MAX_ONE_APART && !text.contains("step");
+        let message = format!("`{text}` has {} sizes, one PE apart", range.len());
+        let help = format!(
+            "add a step: `{first}..{last} step x2`, `step 256`, or `step 1` if all are meant"
+        );
+        is_long.then(|| Problem::new(span, message).help(help))
+    };
+    ranges.filter_map(problem).collect()
 }
 
 fn unknown_key(key: &At<Box<str>>, nearest: Option<&str>) -> Problem {

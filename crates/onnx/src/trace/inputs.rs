@@ -9,7 +9,7 @@ use super::walk::{Walk, shape_text};
 use crate::fact::{Element, Fact, Number};
 use crate::graph::{Dim, Graph, Port};
 use crate::options::Options;
-use xrsim_model::text::in_line;
+use xrsim_model::text::{in_line, nearest};
 
 /// Largest extent of an axis.
 const MAX_EXTENT: u64 = 1 << 20;
@@ -85,7 +85,13 @@ impl<'a> Walk<'a, '_> {
                     shape.extend(self.stated_extent(&name, axis, *extent, dims.len()));
                 }
                 Dim::Named(dim) if self.options.dims.contains_key(&**dim) => {
-                    shape.extend(self.option("dim", dim, |options| &options.dims));
+                    let extent = self.option("dim", dim, |options| &options.dims);
+                    if extent == Some(0) {
+                        let problem =
+                            format!("--dim {}: an extent is 1 or more, found 0", in_line(dim));
+                        self.problems.add(problem);
+                    }
+                    shape.extend(extent.filter(|extent| *extent > 0));
                 }
                 _ if batch && axis == 0 => shape.push(1),
                 // A vector of integers is as long as its elements.
@@ -148,6 +154,17 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
+    /// The open axis or input that `name` may stand for.
+    fn near(&self, kind: &str, name: &str) -> Option<String> {
+        let inputs = self.model.graph.inputs.iter();
+        let known: Vec<&str> = match kind {
+            "dim" => inputs.flat_map(axes).collect(),
+            "shape" | "value" => inputs.map(|port| &*port.name).collect(),
+            _ => Vec::new(),
+        };
+        nearest(name, known).map(in_line)
+    }
+
     /// Reports options that name nothing in the file.
     pub(super) fn check_options(&mut self) {
         let options = self.options;
@@ -166,14 +183,25 @@ impl<'a> Walk<'a, '_> {
             for name in names.into_iter().filter(|_| is_whole || !is_of_nodes) {
                 if !self.used.contains(&(kind, name.clone())) {
                     let shown = in_line(name);
-                    self.problems.add(match (kind, &**name) {
+                    let near = self.near(kind, name);
+                    let near = near.map_or(String::new(), |it| format!("; did you mean `{it}`?"));
+                    let problem = match (kind, &**name) {
                         ("bound", Options::ALL) => "--bound *: data decide no extent".into(),
-                        _ => format!("--{kind} {shown}: no {what} is called `{shown}`"),
-                    });
+                        _ => format!("--{kind} {shown}: no {what} is called `{shown}`{near}"),
+                    };
+                    self.problems.unused(kind, name, problem);
                 }
             }
         }
     }
+}
+
+/// Names of the open axes of an input.
+fn axes(port: &Port) -> impl Iterator<Item = &str> {
+    port.dims.iter().flatten().filter_map(|dim| match dim {
+        Dim::Named(name) => Some(&**name),
+        _ => None,
+    })
 }
 
 /// Open axes.

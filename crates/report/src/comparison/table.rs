@@ -1,7 +1,7 @@
 //! A comparison for people: tables for a terminal and for LaTeX. Columns have the names of the CSV files.
 
 use crate::latex::tabular;
-use crate::table::{Columns, Grid, Style, interval_meaning, or_dash, with_half_width};
+use crate::table::{Columns, Grid, Style, heading, interval_meaning, or_dash, with_half_width};
 use xrsim_model::statistics::{ALIKE, PairedDifference};
 use xrsim_model::text::counted;
 use xrsim_sim::bounds::{Bound, Class};
@@ -72,13 +72,17 @@ impl Tables<'_> {
     /// any.
     pub fn latex(&self) -> Vec<(&'static str, String)> {
         let notes = [self.legend(), counts(self.overall)];
-        let mut tables = vec![("policies", tabular(&self.policies(Style::Plain), &notes))];
+        let tabular = |grid: Grid, notes: &[String]| {
+            let header = grid.header.iter().map(|name| head_of(name)).collect();
+            tabular(&Grid { header, ..grid }, notes)
+        };
+        let mut tables = vec![("policies", tabular(self.policies(Style::Plain), &notes))];
         if !self.by_scenario.is_empty() {
             let notes = [corrected(self.n_tests(), "scenario")];
-            tables.push(("scenarios", tabular(&self.scenarios(Style::Plain), &notes)));
+            tables.push(("scenarios", tabular(self.scenarios(Style::Plain), &notes)));
         }
         if !self.pairs.is_empty() {
-            tables.push(("pairs", tabular(&self.pair_grid(Style::Plain), &self.pair_notes())));
+            tables.push(("pairs", tabular(self.pair_grid(Style::Plain), &self.pair_notes())));
         }
         tables
     }
@@ -202,6 +206,21 @@ impl Tables<'_> {
             Class::Keeping.name(),
             Class::Any.name(),
         )
+    }
+}
+
+/// Head of the column called `name` in a table of a paper: words, and the unit after a comma.
+fn head_of(name: &str) -> String {
+    match name {
+        "d_z" => return "effect size".into(),
+        "p_holm" => return "p (Holm)".into(),
+        _ => {}
+    }
+    let words = heading(name);
+    let unit = ["mJ", "ms", "mW", "mm2"].iter().find(|unit| words.ends_with(&format!(" {unit}")));
+    match unit.and_then(|unit| words.strip_suffix(unit)) {
+        Some(quantity) => format!("{}, {}", quantity.trim_end(), &words[quantity.len()..]),
+        None => words,
     }
 }
 

@@ -21,6 +21,7 @@ use thiserror::Error;
 
 use xrsim_model::column;
 use xrsim_model::renamed::Renamed;
+use xrsim_model::text::in_line;
 
 use xrsim_results::rows::CHECK;
 
@@ -121,6 +122,11 @@ pub enum PointsError {
         /// Existing columns.
         known: Vec<String>,
     },
+    /// A first line without the column of the scenario.
+    #[error(
+        "no rows of a sweep or of runs; the first line is `{0}`; `xrsim sweep` and `xrsim run --out` write such files"
+    )]
+    Other(String),
     /// A column whose values are not numbers.
     #[error("column `{column}` has the value `{found}`, which is not a number")]
     Text {
@@ -136,6 +142,9 @@ pub enum PointsError {
     #[error("no design has scores in every scenario")]
     Infeasible,
 }
+
+/// Longest part of a first line in a message \[byte\].
+const FIRST_LINE: usize = 60;
 
 /// A column, and the value that rows must have there.
 pub(crate) type Condition<'a> = (&'a str, &'a str);
@@ -157,7 +166,11 @@ impl PointTable {
             .iter()
             .map(|&(column, value)| Ok((position(&header, column)?, value)))
             .collect::<Result<Vec<_>, PointsError>>()?;
-        position(&header, "scenario")?;
+        let is_scenario = |name: &str| name == "scenario";
+        if !header.iter().any(is_scenario) {
+            let line = given.iter().collect::<Vec<_>>().join(",");
+            return Err(PointsError::Other(in_line(&line[..line.floor_char_boundary(FIRST_LINE)])));
+        }
         let mut table = Columns::of(&header);
         while let Some(row) = rows.next_row()? {
             if conditions.iter().all(|&(column, value)| row.get(column) == Some(value)) {
@@ -550,7 +563,8 @@ point,id,scenario,system,pes,seed,score,energy_mj,reason
         assert!(direction.contains("say seed:max or seed:min"), "{direction}");
         let read = |text: &str| error(PointTable::read(text.as_bytes(), &[]));
         assert_eq!(read("scenario,score\n"), "no rows");
-        assert_eq!(read("a,b\n1,2\n"), "no column `scenario`; known: a, b");
+        let other = "no rows of a sweep or of runs; the first line is `a,b`;";
+        assert!(read("a,b\n1,2\n").starts_with(other));
         let number = "line 3, column `score`: expected a number, found `inf`";
         assert_eq!(read("scenario,score\nX,1\nX,inf\n"), number);
         let no_match = PointTable::read(ROWS.as_bytes(), &[("system", "C")]);

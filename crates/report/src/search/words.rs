@@ -79,7 +79,9 @@ impl AnswerReport {
         let of = |class: Class| {
             let bound = self.answer.certificates.of(class)?;
             let gap = 100.0 * (bound - value).max(0.0) / bound.max(f64::MIN_POSITIVE);
-            Some(format!("{} under {} ({} %)", number(quantity, bound), class.name(), short(gap)))
+            // Bounds are sums of rounded numbers.
+            let gap = if gap < 0.001 { "less than 0.001".into() } else { short(gap) };
+            Some(format!("{} under {} ({gap} %)", number(quantity, bound), class.name()))
         };
         let bounds: Vec<_> = [Class::Keeping, Class::Any].into_iter().filter_map(of).collect();
         (!bounds.is_empty()).then(|| {

@@ -1,5 +1,6 @@
 //! Policies in processes of the user, which exchange lines of JSON over standard input and output:
-//! `external:COMMAND`. `examples/schedulers/README.md` describes the protocol.
+//! `external:COMMAND`, or `NAME=external:COMMAND`, which results call `NAME`. `examples/schedulers/README.md` describes
+//! the protocol.
 //!
 //! This module does input and output and is therefore not part of [`schedule`](crate::schedule). To an
 //! engine it is a policy like any other. The worst effect of an answer is [`Decision::Fail`].
@@ -14,10 +15,10 @@ use std::time::Duration;
 
 use crate::schedule::{
     Arguments, Breakdown, Decision, Entry, OPTIONS, Options, Parameter, Policy, PolicyError,
-    RENAMED, Scheduler, Setup, View,
+    RENAMED, Scheduler, Setup, View, find,
 };
 use xrsim_model::renamed;
-use xrsim_model::text::is_unfit_in_line;
+use xrsim_model::text::{is_name, is_unfit_in_line};
 
 pub use given::GivenScheduler;
 pub use given::text_of;
@@ -39,25 +40,64 @@ pub const ENTRY: Entry = Entry {
     ..Entry::new(|_, _| Box::new(NoCommand))
 };
 
-/// Prefix of the name of an external policy.
-pub const PREFIX: &str = "external:";
+/// Start of an external policy, after the name that it may be given.
+const PREFIX: &str = "external:";
 
-/// The policy that `text` describes: a built-in one ([`Policy::parse`]), or `external:COMMAND`, with
-/// parameters after the command as in `external:python3 edf.py,timeout_ms=500`. The command is split
+/// The name that `text` gives to an external policy, and what follows [`PREFIX`]; `None` for other policies.
+fn external(text: &str) -> Option<(Option<&str>, &str)> {
+    let text = text.trim();
+    if let Some(rest) = text.strip_prefix(PREFIX) {
+        return Some((None, rest));
+    }
+    let (name, rest) = text.split_once('=')?;
+    // After a comma begins another one of a list.
+    let name = Some(name.trim()).filter(|name| !name.contains(','))?;
+    Some((Some(name), rest.trim_start().strip_prefix(PREFIX)?))
+}
+
+/// Whether `text` describes an external policy: `external:COMMAND` or `NAME=external:COMMAND`.
+pub fn is_external(text: &str) -> bool {
+    external(text).is_some()
+}
+
+/// The policy that `text` describes: a built-in one ([`Policy::parse`]), `external:COMMAND` or `NAME=external:COMMAND`,
+/// with parameters after the command as in `external:python3 edf.py,timeout_ms=500`. The command is split
 /// into words as in a shell, but no shell runs it.
 ///
 /// # Errors
 ///
 /// [`PolicyError`] as for [`Policy::parse`]; also if the command is empty, has a quote that is not
-/// closed, or contains control characters.
+/// closed, or contains control characters, and if the name is that of a built-in policy.
 pub fn policy(text: &str) -> Result<Policy, PolicyError> {
     let text = text.trim();
     if let Some(name) = text.strip_prefix(GivenScheduler::PREFIX) {
         return given::policy(name);
     }
-    let Some(text) = text.strip_prefix(PREFIX) else {
-        return Policy::parse(text);
-    };
+    if text.rsplit('=').next().map(str::trim) == Some(ENTRY.name) {
+        return Err(PolicyError::Together(
+            "external: needs a command: external:COMMAND, such as `external:python3 edf.py`",
+        ));
+    }
+    match external(text) {
+        None => Policy::parse(text),
+        Some((None, rest)) => unnamed(rest),
+        Some((Some(name), rest)) => Ok(unnamed(rest)?.named(free(name)?)),
+    }
+}
+
+/// `name`, if an external policy can have it.
+fn free(name: &str) -> Result<&str, PolicyError> {
+    if !is_name(name) || name.contains(':') {
+        return Err(PolicyError::OwnName(name.into()));
+    }
+    match name == ENTRY.name || find(name).is_some() {
+        true => Err(PolicyError::Taken(name.into())),
+        false => Ok(name),
+    }
+}
+
+/// The policy of the command and the parameters in `text`.
+fn unnamed(text: &str) -> Result<Policy, PolicyError> {
     if text.contains(is_unfit_in_line) {
         return Err(PolicyError::Together(
             "external: the command has control characters or marks of direction",
@@ -88,14 +128,14 @@ pub fn policy(text: &str) -> Result<Policy, PolicyError> {
 
 /// Words of the command of the external policy that `text` describes; `None` for other policies.
 pub fn command(text: &str) -> Option<Vec<String>> {
-    let (command, _) = split(text.trim().strip_prefix(PREFIX)?);
+    let (command, _) = split(external(text)?.1);
     shlex::split(command)
 }
 
 /// Paths of files and folders that the external policy of `text` needs besides those that its command names; empty for
 /// other policies.
 pub fn inputs(text: &str) -> Vec<String> {
-    let Some(text) = text.trim().strip_prefix(PREFIX) else { return Vec::new() };
+    let Some((_, text)) = external(text) else { return Vec::new() };
     let (_, assignments) = split(text);
     apart(&assignments).0.into_iter().map(str::to_string).collect()
 }
@@ -175,6 +215,8 @@ impl Scheduler for NoCommand {
 
 #[cfg(test)]
 mod tests {
+    use xrsim_model::text::NAME_RULE;
+
     use super::*;
 
     #[test]
@@ -199,8 +241,45 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_shown_and_the_command_is_the_identity() {
+        let named = policy("mine = external:python3 a.py,timeout_ms=5").unwrap();
+        assert_eq!(&**named.label(), "mine");
+        assert_eq!(named.text(), "mine=external:python3 a.py,timeout_ms=5");
+        assert_eq!(policy(&named.text()).unwrap().text(), named.text());
+        assert_eq!(named, policy("external:python3 a.py,timeout_ms=5").unwrap());
+        assert_ne!(named, policy("mine=external:python3 b.py").unwrap());
+        assert_eq!(policy("edf:admission=hopeless").unwrap().text(), "edf:admission=hopeless");
+        let all = "mine=external:python3 a.py,inputs=b";
+        assert_eq!(command(all).unwrap(), ["python3", "a.py"]);
+        assert_eq!(inputs(all), ["b"]);
+        assert!(
+            is_external(all) && is_external("external:a") && !is_external("edf:admission=none")
+        );
+        // The `=` belongs to the command.
+        assert_eq!(
+            &**policy("external:a b=external:c").unwrap().label(),
+            "external:a b=external:c"
+        );
+    }
+
+    #[test]
     fn mistakes_in_an_external_policy_are_explained() {
         let refused = |text: &str| policy(text).unwrap_err().to_string();
+        assert_eq!(
+            refused("edf=external:a"),
+            "`edf` is a scheduler of the program; give external:COMMAND another name"
+        );
+        assert_eq!(
+            refused("a:b=external:a"),
+            format!(
+                "`a:b` cannot be the name of a scheduler: it has no comma and no colon, and {NAME_RULE}"
+            )
+        );
+        for text in ["external", "mine=external"] {
+            let message =
+                "external: needs a command: external:COMMAND, such as `external:python3 edf.py`";
+            assert_eq!(refused(text), message);
+        }
         assert_eq!(refused("external:"), "external: needs a command, with its quotes closed");
         assert_eq!(refused("external:a 'b"), "external: needs a command, with its quotes closed");
         for text in ["external:a \u{1b}[31m", "external:a '\u{202e}b'", "external:a\nb"] {

@@ -145,6 +145,14 @@ impl Plan {
         self.semantics.scheduler_name(&self.scheduler)
     }
 
+    /// Text of the scheduler in records, see [`Policy::text`].
+    pub fn scheduler_text(&self) -> String {
+        match self.semantics {
+            Semantics::Principled => self.scheduler.text(),
+            Semantics::Mlsys2023 => self.scheduler_name().into(),
+        }
+    }
+
     /// First part of the duration, whose frames run but are not scored.
     pub fn warm_up(&self) -> SimSpan {
         match self.semantics {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use xrsim_model::renamed::Renamed;
+use xrsim_model::text::NAME_RULE;
 
 use super::admission::Admitting;
 use super::{
@@ -20,6 +21,14 @@ pub enum PolicyError {
     /// No policy has this name.
     #[error("no scheduler named `{0}`")]
     Name(String),
+    /// A name before an external policy is that of a built-in one.
+    #[error("`{0}` is a scheduler of the program; give external:COMMAND another name")]
+    Taken(String),
+    /// A name before an external policy is no name.
+    #[error(
+        "`{0}` cannot be the name of a scheduler: it has no comma and no colon, and {NAME_RULE}"
+    )]
+    OwnName(String),
     /// An assignment is not of the form `name=value`.
     #[error("`{0}` is no parameter; write name=value, several of them between commas")]
     Form(String),
@@ -123,7 +132,10 @@ type Build = dyn Fn(&Setup<'_>) -> Result<Box<dyn Scheduler>, PolicyFailure> + S
 /// A policy with its parameters and options. It is built for every run.
 #[derive(Clone)]
 pub struct Policy {
-    label: Arc<str>,
+    /// Name and parameters, or the command.
+    identity: Arc<str>,
+    /// Name that the user gave.
+    name: Option<Arc<str>>,
     options: Options,
     work_conserving: bool,
     is_clairvoyant: bool,
@@ -136,14 +148,14 @@ pub struct Policy {
 
 impl fmt::Debug for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.label)
+        f.write_str(&self.text())
     }
 }
 
-/// Policies are equal if their labels are.
+/// Policies are equal if their names and parameters, or their commands, are; a name that the user gave does not count.
 impl PartialEq for Policy {
     fn eq(&self, other: &Self) -> bool {
-        self.label == other.label
+        self.identity == other.identity
     }
 }
 
@@ -170,7 +182,8 @@ impl Policy {
         build: Arc<Build>,
     ) -> Self {
         Self {
-            label: label.into(),
+            identity: label.into(),
+            name: None,
             options,
             work_conserving,
             is_clairvoyant: false,
@@ -184,6 +197,11 @@ impl Policy {
     /// The same policy, given with these old names.
     pub(crate) fn with_renamed(self, renamed: &[Renamed]) -> Self {
         Self { renamed: renamed.into(), ..self }
+    }
+
+    /// The same policy, called `name` in results.
+    pub(crate) fn named(self, name: &str) -> Self {
+        Self { name: Some(name.into()), ..self }
     }
 
     /// The built-in policy that `text` describes: `name` or `name:parameter=value,parameter=value`.
@@ -204,7 +222,8 @@ impl Policy {
         let options = Options::from_arguments(&arguments);
         let waits = options.placement == Placement::EarliestFinish;
         Self {
-            label: arguments.label(entry.name).into(),
+            identity: arguments.label(entry.name).into(),
+            name: None,
             options,
             work_conserving: entry.work_conserving && !waits,
             is_clairvoyant: entry.is_clairvoyant,
@@ -215,9 +234,21 @@ impl Policy {
         }
     }
 
-    /// Name with every parameter that differs from its default, in a fixed order.
+    /// Name in results: that which the user gave, or else the name with every parameter that differs from its default,
+    /// in a fixed order.
     pub fn label(&self) -> &Arc<str> {
-        &self.label
+        self.name.as_ref().unwrap_or(&self.identity)
+    }
+
+    /// The whole text of the policy, from which it can be made again: name, parameters, and command.
+    pub fn text(&self) -> String {
+        let name = self.name.as_ref().map_or(String::new(), |name| format!("{name}="));
+        name + &self.identity
+    }
+
+    /// Whether results could not tell it from `other`: both have one name, or are one policy.
+    pub fn is_mistaken_for(&self, other: &Self) -> bool {
+        self == other || self.label() == other.label()
     }
 
     /// Old names among the given parameters, for hints to the user.

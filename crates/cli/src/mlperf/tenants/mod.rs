@@ -10,6 +10,7 @@ use xrsim_mlperf::sut::Tenant;
 
 use super::super::message::{Failure, input_hints};
 use super::super::output::OutputSet;
+use super::super::progress::Progress;
 use super::super::record::refuse_other_kind;
 use super::super::schedulers::note_untracked;
 use super::options::MlperfArgs;
@@ -53,6 +54,7 @@ pub(super) fn run(
     refuse_other_kind(args.out.as_deref(), "mlperf")?;
     note_untracked(args.out.iter().filter_map(|_| args.scheduler.as_deref()));
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
+    let _progress = Progress::of_unknown_length("running load tests");
     let bed = accelerators.bed(asked.iter().map(|it| it.tenant.clone()).collect())?;
     let loads = loads(&asked, options)?;
     let results = Results {

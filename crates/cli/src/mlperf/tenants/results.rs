@@ -6,6 +6,7 @@ use xrsim_mlperf::benchmark::{MultiTenantResult, TenantResult, TestOptions, Tria
 use xrsim_mlperf::logs::{LoggedRun, files};
 use xrsim_mlperf::sut::Tenant;
 use xrsim_report::mlperf::{TENANT_COLUMNS, verdict};
+use xrsim_report::table::heading;
 
 use super::super::super::message::Failure;
 use super::super::super::options::Format;
@@ -85,7 +86,7 @@ impl Results<'_> {
     }
 
     fn text(&self) -> String {
-        let header = TENANT_COLUMNS.map(|column| column.replace('_', " "));
+        let header = TENANT_COLUMNS.map(heading);
         let scheduler = self.accelerators.scheduler.label();
         let mut text = format!(
             "tenants at once under the rules of {} on {}, {scheduler}\n{}",

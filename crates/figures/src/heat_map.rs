@@ -63,7 +63,7 @@ impl HeatMap {
     fn scale(&self) -> Scale {
         let (low, high) = extent(self.present());
         match self.spacing {
-            Spacing::Linear => Scale::exact(low, high, 4),
+            Spacing::Linear => Scale::exact(low, high, 5),
             Spacing::Log => Scale::log(low, high),
         }
     }

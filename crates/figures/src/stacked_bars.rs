@@ -65,7 +65,7 @@ impl StackedBars {
     fn scales(&self, height: f64) -> Vec<Scale> {
         let highest: Vec<f64> = self.panels.iter().map(StackPanel::highest).collect();
         let of_all = highest.iter().copied().fold(0.0, f64::max);
-        let count = ((height / 45.0) as usize).max(2);
+        let count = ((height / 20.0) as usize).max(2);
         let ends = highest.iter().map(|&own| if self.shared_scale { of_all } else { own });
         ends.map(|end| Scale::linear(0.0, end, count)).collect()
     }

@@ -60,7 +60,7 @@ const BETWEEN_PX: f64 = 5.0;
 const MAX_HEIGHT_PX: f64 = 560.0;
 
 /// Largest share of the page that names take.
-const NAMES: f64 = 0.38;
+const NAMES: f64 = 0.46;
 
 impl TornadoBar {
     fn values(&self) -> impl Iterator<Item = f64> {

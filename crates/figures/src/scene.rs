@@ -286,7 +286,8 @@ impl Scene {
     /// Fills a rectangle with the colour of the series at `index`, and its lines.
     pub(super) fn area_of_series(&mut self, rect: Rect, index: usize) {
         self.rect(rect, Ink::series(index));
-        if let Some(hatch) = Hatch::series(index) {
+        // Lines over a thin area show nothing.
+        if let Some(hatch) = Hatch::series(index).filter(|_| rect.height > 1.5) {
             self.hatch(rect, hatch, Ink::WHITE);
         }
     }

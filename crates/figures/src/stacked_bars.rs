@@ -58,7 +58,7 @@ const N_NAMED: usize = 5;
 const MAX_UPRIGHT: usize = 12;
 
 /// Least height of parts with a line between them \[px\].
-const MIN_PART_PX: f64 = 1.5;
+const MIN_PART_PX: f64 = 3.0;
 
 impl StackedBars {
     /// A scale for each panel.

@@ -17,6 +17,9 @@ async function column(tab, section, label) {
   return tab.locator(`#${section} tbody tr > :nth-child(${at})`).allTextContents();
 }
 
+/** Width of a sheet of paper across, without its margins [px]. */
+const PAPER = 1047;
+
 const numbers = (cells) => cells.map((cell) => Number(cell.replaceAll(",", "")));
 const isSorted = (values, direction) =>
   values.every((value, at) => at === 0 || direction * (value - values[at - 1]) >= 0);
@@ -65,6 +68,55 @@ export function checkAnswers(harness, pages) {
     );
     assert.equal(await tab.locator("#scores tbody tr").count(), 182);
   });
+
+  harness.page("answers first: the best system, and one draw without an interval", study, async (tab) => {
+    assert.equal(await tab.locator("main section").first().getAttribute("id"), "answer");
+    assert.match(await tab.locator("#answer .answer").first().textContent(), /^XRBench score~: .* has the highest score of 13 systems with 4096 PEs, 0\.\d{3}/);
+    assert.match(await tab.locator("#summary").textContent(), /one draw of triggers and jitter; no interval/);
+    assert.equal(await tab.locator("#answer tbody tr").count(), 16, "seven scenarios and their mean, in two sizes");
+    assert.match(await tab.locator(".command code").textContent(), /^xrsim run --flexibility none --out results$/);
+    const numbers = await tab.locator("#answer tbody tr > :nth-child(2)").allTextContents();
+    assert.ok(numbers.every((text) => /^[01]\.\d{3}$/.test(text)), numbers.join());
+  });
+
+  harness.page("has the run, the order and the filters in its address, and goes back", study, async (tab) => {
+    await choose(tab, ["Scenario", "AR_gaming"]);
+    await combobox(tab, "Run").selectOption({ label: "AR_gaming, K, 4096 PEs" });
+    await heading(tab, "scores", "Score").getByRole("button").click();
+    const hash = () => tab.evaluate(() => location.hash);
+    assert.equal(await hash(), "#run=AR_gaming,K,4096&sort=score,down&scenario=AR_gaming");
+    const chosen = () => tab.locator("#models .chosen").textContent();
+    await tab.getByRole("link", { name: "Models" }).click();
+    await tab.waitForFunction(() => location.hash.startsWith("#models&run="));
+    await tab.reload();
+    await tab.waitForFunction(() => !/^Reading/.test(document.getElementById("summary").textContent));
+    assert.equal(await chosen(), "Chosen run: AR_gaming, K, 4096 PEs");
+    assert.equal(await tab.locator("#scores tbody tr").count(), 26);
+    assert.equal(await heading(tab, "scores", "Score").getAttribute("aria-sort"), "descending");
+    for (let steps = 0; steps < 5 && (await hash()) !== ""; steps += 1) await tab.goBack();
+    assert.equal(await chosen(), "Chosen run: social_interactionA, A, 4096 PEs");
+    assert.equal(await tab.locator("#scores tbody tr").count(), 182);
+  });
+
+  for (const [kind, path] of Object.entries(pages)) {
+    const context = { viewport: { width: PAPER, height: 700 }, colorScheme: "dark" };
+    harness.page(`prints ${kind} with its colours, and cuts nothing off`, path, async (tab) => {
+      await tab.emulateMedia({ media: "print" });
+      const found = await tab.evaluate(() => ({
+        adjust: getComputedStyle(document.querySelector("main section")).printColorAdjust,
+        paper: getComputedStyle(document.body).backgroundColor,
+        page: document.documentElement.scrollWidth,
+        cut: [...document.querySelectorAll(".scroll")]
+          .filter((scroll) => scroll.checkVisibility() && scroll.scrollWidth > scroll.clientWidth + 1)
+          .map((scroll) => `${scroll.getAttribute("aria-label")}: ${scroll.scrollWidth} of ${scroll.clientWidth} px`),
+      }));
+      assert.equal(found.adjust, "exact");
+      assert.equal(found.paper, "rgb(255, 255, 255)");
+      assert.deepEqual(found.cut, []);
+      assert.ok(found.page <= PAPER, `${found.page} px`);
+      assert.match((await tab.pdf({ preferCSSPageSize: true })).subarray(0, 5).toString(), /^%PDF-/);
+    }, context);
+  }
 
   harness.page("sorts by number and by text, in either direction", study, async (tab) => {
     const sort = (label) => heading(tab, "scores", label).getByRole("button").click();
@@ -188,9 +240,9 @@ export function checkAnswers(harness, pages) {
 
   harness.page("works without a pointer", study, async (tab) => {
     await tab.keyboard.press("Tab");
-    assert.equal(await tab.evaluate(() => document.activeElement.textContent), "Skip to the scores");
+    assert.equal(await tab.evaluate(() => document.activeElement.textContent), "Skip to the answer");
     await tab.keyboard.press("Enter");
-    assert.equal(await tab.evaluate(() => document.activeElement.id), "scores");
+    assert.equal(await tab.evaluate(() => document.activeElement.id), "answer");
     await tab.locator("#scores tbody button").first().focus();
     await tab.keyboard.press("ArrowDown");
     await tab.keyboard.press("ArrowDown");

@@ -56,6 +56,9 @@ function checkPages(harness, site, pictures) {
   }
 }
 
+/** Words that a reader looks up. */
+const WORDS = ["deadline", "late", "dropped frame", "QoE", "energy", "RS", "DR", "pareto", "PD", "UB2"];
+
 /** The words of a result, and those of the page that it leads to. */
 function checkSearch(harness, site) {
   harness.check("the manual's search finds jitter from a folder, without a network", () =>
@@ -69,6 +72,18 @@ function checkSearch(harness, site) {
       assert.match(await tab.locator("main").innerText(), /jitter/i);
     }),
   );
+  for (const word of WORDS) {
+    harness.check(`the manual's search for ${word} finds its meaning among the first hits`, () =>
+      open(harness, site, "index.html", {}, async (tab) => {
+        await tab.locator("#mdbook-search-toggle").click();
+        await tab.locator("#mdbook-searchbar").pressSequentially(word);
+        const results = tab.locator("#mdbook-searchresults a");
+        await results.first().waitFor();
+        const first = await results.evaluateAll((all) => all.slice(0, 3).map((link) => link.getAttribute("href")));
+        assert.ok(first.some((link) => link.includes("reference/terms.html")), first.join(" "));
+      }),
+    );
+  }
   harness.check("the manual is read without scripts", () =>
     harness.tab({ javaScriptEnabled: false }, async (tab) => {
       await tab.goto(`file://${join(site, "reference/settings.html")}`);

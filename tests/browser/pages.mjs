@@ -69,6 +69,8 @@ export class Pages {
       comparison: this.page("comparison", "compare", "--pes", "4096", "--replications", "3",
         ...["edf", "rm", "value:admission=hopeless"].flatMap((name) => ["--scheduler", name])),
       search: this.page("search", "search", "two_way_fixed"),
+      sensitivity: this.page("sensitivity", "sensitivity", ...fixed, "--scenario", "AR_gaming", "--system", "A,J", "--pes", "4096",
+        "--replications", "3", "--only", "--factor", "hardware.dram_bandwidth_bytes_per_cycle=32,64", "--factor", "score.k_per_ms=5"),
       "hostile runs": this.hostileRuns(),
       "hostile load tests": this.hostileTests(),
     };

@@ -305,7 +305,7 @@ impl Example {
     fn page(&self) -> Result<Page, ReadError> {
         let [scores, models, inferences, provenance] =
             std::array::from_fn(|index| Source { name: FILES[index], text: &self.texts[index] });
-        page(&Folder { scores, models, inferences, provenance })
+        page(&Folder { scores, models, inferences, provenance, command: None })
     }
 
     /// The message after `from` in file `index` was replaced by `to`.

@@ -1,6 +1,5 @@
 //! Output of `xrsim run`: files, and a table, CSV or JSON on standard output.
 
-use std::collections::BTreeSet;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -58,12 +57,6 @@ pub(super) struct OutputOptions {
     #[arg(long)]
     pub explain_columns: bool,
 }
-
-/// Most rows that are printed with their breakdown without `--detail`.
-const MOST_DETAIL_ROWS: usize = 14;
-
-/// Most systems that are printed so. The question of more is which one is best.
-const MOST_DETAIL_SYSTEMS: usize = 4;
 
 /// Takes the results of runs in order and writes them to every output.
 pub(super) struct Results<'p> {
@@ -398,8 +391,7 @@ impl<'p> Results<'p> {
     fn print_table(&self) -> Result<(), Failure> {
         let rows = self.rows.rows();
         let style = table_style();
-        let systems: BTreeSet<_> = rows.iter().map(|row| &*row.system).collect();
-        let is_small = rows.len() <= MOST_DETAIL_ROWS && systems.len() <= MOST_DETAIL_SYSTEMS;
+        let is_small = scores::is_small(rows);
         let is_once = rows.iter().any(ScoreRow::is_drawn_once);
         let print = |table: String| {
             let notes = [

@@ -183,6 +183,13 @@ fn provenance(
     requested.insert("replications".into(), json!(n_replications));
     record::of_results(json!({
         "seed": prepared.settings.load.seed, "requested": requested, "effective": effective,
-        "inputs_sha256": inputs,
+        "random": random(prepared), "inputs_sha256": inputs,
     }))
+}
+
+/// What is drawn at random in every scenario, by its name; scenarios without draws are left out.
+fn random(prepared: &Prepared) -> Map<String, Value> {
+    let drawn = prepared.plans().map(|plan| (plan.scenario.name(), plan.drawn()));
+    let random = drawn.filter(|(_, drawn)| drawn.any());
+    random.map(|(scenario, drawn)| (scenario.into(), json!(drawn.names()))).collect()
 }

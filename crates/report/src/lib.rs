@@ -30,3 +30,4 @@ pub mod sensitivity;
 pub mod table;
 pub mod timeline;
 pub mod why;
+pub(crate) mod words;

@@ -6,9 +6,12 @@ use xrsim_model::hardware::Accelerator;
 use xrsim_model::hardware::technology::AreaTerm;
 use xrsim_model::model::Network;
 use xrsim_model::statistics::{ALIKE, Fraction, Summary};
+use xrsim_sim::load::Drawn;
 
-use super::scores::{count, uncertainty};
-use super::table::{Columns, Style, emphasised, or_dash, render, whole_percent, with_half_width};
+use super::scores::{count, marked, uncertainty};
+use super::table::{
+    Columns, Grid, Style, emphasised, or_dash, render, whole_percent, with_half_width,
+};
 use xrsim_results::limit::Limit;
 use xrsim_results::model_parts::{ModelParts, Tightest};
 use xrsim_results::ranking::{Draws, Matrix, Standing, SystemKey};
@@ -59,12 +62,11 @@ pub fn overview(
     let mut is_open = false;
     let mut terms = Vec::new();
     let n_scenarios = matrix.scenarios.len();
-    // The mean of one scenario is that scenario.
-    for column in (0..n_scenarios).chain((n_scenarios > 1).then_some(n_scenarios)) {
+    for column in columns_of(&matrix) {
         for (index, group) in groups.iter().enumerate() {
             let name = matrix.scenarios.get(column).copied().unwrap_or(ALL);
             let name = if index == 0 || style == Style::Plain { name } else { "" };
-            let row = Row::from_matrix(&matrix, name, column, group);
+            let row = Row::from_matrix(&matrix, name.into(), column, group, false);
             let with_area = row.best.iter().find(|row| row.area_mm2.is_some());
             terms.extend(with_area.map(|row| row.large_term));
             is_open |= row.standing.as_ref().is_some_and(|it| !it.open.is_empty());
@@ -83,12 +85,107 @@ pub fn overview(
     [&render(&table), &legend, &uncertainty(rows, seed), open, MORE].concat()
 }
 
+/// Columns of the matrix that have rows: every scenario, and the mean over all. The mean of one scenario is that
+/// scenario.
+fn columns_of(matrix: &Matrix<'_>) -> impl Iterator<Item = usize> + use<> {
+    let n_scenarios = matrix.scenarios.len();
+    (0..n_scenarios).chain((n_scenarios > 1).then_some(n_scenarios))
+}
+
+/// What runs answer, for a page.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The best system of every size in all scenarios, or the run if there is one; a sentence each.
+    pub(crate) sentences: Vec<String>,
+    /// Number of draws, in a phrase.
+    pub(crate) head: String,
+    /// The draws: their number, and the meaning of `±`.
+    pub(crate) draws: String,
+    /// The best systems of every scenario, or every run if they are few.
+    pub(crate) table: Grid,
+    /// Meanings of the columns.
+    pub(crate) legend: Vec<String>,
+}
+
+/// Columns of the table of an answer, in their order, with their headings in a page. The score is at the left, where a
+/// narrow window shows it.
+const ANSWER: [(&str, &str); 19] = [
+    ("scenario", "Scenario"),
+    ("score", "Score"),
+    ("best", "Best"),
+    ("highest in this draw", "Highest in this draw"),
+    ("system", "System"),
+    ("PEs", "PEs"),
+    ("late", "Late"),
+    ("dropped", "Dropped"),
+    ("p99 latency", "Latency p99 of its deadline"),
+    ("headroom", "Headroom"),
+    ("mW", "Power [mW]"),
+    ("mm2", "Area [mm2]"),
+    ("runner-up", "Runner-up"),
+    ("alike", "Alike"),
+    ("most lost", "Most lost"),
+    ("mJ", "Energy per frame [mJ]"),
+    ("requests", "Requests"),
+    ("executed", "Executed"),
+    ("energy mJ", "Energy [mJ]"),
+];
+
+/// What `rows` answer, in the words and the table of a terminal. Where every score is a single random draw, systems are
+/// ranked in this draw, and marked.
+pub(crate) fn answer(rows: &[ScoreRow], seed: u64) -> Answer {
+    let matrix = Matrix::new(rows);
+    let groups = groups(&matrix.systems);
+    let is_once = rows.iter().any(ScoreRow::is_drawn_once);
+    let row = |(column, group)| {
+        let name = matrix.scenarios.get(column).copied().unwrap_or(ALL);
+        let name = marked(name, matrix.once(column));
+        Row::from_matrix(&matrix, name, column, group, true)
+    };
+    let places = columns_of(&matrix);
+    let all: Vec<_> = places
+        .flat_map(|column| groups.iter().map(move |group| (column, *group)))
+        .map(row)
+        .collect();
+    let sentences = all[all.len() - groups.len()..].iter().map(Row::sentence).collect();
+    let none = |_: &Network, _: &Accelerator| None;
+    let is_small = super::scores::is_small(rows);
+    let (grid, legend) = match is_small {
+        true => {
+            let (columns, meanings) = super::scores::detail_columns(Style::Lines);
+            (columns.of(rows), meanings)
+        }
+        false => {
+            let mut grid = columns(Style::Lines, &none).of(all);
+            if is_once {
+                grid.header[2] = "highest in this draw".into();
+            }
+            (grid, LEGEND.into())
+        }
+    };
+    let drawn = rows.iter().map(|row| row.drawn).fold(Drawn::default(), Drawn::or);
+    let head = match (drawn.any(), rows.iter().map(|row| row.draws.len()).max()) {
+        (true, Some(0 | 1) | None) => {
+            format!("one draw of {}; no interval", drawn.names().join(" and "))
+        }
+        (true, Some(n)) => format!("means of {n} draws of {}", drawn.names().join(" and ")),
+        (false, _) => "nothing is random".into(),
+    };
+    Answer {
+        sentences,
+        head,
+        draws: uncertainty(rows, seed).trim_end().into(),
+        table: grid.picked(&ANSWER),
+        legend: legend.lines().map(String::from).collect(),
+    }
+}
+
 fn columns<'c>(
     style: Style,
     limit: &'c impl Fn(&Network, &Accelerator) -> Option<Limit>,
 ) -> Columns<'c, Row<'c>> {
     Columns::<Row<'_>>::new()
-        .text("scenario", |it| it.scenario.to_string())
+        .text("scenario", |it| it.scenario.clone())
         .number("PEs", |it| it.pes(it.standing.as_ref().map_or(0, |it| it.best[0])))
         .text("best", |it| or_dash(it.standing.as_ref(), |standing| it.names(standing)))
         .number("late", |it| it.frames("late"))
@@ -137,7 +234,7 @@ fn groups<'s, 'a>(systems: &'s [SystemKey<'a>]) -> Vec<&'s [SystemKey<'a>]> {
 /// Systems of one group in one scenario, or in all.
 struct Row<'a> {
     /// Name of the scenario, or of all.
-    scenario: &'a str,
+    scenario: String,
     group: &'a [SystemKey<'a>],
     draws: Vec<Option<Draws>>,
     /// `None` if no system has two draws, or a score above 0.
@@ -147,14 +244,17 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
+    /// The row of a column of the matrix. Systems that were drawn once are ranked only if it `ranks_once`.
     fn from_matrix(
         matrix: &Matrix<'a>,
-        scenario: &'a str,
+        scenario: String,
         column: usize,
         group: &'a [SystemKey<'a>],
+        ranks_once: bool,
     ) -> Self {
         let draws: Vec<_> = group.iter().map(|&system| matrix.draws(column, system)).collect();
-        let standing = Standing::from_draws(&draws, matrix.random(column));
+        let random = matrix.random(column) && !(ranks_once && matrix.once(column));
+        let standing = Standing::from_draws(&draws, random);
         let best = standing.as_ref().map(|it| matrix.cell(column, group[it.best[0]]));
         Self { scenario, group, draws, standing, best: best.unwrap_or_default() }
     }
@@ -171,6 +271,40 @@ impl<'a> Row<'a> {
 
     fn tightest(&self) -> Option<Tightest<'a>> {
         ModelParts::tightest(&self.parts())
+    }
+
+    /// The row in a sentence.
+    fn sentence(&self) -> String {
+        let Some(standing) = &self.standing else {
+            return format!("{}: no system has a score above 0.", self.scenario);
+        };
+        let best = self.names(standing);
+        let score = self.scores().map_or(String::new(), |it| score(&it, Style::Lines));
+        let pes = self.pes(standing.best[0]);
+        let ahead = match standing.others.first() {
+            Some((index, it)) => {
+                let by = distance(it.difference.mean.abs());
+                format!(", {by} ahead of {}", self.name(*index))
+            }
+            None => String::new(),
+        };
+        let is_same_size = self.group.iter().all(|(other, _)| *other == self.group[0].0);
+        let sizes = if is_same_size { format!(" with {pes} PEs") } else { String::new() };
+        let what = match self.group.len() {
+            1 => format!("{best} with {pes} PEs scores {score}"),
+            n => format!("{best} has the highest score of {n} systems{sizes}, {score}{ahead}"),
+        };
+        let [late, dropped] = ["late", "dropped"].map(|it| self.frames(it));
+        let tightest = self.tightest().map_or(String::new(), |it| {
+            format!(
+                "; nearest to its deadline is {it}, which leaves {}",
+                whole_percent(it.headroom)
+            )
+        });
+        format!(
+            "{}: {what}; {late} frames are late, {dropped} are dropped{tightest}.",
+            self.scenario
+        )
     }
 
     /// PEs of a system.
@@ -234,7 +368,7 @@ impl<'a> Row<'a> {
         let rows = self.best.iter().filter(|row| !row.is_infeasible());
         let powers: Vec<f64> = rows.map(|row| row.power_without_leakage_mw()).collect();
         let mean = powers.iter().sum::<f64>() / powers.len() as f64;
-        or_dash((!powers.is_empty()).then_some(mean), |mw| format!("{mw:.0}"))
+        or_dash(Some(mean).filter(|it| it.is_finite()), |mw| format!("{mw:.0}"))
     }
 
     /// Energy of the best system for each executed frame \[mJ\], over all its runs.

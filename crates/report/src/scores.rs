@@ -2,6 +2,8 @@
 //!
 //! A score of a single random draw is marked, and no best score is named among such scores.
 
+use std::collections::BTreeSet;
+
 use comfy_table::{Cell, Table};
 
 use xrsim_model::column::{Column, Kind};
@@ -25,7 +27,8 @@ fn marked_scenario(row: &ScoreRow) -> String {
     marked(&row.scenario, row.drawn.any() && row.draws.len() == 1)
 }
 
-fn marked(name: &str, once: bool) -> String {
+/// A name, marked if its scores were drawn `once`.
+pub(super) fn marked(name: &str, once: bool) -> String {
     if once { format!("{name}{ONCE}") } else { name.into() }
 }
 
@@ -47,9 +50,28 @@ const SHOWN: [&str; 11] = [
 const MORE: &str =
     "more: --explain-columns for the meaning of the columns, --format csv for full precision\n";
 
+/// Most rows that are shown with their breakdown without `--detail`.
+const MOST_DETAIL_ROWS: usize = 14;
+
+/// Most systems that are shown so. The question of more is which one is best.
+const MOST_DETAIL_SYSTEMS: usize = 4;
+
+/// Whether every row is shown with its breakdown, and not only the best systems.
+pub fn is_small(rows: &[ScoreRow]) -> bool {
+    let systems: BTreeSet<_> = rows.iter().map(|row| &*row.system).collect();
+    rows.len() <= MOST_DETAIL_ROWS && systems.len() <= MOST_DETAIL_SYSTEMS
+}
+
 /// Scores of one run each, with their breakdown; `-` where there is none. Lines below explain the columns if the
 /// table `explains`.
 pub fn detail(rows: &[ScoreRow], seed: u64, style: Style, explains: bool) -> String {
+    let (columns, meanings) = detail_columns(style);
+    let meanings = if explains { &*meanings } else { "" };
+    [&columns.of(rows).text(style), meanings, &uncertainty(rows, seed), MORE].concat()
+}
+
+/// Columns of scores of one run each, and their meanings, a line each.
+pub(super) fn detail_columns<'r>(style: Style) -> (Columns<'r, &'r ScoreRow>, String) {
     let mut columns = Columns::<&ScoreRow>::new()
         .text("scenario", |it| marked_scenario(it))
         .text("system", |it| it.system.clone())
@@ -64,9 +86,10 @@ pub fn detail(rows: &[ScoreRow], seed: u64, style: Style, explains: bool) -> Str
             columns = columns.number("headroom", move |it| {
                 or_dash(tightest(it), |it| whole_percent(it.headroom))
             });
-            columns = columns.number("mW", |it| match it.is_infeasible() {
-                true => "-".into(),
-                false => format!("{:.0}", it.power_without_leakage_mw()),
+            columns = columns.number("mW", |it| {
+                let power = Some(it.power_without_leakage_mw());
+                let power = power.filter(|mw| mw.is_finite() && !it.is_infeasible());
+                or_dash(power, |mw| format!("{mw:.0}"))
             });
             columns = columns.number("mm2", |it| or_dash(it.area_mm2, |it| format!("{it:.0}")));
             meanings += "p99 latency: 99th percentile of the response time of the model that is nearest to its deadline, and the \
@@ -78,8 +101,7 @@ pub fn detail(rows: &[ScoreRow], seed: u64, style: Style, explains: bool) -> Str
         });
         meanings += &format!("{}: {}\n", column.heading, column.help);
     }
-    let meanings = if explains { &*meanings } else { "" };
-    [&columns.of(rows).text(style), meanings, &uncertainty(rows, seed), MORE].concat()
+    (columns, meanings)
 }
 
 /// The model of a row that is nearest to its deadline.

@@ -67,6 +67,21 @@ impl Grid {
         writer.flush()
     }
 
+    /// The columns called by the first names of `names`, in their order and under the second; those that the table does not
+    /// have are left out.
+    pub(crate) fn picked(&self, names: &[(&str, &str)]) -> Self {
+        let place = |name: &str| self.header.iter().position(|known| known == name);
+        let found = names.iter().filter_map(|(name, heading)| Some((place(name)?, heading)));
+        let (places, header): (Vec<usize>, Vec<String>) =
+            found.map(|(at, heading)| (at, (*heading).to_string())).unzip();
+        let of = |row: &Vec<String>| places.iter().map(|&at| row[at].clone()).collect();
+        Self {
+            header,
+            is_text: places.iter().map(|&at| self.is_text[at]).collect(),
+            rows: self.rows.iter().map(of).collect(),
+        }
+    }
+
     /// Header and rows.
     pub fn into_rows(self) -> Rows {
         (self.header, self.rows)

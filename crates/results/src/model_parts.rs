@@ -60,10 +60,17 @@ impl Cause {
 /// Losses of every model of a run, as shares of the score of its scenario, by [`Cause::ALL`]. With the score
 /// they add up to 1. A model that does not count loses nothing.
 pub fn losses(plan: &Plan, result: &Scored) -> Vec<[f64; 4]> {
-    let counts_all = plan.semantics == Semantics::Mlsys2023
-        || plan.score.never_triggered != NeverTriggered::Excluded;
+    losses_of(&result.scorecard.models, counts_all(plan))
+}
+
+/// Whether models without requests count.
+fn counts_all(plan: &Plan) -> bool {
+    plan.semantics == Semantics::Mlsys2023 || plan.score.never_triggered != NeverTriggered::Excluded
+}
+
+/// Losses of models with `scores`; without requests a model counts only if all do.
+fn losses_of(scores: &[Score], counts_all: bool) -> Vec<[f64; 4]> {
     let counts = |score: &Score| counts_all || score.counts.requests > 0;
-    let scores = &result.scorecard.models;
     let n_models = scores.iter().filter(|score| counts(score)).count().max(1) as f64;
     let losses = |score: &Score| match counts(score) {
         true => Cause::losses(score).map(|loss| loss / n_models),
@@ -75,16 +82,18 @@ pub fn losses(plan: &Plan, result: &Scored) -> Vec<[f64; 4]> {
 /// Parts of the models in the replications of one scenario on one system.
 #[derive(Debug, Clone)]
 pub struct ModelParts {
-    system: Arc<System>,
+    /// `None` for runs that were read from files.
+    system: Option<Arc<System>>,
     models: Vec<Part>,
     n_runs: u64,
 }
 
 /// Sums of one model over the replications.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Part {
     name: String,
-    network: Arc<Network>,
+    /// `None` for runs that were read from files.
+    network: Option<Arc<Network>>,
     /// Shares of the score of the scenario, in the order of [`Cause::ALL`].
     losses: [f64; 4],
     /// Limit of the latency on every accelerator \[cycle\], where one chose the mappings.
@@ -169,24 +178,36 @@ impl ModelParts {
         let names = model_names(&plan.scenario).into_iter();
         let part = |(name, active): (&str, &ActiveModel)| Part {
             name: name.into(),
-            network: Arc::clone(&active.unit.network),
-            losses: [0.0; 4],
+            network: Some(Arc::clone(&active.unit.network)),
             limits: vec![None; n_accelerators],
             busy_ms: vec![0.0; n_accelerators],
-            response: Response::default(),
+            ..Part::default()
         };
         let models = names.zip(plan.scenario.models()).map(part).collect();
-        Self { system: Arc::clone(&plan.system), models, n_runs: 0 }
+        Self { system: Some(Arc::clone(&plan.system)), models, n_runs: 0 }
+    }
+
+    /// Parts of models called `names` without any run, and without busy times, which files do not have.
+    pub(crate) fn named<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+        let part = |name: &str| Part { name: name.into(), ..Part::default() };
+        Self { system: None, models: names.map(part).collect(), n_runs: 0 }
+    }
+
+    /// Adds the scores of a replication, in the order of the models; a model without requests counts only if all do.
+    pub(crate) fn add_scores(&mut self, scores: &[Score], counts_all: bool) {
+        self.n_runs += 1;
+        for ((part, losses), score) in
+            self.models.iter_mut().zip(losses_of(scores, counts_all)).zip(scores)
+        {
+            part.losses.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += loss);
+            part.response.add(score);
+        }
     }
 
     /// Adds a replication.
     pub fn add(&mut self, plan: &Plan, result: &Scored) {
-        self.n_runs += 1;
-        for (part, losses) in self.models.iter_mut().zip(losses(plan, result)) {
-            part.losses.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += loss);
-        }
+        self.add_scores(&result.scorecard.models, counts_all(plan));
         for (model, part) in plan.scenario.model_ids().zip(&mut self.models) {
-            part.response.add(&result.scorecard.models[model.index()]);
             let ids = (0..part.limits.len()).map(AccelId::new);
             part.limits = ids.map(|at| result.costs.limit_cycles(model, at)).collect();
             let busy = result.usage.busy_of_ms(model);
@@ -241,11 +262,15 @@ impl ModelParts {
         let longest = models.iter().rev().max_by(|a, b| time(a).total_cmp(&time(b)))?;
         let (part, busy) = longest;
         let (at, _) = busy.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1))?;
-        let accelerator = rows.first()?.system.accelerators().get(at)?;
-        (all > 0.0).then(|| Busiest {
+        let system = rows.first()?.system.as_ref()?;
+        let accelerator = system.accelerators().get(at)?;
+        if all <= 0.0 {
+            return None;
+        }
+        Some(Busiest {
             model: &part.name,
             share: time(longest) / all,
-            network: &part.network,
+            network: part.network.as_ref()?,
             accelerator: accelerator.within(part.limits[at]),
         })
     }

@@ -86,12 +86,43 @@ impl ScoreRow {
         }
     }
 
-    fn is_of(&self, label: &RunLabel<'_>) -> bool {
-        label.replication > 0
-            && self.scenario == label.scenario
-            && self.system == label.system
-            && self.pes == label.pes
+    fn is_of(&self, (scenario, system, pes, replication): (&str, &str, u64, u64)) -> bool {
+        replication > 0 && self.scenario == scenario && self.system == system && self.pes == pes
     }
+
+    /// Adds the scores of one more replication.
+    fn add(&mut self, total: &Score, power_mw: f64) {
+        self.draws.push(Score::primary().of(total));
+        for (sum, column) in self.sums.iter_mut().zip(Score::columns()) {
+            *sum += column.of(total).unwrap_or(0.0);
+        }
+        self.power_mw += power_mw;
+    }
+}
+
+/// A run as its files have it.
+#[derive(Debug, Clone)]
+pub struct ReadRun<'a> {
+    /// Scenario.
+    pub scenario: &'a str,
+    /// System.
+    pub system: &'a str,
+    /// PEs of the system.
+    pub pes: u64,
+    /// Replication.
+    pub replication: u64,
+    /// Area of the system \[mm2\], where the files have it.
+    pub area_mm2: Option<f64>,
+    /// Mean power without leakage \[mW\].
+    pub power_mw: f64,
+    /// Random parts of the run.
+    pub drawn: Drawn,
+    /// Scores of the run.
+    pub total: Score,
+    /// Names and scores of its models.
+    pub models: Vec<(&'a str, Score)>,
+    /// Whether models without requests count.
+    pub counts_all: bool,
 }
 
 /// Rows of runs that are added in order, the replications of a run one after the other.
@@ -102,13 +133,29 @@ impl ScoreRows {
     /// Adds the scores of a run.
     pub fn add(&mut self, plan: &Plan, label: &RunLabel<'_>, result: &Scored) {
         let row = self.of(plan, label);
-        let total = &result.scorecard.total;
-        row.draws.push(Score::primary().of(total));
-        for (sum, column) in row.sums.iter_mut().zip(Score::columns()) {
-            *sum += column.of(total).unwrap_or(0.0);
-        }
-        row.power_mw += result.usage.power_without_leakage_mw();
+        row.add(&result.scorecard.total, result.usage.power_without_leakage_mw());
         row.models.add(plan, result);
+    }
+
+    /// Adds the scores of a run that was read from files.
+    pub fn add_read(&mut self, run: &ReadRun<'_>) {
+        let &ReadRun { scenario, system, pes, replication, .. } = run;
+        let names = run.models.iter().map(|(name, _)| *name);
+        let row = self.last_or((scenario, system, pes, replication), || ScoreRow {
+            scenario: scenario.into(),
+            system: system.into(),
+            pes,
+            area_mm2: run.area_mm2,
+            large_term: None,
+            drawn: run.drawn,
+            power_mw: 0.0,
+            sums: Score::columns().map(|_| 0.0).collect(),
+            draws: Vec::new(),
+            models: ModelParts::named(names),
+        });
+        row.add(&run.total, run.power_mw);
+        let scores: Vec<Score> = run.models.iter().map(|(_, score)| *score).collect();
+        row.models.add_scores(&scores, run.counts_all);
     }
 
     /// Adds a run that has no scores.
@@ -123,9 +170,19 @@ impl ScoreRows {
 
     /// The row of a run, which may be one more replication of the run before it.
     fn of(&mut self, plan: &Plan, label: &RunLabel<'_>) -> &mut ScoreRow {
-        let is_same = self.0.last().is_some_and(|row| row.is_of(label));
+        let &RunLabel { scenario, system, pes, replication, .. } = label;
+        self.last_or((scenario, system, pes, replication), || ScoreRow::new(plan, label))
+    }
+
+    /// The last row, if it is of this scenario, system and number of PEs and not of the first replication; else a new one.
+    fn last_or(
+        &mut self,
+        run: (&str, &str, u64, u64),
+        make: impl FnOnce() -> ScoreRow,
+    ) -> &mut ScoreRow {
+        let is_same = self.0.last().is_some_and(|row| row.is_of(run));
         if !is_same {
-            self.0.push(ScoreRow::new(plan, label));
+            self.0.push(make());
         }
         self.0.last_mut().expect("a row was just made sure of")
     }

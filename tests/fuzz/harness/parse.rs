@@ -163,6 +163,7 @@ fn results(text: &str) -> Result<bool, String> {
         models: file("models.csv"),
         inferences: file("inferences.csv"),
         provenance: file("run.json"),
+        command: None,
     }))
 }
 

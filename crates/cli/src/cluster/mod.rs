@@ -20,8 +20,8 @@ use super::output;
 
 pub(super) use estimate::{Estimate, Shares};
 pub(super) use status::{StatusArgs, status};
-pub(super) use words::note;
 pub use words::start_with;
+pub(super) use words::{line, note};
 
 /// Number of parts of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -78,8 +78,35 @@ pub(super) fn words(
     command: &Command,
     leaves_out: impl Fn(&Arg) -> bool,
 ) -> Result<Vec<String>, Failure> {
-    let mut given: Vec<(usize, Vec<String>)> = Vec::new();
     let matches = GIVEN.with_borrow(|it| it.clone().expect("the command runs on this thread"));
+    words_of(&matches, command, leaves_out)
+}
+
+/// The command called `name` that runs on this thread, in words of a shell; `None` if it has words that a shell cannot
+/// have. The folder of results is called `results`: where they lie changes no result.
+pub(in super::super) fn line(name: &str) -> Option<String> {
+    let mut matches = GIVEN.with_borrow(Clone::clone)?;
+    let program = super::super::program();
+    let mut command = program.find_subcommand(name)?;
+    let mut all = vec!["xrsim".to_string(), name.into()];
+    loop {
+        all.extend(words_of(&matches, command, |it| it.get_id() == "out").ok()?);
+        let Some((below, its)) = matches.subcommand() else { break };
+        command = command.find_subcommand(below)?;
+        all.push(below.into());
+        matches = its.clone();
+    }
+    all.iter().try_for_each(|word| refuse_given(word)).ok()?;
+    all.extend(["--out", "results"].map(String::from));
+    super::super::again::line(&all)
+}
+
+fn words_of(
+    matches: &ArgMatches,
+    command: &Command,
+    leaves_out: impl Fn(&Arg) -> bool,
+) -> Result<Vec<String>, Failure> {
+    let mut given: Vec<(usize, Vec<String>)> = Vec::new();
     for argument in command.get_arguments().filter(|it| !leaves_out(it)) {
         let id = argument.get_id().as_str();
         if !matches!(matches.try_contains_id(id), Ok(true))

@@ -192,6 +192,7 @@ impl Results<'_> {
             })
         });
         let mut record = record::of_results(json!({
+            "command_line": super::super::cluster::line("mlperf"),
             "suite": self.suite.name,
             "round": self.round.name, "system": self.target.name(), "cost_model": cost_model,
             "scheduler": scheduler, "max_batch": self.target.batching.max,

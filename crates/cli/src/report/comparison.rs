@@ -9,7 +9,7 @@ use super::super::argument;
 use super::super::compare::{PAIRS, POLICIES};
 use super::super::message::Failure;
 use super::super::record;
-use super::{Made, Text, open, read};
+use super::{Made, Text, command, open, read};
 
 /// Data of the figures.
 const DIFFERENCES: &str = "comparison.csv";
@@ -32,12 +32,14 @@ pub(super) fn page(folder: &Path) -> Result<Made, Failure> {
         text.check(name, &recorded)?;
     }
     ranks.iter().try_for_each(|text| text.check(RANKS, &recorded))?;
+    let command = command::of_folder("compare", &record.text);
     let files = ComparisonFiles {
         record: record.source(),
         policies: policies.source(),
         pairs: pairs.source(),
         differences: differences.source(),
         ranks: ranks.as_ref().map(Text::source),
+        command: command.as_deref(),
     };
     let (html, n_schedulers) = comparison_page(&files).map_err(argument)?;
     Ok(Made { html, contents: counted(n_schedulers, "scheduler") })

@@ -9,7 +9,7 @@ use super::super::argument;
 use super::super::message::Failure;
 use super::super::record;
 use super::super::sensitivity::joint::{CHART, SYSTEMS};
-use super::{Made, open, read};
+use super::{Made, command, open, read};
 
 /// Largest file that is read \[byte\].
 const MAX_BYTES: u64 = 64 << 20;
@@ -27,8 +27,13 @@ pub(super) fn page(folder: &Path) -> Result<Made, Failure> {
     for (name, text) in [(SYSTEMS, &systems), (&places, &chart)] {
         text.check(name, &recorded)?;
     }
-    let files =
-        JointFiles { record: record.source(), systems: systems.source(), places: chart.source() };
+    let command = command::of_folder("sensitivity", &record.text);
+    let files = JointFiles {
+        record: record.source(),
+        systems: systems.source(),
+        places: chart.source(),
+        command: command.as_deref(),
+    };
     let (html, n_systems) = joint_page(&files).map_err(argument)?;
     Ok(Made { html, contents: counted(n_systems, "system") })
 }

@@ -1,9 +1,11 @@
 //! `xrsim report`: results as one HTML page.
 
+mod command;
 mod comparison;
 mod joint;
 mod mlperf;
 mod search;
+mod sensitivity;
 mod sweep;
 
 use std::fs;
@@ -24,7 +26,7 @@ use super::record::{self, Recorded};
 use super::results::TABLES;
 use xrsim_model::digest::Digest;
 
-/// Write results as one HTML page: runs, load tests, comparisons, searches, joint draws or a sweep. The page needs no internet connection.
+/// Write results as one HTML page that needs no internet connection (runs, load tests, comparisons, searches, sensitivities or a sweep).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     xrsim run --out results && xrsim report results -o report.html\n  \
@@ -32,7 +34,7 @@ use xrsim_model::digest::Digest;
     xrsim compare --scheduler edf --scheduler rm --out comparison && xrsim report comparison\n    \
     xrsim search styles --out found && xrsim report found -o found.html")]
 pub(super) struct ReportArgs {
-    /// Folder of results, or the file of a sweep; `xrsim run`, `xrsim mlperf`, `xrsim compare` and `xrsim search` write such a folder with --out.
+    /// Folder that a command wrote with --out, or the file of a sweep. Commands: run, compare, search, sensitivity, mlperf.
     #[arg(value_name = "DIR|FILE.csv")]
     pub folder: PathBuf,
     /// Page to write.
@@ -79,12 +81,17 @@ type Make = fn(&Path) -> Result<Made, Failure>;
 
 /// Kinds of results, by the file that every folder of the kind has. Load tests are not among them: whether a folder
 /// has them depends on its record.
-const KINDS: [(&str, Make); 4] = [
+const KINDS: [(&str, Make); 5] = [
     (SCORES, runs),
     (record::COMPARE, comparison::page),
     (record::SEARCH, search::page),
     (record::JOINT, joint::page),
+    (record::SENSITIVITY, sensitivity::page),
 ];
+
+/// What has a page.
+const SHOWN: &str = "pages show the folders that `xrsim run`, `xrsim compare`, `xrsim search`, `xrsim sensitivity` and \
+    `xrsim mlperf` write with `--out DIR`, and the file of `xrsim sweep`";
 
 /// Makes the page of a folder of results; one without any is taken for runs, whose files are then missed.
 fn folder(folder: &Path) -> Result<Made, Failure> {
@@ -114,11 +121,13 @@ fn runs(folder: &Path) -> Result<Made, Failure> {
     for (name, table) in TABLES.into_iter().zip([&scores, &models, &inferences]) {
         table.check(name, &recorded)?;
     }
+    let command = command::of_folder("run", &provenance.text);
     let page = html::page(&Folder {
         scores: scores.source(),
         models: models.source(),
         inferences: inferences.source(),
         provenance: provenance.source(),
+        command: command.as_deref(),
     });
     let Page { html, n_runs, n_requests, renamed, .. } = page.map_err(super::argument)?;
     for change in renamed {
@@ -188,10 +197,7 @@ fn read(path: &Path, max: u64, too_large: Option<&str>) -> Result<Text, Failure>
         let is_too_large = error.kind() == io::ErrorKind::FileTooLarge;
         let own = error.to_string();
         let error = too_large.filter(|_| is_too_large).unwrap_or(&own);
-        Failure::Argument(format!(
-            "{name}: {error}; `xrsim run --out DIR`, `xrsim mlperf .. --out DIR`, `xrsim compare .. --out DIR` and \
-             `xrsim sweep` write the files of a report"
-        ))
+        Failure::Argument(format!("{name}: {error}; {SHOWN}"))
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];

@@ -8,7 +8,7 @@ use xrsim_report::html::{SearchFiles, search_page};
 use super::super::argument;
 use super::super::message::Failure;
 use super::super::record;
-use super::{Made, open, read};
+use super::{Made, command, open, read};
 
 use super::super::search::{ANSWERS, EVALUATED};
 
@@ -27,10 +27,12 @@ pub(super) fn page(folder: &Path) -> Result<Made, Failure> {
     for (name, text) in [(ANSWERS, &answers), (EVALUATED, &evaluated)] {
         text.check(name, &recorded)?;
     }
+    let command = command::of_folder("search", &record.text);
     let files = SearchFiles {
         record: record.source(),
         answers: answers.source(),
         evaluated: evaluated.source(),
+        command: command.as_deref(),
     };
     let (html, n_questions) = search_page(&files).map_err(argument)?;
     Ok(Made { html, contents: counted(n_questions, "question") })

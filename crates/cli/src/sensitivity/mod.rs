@@ -81,10 +81,10 @@ pub(super) struct SensitivityArgs {
 }
 
 /// Table of the folder.
-const TABLE: &str = "sensitivity.csv";
+pub(crate) const TABLE: &str = "sensitivity.csv";
 
 /// Name of the chart, without an ending.
-const CHART: &str = "tornado";
+pub(crate) const CHART: &str = "tornado";
 
 /// Names of the files of the folder.
 fn files(args: &SensitivityArgs) -> Vec<String> {

@@ -280,7 +280,7 @@ pub(super) fn page(files: &[File]) -> Result<String, Box<dyn Error>> {
     );
     page.paragraph(
         "A folder has a record too, such as `run.json`: the version, the requested and the effective settings, the seed, \
-         the SHA-256 of every file that was read or written, and a digest of the mappings of each accelerator \
+         what is drawn at random in every scenario (`random`), the SHA-256 of every file that was read or written, and a digest of the mappings of each accelerator \
          (explanation/mapper.md, section 7.1).",
     );
     let mut missing = Vec::new();

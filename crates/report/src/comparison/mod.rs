@@ -2,7 +2,7 @@
 
 mod csv;
 mod figure;
-mod p_value;
+pub(crate) mod p_value;
 mod pairs;
 mod table;
 
@@ -49,6 +49,14 @@ impl Measure {
     fn shown(self, value: f64) -> String {
         let decimals = if matches!(self.column.kind, Kind::Overall | Kind::Score) { 4 } else { 1 };
         format!("{value:.decimals$} {}", self.column.unit).trim_end().into()
+    }
+
+    /// A difference that a reader may pass over: 0.001 of a score, a hundredth of the `best` value of another column.
+    pub(crate) fn small_difference(self, best: f64) -> f64 {
+        match self.column.kind {
+            Kind::Overall | Kind::Score => 0.001,
+            Kind::Count | Kind::Quantity => best.abs() / 100.0,
+        }
     }
 
     /// Its meaning, and whether it is the one that all commands rank by.

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use xrsim_figures::{Figure, FigureError, Format, Sheet, render_on};
 
-use crate::table::Rows;
+use crate::table::{Grid, Rows};
+use crate::words;
 
 use super::provenance::Pair;
 use super::{data, page};
@@ -16,8 +17,10 @@ use super::{data, page};
 pub(super) struct Article {
     /// Heading of the page.
     pub title: String,
-    /// Sentence below the heading.
+    /// Sentence below the heading: the result.
     pub summary: String,
+    /// The command that made the results.
+    pub command: Option<String>,
     /// The sections, in order; those without figures and tables are left out.
     pub sections: Vec<Section>,
     /// Program, version and settings.
@@ -33,6 +36,8 @@ pub(super) struct Section {
     pub title: String,
     /// Explanation below the heading.
     pub lead: String,
+    /// Sentences below it, as a list.
+    pub points: Vec<String>,
     pub drawings: Vec<Drawing>,
     pub tables: Vec<Table>,
 }
@@ -57,13 +62,32 @@ pub(super) struct Table {
 #[derive(Debug, Serialize)]
 struct Column {
     label: String,
+    /// Meaning; empty if the label says it.
+    title: &'static str,
     is_text: bool,
+    /// Whether the numbers are texts, such as `0.988 ± 0.001`, that stand as they are and sort by their first number.
+    is_written: bool,
+}
+
+impl Table {
+    /// The table of `grid`, whose cells and headings stand as they are written.
+    pub(super) fn written(caption: &str, grid: Grid) -> Self {
+        let columns = grid.header.into_iter().zip(grid.is_text);
+        let columns =
+            columns.map(|(label, is_text)| Column { label, title: "", is_text, is_written: true });
+        let cells = |row: Vec<String>| row.into_iter().map(Value::from).collect();
+        let rows = grid.rows.into_iter().map(cells).collect();
+        Self { caption: caption.into(), columns: columns.collect(), rows }
+    }
 }
 
 impl Article {
     /// The document. Equal contents give equal bytes.
     pub(super) fn page(mut self) -> String {
-        self.sections.retain(|it| !it.drawings.is_empty() || !it.tables.is_empty());
+        let has_some = |it: &Section| {
+            !it.drawings.is_empty() || !it.tables.is_empty() || !it.points.is_empty()
+        };
+        self.sections.retain(has_some);
         page::Kind::Article.fill(&data::deflated(&self))
     }
 }
@@ -83,11 +107,13 @@ impl Section {
         let bytes = render_on(&Sheet::default().untitled(), figure, Format::Svg)?;
         let svg =
             String::from_utf8(bytes).map_err(|error| FigureError::Encode(error.to_string()))?;
-        self.drawings.push(Drawing { svg, caption: figure.texts().sentences() });
+        let caption = words::in_text(&figure.texts().sentences());
+        self.drawings.push(Drawing { svg, caption });
         Ok(())
     }
 
-    /// Adds a table, unless it has no rows. Columns whose cells are all empty are left out.
+    /// Adds a table of a file, unless it has no rows. Columns whose cells are all empty are left out; the names of the
+    /// others become words.
     pub(super) fn add(&mut self, caption: &str, (header, rows): &Rows) {
         if rows.is_empty() {
             return;
@@ -98,7 +124,12 @@ impl Section {
         let is_number = |cell: &str| cell.is_empty() || number(cell).is_some();
         let columns: Vec<Column> = shown
             .iter()
-            .map(|&at| Column { label: header[at].clone(), is_text: !cells(at).all(is_number) })
+            .map(|&at| Column {
+                label: words::heading(&header[at]),
+                title: words::of(&header[at]).help,
+                is_text: !cells(at).all(is_number),
+                is_written: false,
+            })
             .collect();
         let cell = |row: &Vec<String>, (&at, column): (&usize, &Column)| match row
             .get(at)
@@ -111,6 +142,15 @@ impl Section {
         let row = |row: &Vec<String>| shown.iter().zip(&columns).map(|it| cell(row, it)).collect();
         let rows = rows.iter().map(row).collect();
         self.tables.push(Table { caption: caption.into(), columns, rows });
+    }
+}
+
+impl Section {
+    /// Adds a table whose cells and headings stand as they are written, unless it has no rows.
+    pub(super) fn add_written(&mut self, caption: &str, grid: Grid) {
+        if !grid.rows.is_empty() {
+            self.tables.push(Table::written(caption, grid));
+        }
     }
 }
 

@@ -4,8 +4,10 @@
 use xrsim_figures::{Caption, CriticalDifference, DifferenceRow, Figure};
 use xrsim_sim::score::Score;
 
+use crate::comparison::p_value::p_text;
 use crate::comparison::{Measure, drawn};
-use crate::table::Rows;
+use crate::table::{Grid, Rows, percent};
+use crate::words;
 
 use super::article::{Article, Section};
 use super::provenance::Pair;
@@ -25,6 +27,8 @@ pub struct ComparisonFiles<'a> {
     pub differences: Source<'a>,
     /// `critical_difference.csv`, the data of the diagram of ranks, which comparisons of one block have not.
     pub ranks: Option<Source<'a>>,
+    /// The command that wrote the folder, if it is known.
+    pub command: Option<&'a str>,
 }
 
 /// Page of a comparison, and the number of its schedulers.
@@ -42,10 +46,9 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
     let mut ranking = Section::new(
         "schedulers",
         "Schedulers",
-        "All schedulers had the same requests (common random numbers). difference: to the best scheduler; half_width: \
-         half of the 95 % confidence interval; d_z: mean of the paired differences over their standard deviation; p_holm: \
-         paired t-test, corrected by Holm; wins, ties: number of configurations in which the scheduler is the only best, and in which it \
-         shares the first place.",
+        "All schedulers had the same requests (common random numbers). Differences are to the best scheduler. ± is half of \
+         the 95 % interval of a mean. p (Holm): paired t-test, corrected by Holm. A p-value says that a difference is not \
+         chance, and not that it is large.",
     );
     let known = Measure::named(&measure);
     let known = known.ok_or_else(|| {
@@ -55,22 +58,15 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
     let best = all.first().map_or("the best one", |row| &row[1]);
     let figure = drawn(best, known, differences(files.differences)?);
     draw(&mut ranking, &figure, files.differences)?;
-    let compared = [
-        &*measure,
-        "half_width",
-        "difference",
-        "difference_half_width",
-        "d_z",
-        "p_holm",
-        "wins",
-        "ties",
-    ];
-    let columns =
-        [&["scheduler"], &compared[..], &["miss_ratio", "energy_mj", "gap_to_bound"]].concat();
-    ranking.add("Schedulers over all scenarios", &policies.pick(&columns, &all));
+    let compared = |first: &[&str], rows: &[Vec<String>], rest: &[&str]| {
+        let columns = [first, &[&*measure, "difference", "d_z", "p_holm"], rest].concat();
+        written(&policies, rows, &columns, &measure)
+    };
+    let rest = ["wins", "ties", "miss_ratio", "energy_mj", "gap_to_bound"];
+    ranking.add_written("Schedulers over all scenarios", compared(&["scheduler"], &all, &rest));
     let mut scenarios = Section::new("scenarios", "Scenarios", "Every scenario by itself.");
-    let columns = [&["scenario", "scheduler"], &compared[..]].concat();
-    scenarios.add("Schedulers in every scenario", &policies.pick(&columns, &of_scenarios));
+    let grid = compared(&["scenario", "scheduler"], &of_scenarios, &["wins", "ties"]);
+    scenarios.add_written("Schedulers in every scenario", grid);
     let mut ranks = Section::new(
         "ranks",
         "Ranks",
@@ -84,14 +80,18 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
     let mut all_pairs = Section::new(
         "pairs",
         "Pairs",
-        "First minus second; p_holm is corrected for all pairs of a scenario; won, tied, lost: shares of runs in which \
-         the first is better, equal or worse on the same requests.",
+        "Differences are first minus second. p (Holm) is corrected for all pairs of a scenario. Won, tied, lost: shares of \
+         runs in which the first is better, equal or worse on the same requests.",
     );
-    all_pairs.add("All pairs of schedulers", &(pairs.header, pairs.rows));
+    let columns =
+        ["scenario", "first", "second", "difference", "d_z", "p_holm", "won", "tied", "lost"];
+    let grid = written(&pairs, &pairs.rows, &columns, &measure);
+    all_pairs.add_written("All pairs of schedulers", grid);
     let n_schedulers = all.len();
     let article = Article {
         title: "Comparison of schedulers".into(),
-        summary: format!("{n_schedulers} schedulers by {measure}"),
+        summary: sentence(&policies, known),
+        command: files.command.map(String::from),
         sections: vec![ranking, scenarios, ranks, all_pairs],
         facts,
     };
@@ -103,6 +103,100 @@ const ALL: &str = "all";
 
 /// Name of the row of the critical difference.
 const CRITICAL: &str = "critical difference";
+
+/// Most differences that the sentence names.
+const MOST_NAMED: usize = 3;
+
+/// The result in a sentence: what was compared, the best scheduler, and the schedulers that differ from the best of a
+/// scenario.
+fn sentence(policies: &Table, measure: Measure) -> String {
+    let number = |row: &[String], name: &str| -> Option<f64> {
+        row[policies.place(name)?].parse().ok().filter(|it: &f64| it.is_finite())
+    };
+    let mut overall = policies.rows.iter().filter(|row| row[0] == ALL);
+    let Some(best) = overall.next() else { return "No scheduler could run.".into() };
+    let name = words::in_text(measure.name()).to_lowercase();
+    let counts = ["configurations", "replications"]
+        .map(|it| number(best, it).map_or(String::new(), |n| format!("{n} {it}")));
+    let value = number(best, measure.name()).unwrap_or(0.0);
+    let small = measure.small_difference(value);
+    let others = || policies.rows.iter().filter(|row| row[0] != ALL);
+    // A comparison of one scenario has rows of all scenarios only.
+    let rows: Vec<_> = match others().next() {
+        Some(_) => others().collect(),
+        None => policies.rows.iter().collect(),
+    };
+    let mut large: Vec<_> = rows
+        .into_iter()
+        .filter_map(|row| Some((number(row, "difference")?, row)))
+        .filter(|(difference, _)| difference.abs() > small)
+        .collect();
+    large.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
+    let shown: Vec<_> = large
+        .iter()
+        .take(MOST_NAMED)
+        .map(|(difference, row)| match &*row[0] {
+            ALL => format!("{} ({difference:+.3})", row[1]),
+            scenario => format!("{} in {scenario} ({difference:+.3})", row[1]),
+        })
+        .collect();
+    let small = if small < 0.01 { format!("{small}") } else { format!("{small:.2}") };
+    let more = match large.len() - shown.len() {
+        0 => String::new(),
+        n => format!(", and {n} more"),
+    };
+    let result = match shown.is_empty() {
+        true => format!("no scheduler differs from the best by more than {small}"),
+        false => format!(
+            "no scheduler differs from the best by more than {small} but {}{more}",
+            shown.join(", ")
+        ),
+    };
+    format!("{} has the best {name}, {value:.4}: {result}; {}.", best[1], counts.join(", "))
+}
+
+/// A table with the columns called `names` of some rows: means with half of their intervals, and numbers with as many
+/// digits as they deserve.
+fn written(table: &Table, rows: &[Vec<String>], names: &[&str], measure: &str) -> Grid {
+    let names: Vec<&str> = names.iter().copied().filter(|it| table.place(it).is_some()).collect();
+    let half = |name: &str| match name {
+        "difference" => table.place("difference_half_width"),
+        _ if name == measure => table.place("half_width"),
+        _ => None,
+    };
+    let cell = |row: &Vec<String>, name: &str| -> String {
+        let text = table.place(name).map_or("", |at| row[at].as_str());
+        let Ok(value) = text.parse::<f64>() else { return text.into() };
+        match name {
+            "d_z" => format!("{value:.2}"),
+            "p_holm" => p_text(value),
+            "miss_ratio" | "gap_to_bound" | "won" | "tied" | "lost" => percent(value),
+            _ if name == measure || name == "difference" => {
+                let digits = if value.abs() >= 10.0 { 1 } else { 4 };
+                let half = half(name).and_then(|at| row[at].parse::<f64>().ok());
+                let half = half.map_or(String::new(), |it| format!(" ± {}", small(it, digits)));
+                small(value, digits) + &half
+            }
+            "energy_mj" => format!("{value:.1}"),
+            _ => text.into(),
+        }
+    };
+    let is_text = |name: &&str| ["scenario", "scheduler", "first", "second"].contains(name);
+    Grid {
+        header: names.iter().map(|it| words::heading(it)).collect(),
+        is_text: names.iter().map(is_text).collect(),
+        rows: rows.iter().map(|row| names.iter().map(|it| cell(row, it)).collect()).collect(),
+    }
+}
+
+/// A number with `digits` decimals; `<0.0001` for a smaller one that is not 0.
+fn small(value: f64, digits: usize) -> String {
+    let least = 0.1f64.powi(digits as i32);
+    match value != 0.0 && value.abs() < least / 2.0 {
+        true => format!("{}<{least:.digits$}", if value < 0.0 { "-" } else { "" }),
+        false => format!("{value:.digits$}"),
+    }
+}
 
 fn fact<'a>(facts: &'a [Pair], key: &str) -> Option<&'a str> {
     facts.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())

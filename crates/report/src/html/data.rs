@@ -16,6 +16,7 @@ use xrsim_model::units::SimTime;
 use xrsim_results::csv::LABEL;
 use xrsim_sim::score::{InferenceScore, Score};
 
+use super::answer::Answer;
 use super::columns::{self, Column};
 use super::provenance::Provenance;
 use super::results::{Request, Results, Run};
@@ -26,6 +27,8 @@ const LEVEL: u8 = 9;
 /// Document that the page decodes.
 #[derive(Serialize)]
 struct Document<'a> {
+    answer: Answer,
+    command: Option<&'a str>,
     provenance: &'a Provenance,
     columns: Columns,
     runs: Map<String, Value>,
@@ -91,8 +94,10 @@ fn all(runs: &[Run]) -> impl Iterator<Item = &Request> {
 }
 
 /// Text that the page carries, made of letters, digits, `+`, `/` and `=` only.
-pub(super) fn pack(results: &Results, provenance: &Provenance) -> String {
+pub(super) fn pack(results: &Results, provenance: &Provenance, command: Option<&str>) -> String {
     let document = Document {
+        answer: Answer::new(results, provenance),
+        command,
         provenance,
         columns: Columns::new(results),
         runs: runs(results),

@@ -2,6 +2,8 @@
 
 use xrsim_figures::{Caption, Quantity, Tornado, TornadoBar, TornadoRow};
 
+use crate::table::whole_percent;
+
 use super::article::{Article, Section};
 use super::comparison::{Table, draw, parsed, problem};
 use super::sweep::facts;
@@ -16,6 +18,8 @@ pub struct JointFiles<'a> {
     pub systems: Source<'a>,
     /// `places.csv`, the data of the figure.
     pub places: Source<'a>,
+    /// The command that wrote the folder, if it is known.
+    pub command: Option<&'a str>,
 }
 
 /// Page of joint draws, and the number of systems.
@@ -29,23 +33,39 @@ pub fn joint_page(files: &JointFiles<'_>) -> Result<(String, usize), ReadError> 
         "systems",
         "Systems",
         "All constants were drawn at once, the same for every system, with one draw of the load each; mappings are those \
-         of the base. first: share of draws in which no other system scores more; alike: share in which it is at most 0.01 \
-         below the best; low, high: 95 % intervals; decisive_constant: the constant whose rank correlation with the lead \
-         over the best of the others is farthest from 0, empty if chance explains all.",
+         of the base. First: share of draws in which no other system scores more. Alike: share in which it is at most 0.01 \
+         below the best. Low and high are the ends of 95 % intervals. Decides most: the constant whose rank correlation with \
+         the lead over the best of the others is farthest from 0, empty if chance explains all.",
     );
-    draw(&mut section, &chart(files.places)?, files.places)?;
+    let title = "How often every system is the best; whiskers: 95 % intervals";
+    draw(&mut section, &chart(files.places, title)?, files.places)?;
     let n_systems = systems.rows.len();
+    let share = |name: &str| {
+        let share = systems.place(name).and_then(|at| systems.rows.first()?[at].parse().ok());
+        share.map_or("-".into(), whole_percent)
+    };
+    let summary = systems.rows.first().map_or(String::new(), |row| {
+        format!(
+            "{} scores the most in {} of the joint draws of all constants, of {n_systems} systems, and is at most 0.01 below \
+             the best in {}.",
+            row[0],
+            share("first"),
+            share("alike")
+        )
+    });
     section.add("Systems over all draws", &(systems.header, systems.rows));
     let article = Article {
         title: "Order of systems while constants are uncertain".into(),
-        summary: format!("{n_systems} systems under joint draws of all constants"),
+        summary,
+        command: files.command.map(String::from),
         sections: vec![section],
         facts: facts(files.record.text),
     };
     Ok((article.page(), n_systems))
 }
 
-fn chart(source: Source<'_>) -> Result<Tornado, ReadError> {
+/// The chart of bars in the rows of `source`, with a title.
+pub(super) fn chart(source: Source<'_>, title: &str) -> Result<Tornado, ReadError> {
     let table = Table::read(source, &["row", "series", "label", "value", "low", "high"])?;
     let mut series: Vec<String> = Vec::new();
     let mut rows: Vec<TornadoRow> = Vec::new();
@@ -73,6 +93,5 @@ fn chart(source: Source<'_>) -> Result<Tornado, ReadError> {
         }
     }
     let axis = Quantity::new(series.join(", "), "");
-    let caption = Caption::titled("How often every system is the best; whiskers: 95 % intervals");
-    Ok(Tornado { caption, axis, series, rows })
+    Ok(Tornado { caption: Caption::titled(title), axis, series, rows })
 }

@@ -16,6 +16,7 @@
 
 pub mod mlperf;
 
+mod answer;
 mod article;
 mod columns;
 mod comparison;
@@ -26,6 +27,7 @@ mod provenance;
 mod results;
 mod rows;
 mod search;
+mod sensitivity;
 mod sweep;
 
 use thiserror::Error;
@@ -36,6 +38,7 @@ pub use comparison::{ComparisonFiles, comparison_page};
 pub use joint::{JointFiles, joint_page};
 use results::Results;
 pub use search::{SearchFiles, search_page};
+pub use sensitivity::{SensitivityFiles, sensitivity_page};
 pub use sweep::sweep_page;
 
 /// One file of a results folder.
@@ -58,6 +61,8 @@ pub struct Folder<'a> {
     pub inferences: Source<'a>,
     /// Version, settings, seed and inputs.
     pub provenance: Source<'a>,
+    /// The command that wrote the folder, if it is known.
+    pub command: Option<&'a str>,
 }
 
 /// A problem of a file, with its place.
@@ -107,7 +112,7 @@ pub fn page(folder: &Folder<'_>) -> Result<Page, ReadError> {
     let results = Results::read(folder, &provenance)
         .map_err(|error| error.in_folder_of(&provenance.version))?;
     let n_requests = results.runs.iter().map(|run| run.requests.len()).sum();
-    let data = data::pack(&results, &provenance);
+    let data = data::pack(&results, &provenance, folder.command);
     Ok(Page {
         html: page::Kind::Runs.fill(&data),
         n_runs: results.runs.len(),

@@ -22,7 +22,7 @@ pub(super) enum Kind {
 
 /// Scripts in their order, each with the pages whose program it belongs to. The program is one module; its start is the
 /// last script.
-const SCRIPTS: [(&str, &[Kind]); 18] = [
+const SCRIPTS: [(&str, &[Kind]); 20] = [
     (include_str!("app/data.js"), &[Kind::Runs]),
     (include_str!("app/dom.js"), &Kind::ALL),
     (include_str!("app/format.js"), &Kind::ALL),
@@ -30,7 +30,9 @@ const SCRIPTS: [(&str, &[Kind]); 18] = [
     (include_str!("app/view.js"), &[Kind::Runs]),
     (include_str!("app/columns.js"), &Kind::ALL),
     (include_str!("app/table.js"), &Kind::ALL),
+    (include_str!("app/cells.js"), &[Kind::Runs, Kind::Article]),
     (include_str!("app/shell.js"), &Kind::ALL),
+    (include_str!("app/address.js"), &[Kind::Runs]),
     (include_str!("app/scores.js"), &[Kind::Runs]),
     (include_str!("app/breakdown.js"), &[Kind::Runs]),
     (include_str!("app/models.js"), &[Kind::Runs]),
@@ -53,7 +55,7 @@ impl Kind {
     /// First section, the target of the skip link; then links and sections.
     fn body(self) -> [&'static str; 2] {
         match self {
-            Self::Runs => ["scores", include_str!("runs.html")],
+            Self::Runs => ["answer", include_str!("runs.html")],
             Self::Tests => ["tests", include_str!("tests.html")],
             Self::Article => ["contents", include_str!("article.html")],
         }

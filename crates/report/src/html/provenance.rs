@@ -1,10 +1,13 @@
 //! Provenance of results from `run.json`, as pairs of text: a page shows all of it, and a browser must
 //! not round its numbers.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use xrsim_results::csv::LABEL;
+use xrsim_sim::load::Drawn;
 
 use super::{ReadError, Source};
 
@@ -25,6 +28,9 @@ pub(super) struct Provenance {
     requested: Vec<Pair>,
     /// Every file that was read, with its SHA-256.
     inputs: Vec<Pair>,
+    /// What is drawn at random in every scenario; `None` in records of earlier versions.
+    #[serde(skip)]
+    random: Option<HashMap<String, Drawn>>,
     /// Runs that could not be made: label and [`REASON`], by column.
     infeasible: Vec<Map<String, Value>>,
     /// Number of runs that could be made.
@@ -60,10 +66,38 @@ pub(super) fn read(source: Source<'_>) -> Result<Provenance, ReadError> {
         effective: pairs(&value["effective"]),
         requested: pairs(&value["requested"]),
         inputs: pairs(&value["inputs_sha256"]),
+        random: value["random"].as_object().map(random),
         infeasible: infeasible.iter().map(refused_run).collect(),
         n_feasible,
         version: text(&value["version"]),
     })
+}
+
+impl Provenance {
+    /// What is drawn at random in a scenario; `None` if the record does not say so.
+    pub(super) fn drawn(&self, scenario: &str) -> Option<Drawn> {
+        Some(self.random.as_ref()?.get(scenario).copied().unwrap_or_default())
+    }
+
+    /// The value of a setting that applied; empty without one.
+    pub(super) fn effective(&self, key: &str) -> &str {
+        let found = self.effective.iter().find(|(known, _)| known == key);
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// Seed of the draws.
+    pub(super) fn seed(&self) -> u64 {
+        let seed = self.facts.iter().find(|(key, _)| key == "seed");
+        seed.and_then(|(_, seed)| seed.parse().ok()).unwrap_or(0)
+    }
+}
+
+fn random(scenarios: &Map<String, Value>) -> HashMap<String, Drawn> {
+    let drawn = |names: &Value| {
+        let names = names.as_array().into_iter().flatten().filter_map(Value::as_str);
+        Drawn::from_names(&names.collect::<Vec<_>>())
+    };
+    scenarios.iter().map(|(scenario, names)| (scenario.clone(), drawn(names))).collect()
 }
 
 /// The entries that are neither lists nor objects.

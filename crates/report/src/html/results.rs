@@ -20,6 +20,9 @@ use super::{Folder, ReadError, Source};
 /// Number of scores of a request.
 const N_SCORES: usize = InferenceScore::SCORES.len();
 
+/// Column of the mean power of a run without leakage.
+const POWER: &str = "power_without_leakage_mw";
+
 /// Most requests of a page, which a browser holds all at once.
 const MAX_REQUESTS: usize = 1_000_000;
 
@@ -64,6 +67,8 @@ pub(super) struct Run {
     pub(super) label: [Box<str>; LABEL.len()],
     /// In the order of [`Score::columns`], then of the columns of the hardware.
     pub(super) cells: Vec<Value>,
+    /// Mean power without leakage \[mW\], where the file has it.
+    pub(super) power_mw: Option<f64>,
     /// Executed requests that the scores count.
     n_counted: u64,
     /// In the order of `models.csv`.
@@ -143,6 +148,7 @@ impl Results {
     fn scores(&mut self, source: Source<'_>, provenance: &Provenance) -> Result<(), ReadError> {
         let mut table = open(source, RunTable::Scores)?;
         let device: Vec<_> = device_columns().filter(|it| table.has(it.name)).collect();
+        let has_power = table.has(POWER);
         table.each(|row| {
             let label = label(row).map(Box::from);
             if self.by_label.insert(label.clone(), self.runs.len()).is_some() {
@@ -152,7 +158,8 @@ impl Results {
             let metrics = device.iter().map(metric).collect::<Result<Vec<_>, _>>()?;
             let cells = [score(row)?, metrics].concat();
             let n_counted = row.count("executed")?;
-            self.runs.push(Run { label, cells, n_counted, ..Run::default() });
+            let power_mw = if has_power { row.number_if_any(POWER)? } else { None };
+            self.runs.push(Run { label, cells, power_mw, n_counted, ..Run::default() });
             Ok(())
         })?;
         self.note(table.renamed);

@@ -9,6 +9,7 @@ use xrsim_search as search;
 use xrsim_sim::sweep::pareto;
 
 use crate::table::Columns;
+use crate::words;
 
 use super::article::{Article, Section};
 use super::comparison::Table;
@@ -24,6 +25,8 @@ pub struct SearchFiles<'a> {
     pub answers: Source<'a>,
     /// `evaluated.csv`.
     pub evaluated: Source<'a>,
+    /// The command that wrote the folder, if it is known.
+    pub command: Option<&'a str>,
 }
 
 /// Most systems in the table of a question.
@@ -45,13 +48,14 @@ pub fn search_page(files: &SearchFiles<'_>) -> Result<(String, usize), ReadError
         sections.push(section(index, question, &answers, &evaluated));
     }
     let name = record["name"].as_str().unwrap_or("search");
-    let lines = questions.first().and_then(|it| it["text"].as_str()).unwrap_or_default();
+    let first = questions.first().map(|it| best(it, &answers));
     let article = Article {
         title: format!("Search {name}"),
-        summary: match questions.len() {
-            1 => lines.lines().next().unwrap_or_default().to_string(),
-            n => counted(n, "question"),
+        summary: match (questions.len(), first) {
+            (1, Some(best)) => best,
+            (n, _) => format!("{}: the best systems are below.", counted(n, "question")),
         },
+        command: files.command.map(String::from),
         sections,
         facts: facts(files.record.text),
     };
@@ -60,9 +64,8 @@ pub fn search_page(files: &SearchFiles<'_>) -> Result<(String, usize), ReadError
 
 /// The best system of every question.
 fn summary(questions: &[Value], answers: &Table) -> Section {
-    let lead = "The best system of every question. gap_percent: distance to the largest bound that the search left open; \
-                certificate: no system of the space exceeds it under any scheduler; certificate_keeping: none does under \
-                schedulers that keep a request where it began.";
+    let lead = "The best system of every question. Bounds are values that no system of the space exceeds, under any \
+                scheduler or under schedulers that keep a request where it began.";
     let mut section = Section::new("answers", "Answers", lead);
     let best = |question: &Value, column: Option<usize>| -> String {
         let name = text(&question["question"]);
@@ -92,6 +95,38 @@ fn summary(questions: &[Value], answers: &Table) -> Section {
     section
 }
 
+/// The first system of the answer of a question, in a sentence.
+fn best(question: &Value, answers: &Table) -> String {
+    let name = text(&question["question"]);
+    let Some(row) = answers.rows.iter().find(|row| row[0] == name) else {
+        return "No system is the answer.".into();
+    };
+    let number = |name: &str| -> Option<f64> { row[answers.place(name)?].parse().ok() };
+    let first = objective(question, 0);
+    let shown =
+        |name: &str| number(name).map(|value| format!("{} {}", words::heading(name), short(value)));
+    let half = number("half_width").map_or(String::new(), |it| format!(" ± {}", short(it)));
+    let area = shown("area_mm2").filter(|_| first != "area_mm2");
+    let parts = [shown(first).map(|it| it + &half), area].into_iter().flatten();
+    let n_found = question["found"].as_array().map_or(0, Vec::len);
+    let head = match (question["objectives"].as_array().map_or(0, Vec::len), n_found) {
+        (0 | 1, _) => "The best system is".to_string(),
+        (_, n) => format!("{} on the front; the first is", counted(n, "system")),
+    };
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    let under = if row[2].is_empty() { String::new() } else { format!(" under {}", row[2]) };
+    format!("{head} {}{under}: {parts}.", row[1])
+}
+
+/// About four digits.
+fn short(value: f64) -> String {
+    match value.abs() {
+        size if size >= 1000.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.4}"),
+    }
+}
+
 /// A value as the text of a cell; empty for nothing.
 fn text(value: &Value) -> String {
     match value {
@@ -113,9 +148,12 @@ fn section(index: usize, question: &Value, answers: &Table, evaluated: &Table) -
         "tenth", "eleventh", "twelfth",
     ];
     let name = text(&question["question"]);
-    let lead = text(&question["text"]).lines().map(str::trim).collect::<Vec<_>>().join(". ");
     let id = IDS.get(index).copied().unwrap_or("more");
-    let mut section = Section::new(id, &name, &lead);
+    let mut section = Section::new(id, &name, &best(question, answers));
+    // The first line of the text says the best system again.
+    let lines = text(&question["text"]);
+    let lines = lines.lines().map(str::trim).filter(|line| !line.starts_with("best "));
+    section.points = lines.map(|it| words::capitalised(&words::in_text(it))).collect();
     let of_question = |table: &Table| -> Vec<Vec<String>> {
         table.rows.iter().filter(|row| row[0] == name).cloned().collect()
     };
@@ -125,7 +163,9 @@ fn section(index: usize, question: &Value, answers: &Table, evaluated: &Table) -
         "" => "area_mm2",
         other => other,
     };
-    if let Some(figure) = scatter(evaluated, &rows, first, second) {
+    // One objective has no front.
+    let is_front = !objective(question, 1).is_empty();
+    if let Some(figure) = scatter(evaluated, &rows, first, second).filter(|_| is_front) {
         // What cannot be drawn still has its table.
         section.draw(&figure).unwrap_or_default();
     }
@@ -184,7 +224,10 @@ fn scatter(table: &Table, rows: &[Vec<String>], first: &str, second: &str) -> Op
     let point =
         |((name, x, y), front): ((String, f64, f64), bool)| ScatterPoint { name, x, y, front };
     let points: Vec<_> = points.into_iter().zip(front).map(point).collect();
-    let axis = |it: search::Quantity| Quantity::new(it.name().replace('_', " "), "");
+    let axis = |it: search::Quantity| {
+        let words = words::of(it.name());
+        Quantity::new(words.label.into_owned(), words.unit)
+    };
     (points.len() > 1).then(|| Scatter {
         caption: Caption::titled(
             "Systems that were simulated in all draws; a line joins the Pareto-optimal systems",

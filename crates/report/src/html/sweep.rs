@@ -3,6 +3,8 @@
 use crate::points::{Best, Front, Objective, PointTable, PointsError, heat_map};
 use xrsim_sim::score::Score;
 
+use crate::words;
+
 use super::article::{Article, Section};
 use super::provenance::{Pair, scalars};
 
@@ -18,12 +20,17 @@ pub fn sweep_page(
     name: &str,
     points: &PointTable,
     record: Option<&str>,
+    command: Option<String>,
 ) -> Result<String, PointsError> {
     let primary = Score::primary();
     let objective = |column: &str| Objective { column: column.into(), better: None };
     let best = Best::find(points, &objective(primary.name))?;
-    let lead =
-        format!("Designs of the highest {}: {}. {}.", primary.name, primary.help, points.draws());
+    let lead = format!(
+        "Designs of the highest score, {}. {}.",
+        primary.help,
+        words::capitalised(&points.draws())
+    );
+    let summary = summary(&best, points);
     let mut bests = Section::new("best", "Best designs", &lead);
     bests.add("The best design of every scenario", &(best.header, best.rows));
     let all = points.designs(&[primary.name, points.energy()], MAX_DESIGNS)?;
@@ -36,11 +43,28 @@ pub fn sweep_page(
     let sections = vec![bests, front(points)?, map(points), designs];
     Ok(Article {
         title: format!("Sweep {name}"),
-        summary: format!("{} points of {} designs", points.n_rows(), points.n_designs()),
+        summary,
+        command,
         sections,
         facts: record.map_or_else(Vec::new, facts),
     }
     .page())
+}
+
+/// The best design of all scenarios in a sentence.
+fn summary(best: &Best, points: &PointTable) -> String {
+    let size = format!("{} points of {} designs", points.n_rows(), points.n_designs());
+    let Some((row, (value, settings))) = best.rows.last().and_then(|row| {
+        let [_, settings @ .., value, _] = &row[..] else { return None };
+        Some((row, (value.parse::<f64>().ok()?, settings)))
+    }) else {
+        return format!("{size}; none has scores in every scenario.");
+    };
+    let names = best.header[1..].iter().zip(settings);
+    let design = names.map(|(name, value)| format!("{} {value}", words::heading(name)));
+    let design = design.collect::<Vec<_>>().join(", ");
+    let over = if best.rows.len() > 1 { "mean over all scenarios" } else { &*row[0] };
+    format!("The highest score, {value:.3} ({over}), has {design}; {size}.")
 }
 
 fn front(points: &PointTable) -> Result<Section, PointsError> {

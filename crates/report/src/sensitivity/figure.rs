@@ -5,40 +5,7 @@ use xrsim_model::statistics::{Fraction, Summary};
 
 use super::table::bests;
 use super::{FactorEffect, Levels, Screened};
-
-/// Endings of keys with their words in a chart.
-const ENDINGS: [(&str, &str); 9] = [
-    ("_bytes_per_cycle", ""),
-    ("_pj_per_byte", " energy"),
-    ("_pj_per_cycle", " energy"),
-    ("_per_ms", ""),
-    ("_cycles", ""),
-    ("_kib", ""),
-    ("_mhz", ""),
-    ("_mj", ""),
-    ("_pj", " energy"),
-];
-
-/// Name of a factor in a chart: its key without group and unit.
-fn name(key: &str) -> String {
-    let name = key.rsplit_once('.').map_or(key, |(_, name)| name);
-    let ending = ENDINGS.iter().find_map(|(end, words)| Some((name.strip_suffix(end)?, words)));
-    let (name, words) = ending.unwrap_or((name, &""));
-    let name = format!("{}{words}", name.replace('_', " "));
-    // Abbreviations are in capitals.
-    name.split(' ').map(word).collect::<Vec<_>>().join(" ")
-}
-
-fn word(word: &str) -> String {
-    match word {
-        "dram" | "pe" => word.to_uppercase(),
-        "noc" => "NoC".into(),
-        "pes" => "PEs".into(),
-        "macs" => "MACs".into(),
-        "mac" => "MAC".into(),
-        _ => word.into(),
-    }
-}
+use crate::words::named;
 
 fn bar(label: String, series: usize, change: &Summary) -> TornadoBar {
     let range = change.interval(Fraction::P95).map(|it| (it.low, it.high));
@@ -72,7 +39,7 @@ pub fn level_chart(levels: &Levels) -> Tornado {
             let label = if is_new { format!("{level} → {best}") } else { level.clone() };
             bar(label, side(level, factor), &effect.change)
         });
-        TornadoRow { name: name(factor.key), bars: bars.collect() }
+        TornadoRow { name: named(factor.key).0, bars: bars.collect() }
     };
     let mut rows: Vec<_> = levels.factors.iter().map(&mut row).collect();
     rows.retain(|row| !row.bars.is_empty());
@@ -102,7 +69,7 @@ pub fn screening_chart(screened: &Screened) -> Tornado {
     let row = |effect: &super::MainEffect| {
         let [low, high] = &effect.levels;
         let bar = bar(format!("{low} to {high}"), 0, &effect.change);
-        TornadoRow { name: name(effect.key), bars: vec![bar] }
+        TornadoRow { name: named(effect.key).0, bars: vec![bar] }
     };
     let subtitle = "from the low to the high level; whiskers: 95 % intervals over draws".into();
     Tornado {
@@ -110,19 +77,5 @@ pub fn screening_chart(screened: &Screened) -> Tornado {
         axis: Quantity::new("Effect on score", ""),
         series: vec!["effect".into()],
         rows: screened.effects.iter().map(row).collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::name;
-
-    #[test]
-    fn names_have_neither_group_nor_unit() {
-        assert_eq!(name("hardware.dram_bandwidth_bytes_per_cycle"), "DRAM bandwidth");
-        assert_eq!(name("hardware.noc_pj_per_byte"), "NoC energy");
-        assert_eq!(name("hardware.mac_pj"), "MAC energy");
-        assert_eq!(name("score.k_per_ms"), "k");
-        assert_eq!(name("pes"), "PEs");
     }
 }

@@ -67,4 +67,10 @@ impl Drawn {
         let all = [(self.triggers, "triggers"), (self.jitter, "jitter"), (self.phases, "phases")];
         all.into_iter().filter_map(|(drawn, name)| drawn.then_some(name)).collect()
     }
+
+    /// The draws called `names`; other names are ignored.
+    pub fn from_names(names: &[&str]) -> Self {
+        let has = |name: &str| names.contains(&name);
+        Self { triggers: has("triggers"), jitter: has("jitter"), phases: has("phases") }
+    }
 }

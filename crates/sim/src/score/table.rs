@@ -200,7 +200,7 @@ pub const ENERGY: Column<Score> =
 
 /// 99th percentile of the response times \[ms\].
 pub(crate) const LATENCY_P99: Column<Score> =
-    Column::quantity("latency_p99_ms", "ms", "p99", |it: &Score| {
+    Column::quantity("latency_p99_ms", "ms", "Latency p99", |it: &Score| {
         Some(it.counts.latency_p99_ms)
     })
     .lower("99th percentile of the response times of executed requests, of the model where it is largest; 0 without executed requests")

@@ -143,6 +143,7 @@ impl Results<'_> {
         });
         let trial = |trial: &Trial| json!({"factor": trial.value, "passes": trial.passes});
         let mut record = record::of_results(json!({
+            "command_line": super::super::super::cluster::line("mlperf"),
             "round": self.options.round.name, "system": self.system,
             "cost_model": self.accelerators.costs.name,
             "scheduler": &**self.accelerators.scheduler.label(),

@@ -1,25 +1,12 @@
 // Pages of sections with figures and tables: sweeps, comparisons, and other kinds that fill an article.
 
-/** A number of a cell. */
-function figureOf(value) {
-  return Number.isInteger(value) ? count(value) : short(value);
+/** Sentences as a list, if there are any. */
+function listOf(sentences) {
+  const items = sentences.map((sentence) => h("li", {}, sentence));
+  return items.length > 0 ? [h("ul", { class: "points" }, ...items)] : [];
 }
 
-/** A table that sorts; rows are lists of cells. */
-function tableOfCells({ caption, columns, rows }) {
-  const described = columns.map(({ label, is_text: isText }, at) => ({
-    // Names of columns may break after their underscores and full stops.
-    label: label.replaceAll(/[_.]/g, "$&\u200b"),
-    isText,
-    value: (row) => row[at],
-    text: (row) => (row[at] === null ? NOTHING : isText ? row[at] : figureOf(row[at])),
-  }));
-  const table = new Table({ caption, columns: described, pageSize: 100 });
-  table.setRows(rows);
-  return table.element;
-}
-
-function sectionOf({ id, title, lead, drawings, tables }) {
+function sectionOf({ id, title, lead, points, drawings, tables }) {
   const figures = drawings.map(({ svg, caption }) =>
     h("figure", {}, drawing(svg), h("figcaption", { class: "note" }, caption)),
   );
@@ -28,6 +15,7 @@ function sectionOf({ id, title, lead, drawings, tables }) {
     { id, "aria-labelledby": `${id}-title`, tabindex: -1 },
     h("h2", { id: `${id}-title` }, title),
     h("p", { class: "lead" }, lead),
+    ...listOf(points),
     ...figures,
     ...tables.map(tableOfCells),
   );
@@ -41,7 +29,7 @@ await show(({ title, summary, sections, facts }) => {
   const links = sections.map((section) => [section.id, section.title]);
   if (facts.length > 0) {
     const lead = "Program, settings and seed of the results.";
-    const provenance = { id: "provenance", title: "Provenance", lead, drawings: [], tables: [] };
+    const provenance = { id: "provenance", title: "Provenance", lead, points: [], drawings: [], tables: [] };
     const section = sectionOf(provenance);
     section.append(pairs("Settings", ["Key", "Value"], facts, true));
     main.append(section);

@@ -63,7 +63,8 @@ class Breakdown {
   }
 
   show(runs) {
-    const panels = distinct(runs, "scenario").map((scenario) =>
+    const scenarios = [...new Set(runs.map((run) => run.scenario))];
+    const panels = scenarios.map((scenario) =>
       this.#panel(
         scenario,
         runs.filter((run) => run.scenario === scenario),

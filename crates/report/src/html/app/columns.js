@@ -3,7 +3,7 @@
 /** A number with four digits. */
 function short(value) {
   const size = Math.abs(value);
-  if (size > 0 && size < 0.001) return value.toExponential(2);
+  if (size > 0 && size < 0.001) return Number(value.toPrecision(2)).toString();
   const decimals = [1000, 100, 10].findIndex((least) => size >= least);
   const digits = decimals < 0 ? 3 : decimals;
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });

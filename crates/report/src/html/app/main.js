@@ -1,6 +1,6 @@
 // The page of runs: its sections, and how a choice in one changes the others.
 
-function summarise({ runs, provenance }) {
+function summarise({ runs, provenance, answer }) {
   const facts = new Map(provenance.facts);
   const requests = sum(runs.map((run) => run.n_requests));
   const shared = ["semantics", "cost_model", "scheduler"].map((key) => [
@@ -12,9 +12,30 @@ function summarise({ runs, provenance }) {
     plural(distinct(runs, "scenario").length, "scenario"),
     plural(requests, "request"),
     ...shared.map(([name, value]) => `${name} ${value}`),
+    answer.head,
     `seed ${facts.get("seed") ?? NOTHING}`,
     `xrsim ${facts.get("version") ?? NOTHING}`,
   ].join(" · ");
+}
+
+/** Scenarios and systems, by name where there is one of them. */
+function titleOfRuns(runs) {
+  const named = (key, noun) => {
+    const all = distinct(runs, key);
+    return all.length === 1 ? all[0] : plural(all.length, noun);
+  };
+  return `${named("scenario", "scenario")} on ${named("system", "system")}`;
+}
+
+/** The answer: what the runs say, in sentences and a table. */
+function showAnswer(section, { sentences, draws, table, legend }) {
+  const items = legend.map((line) => h("li", {}, line));
+  section.append(
+    ...sentences.map((sentence) => h("p", { class: "answer" }, sentence)),
+    tableOfCells(table),
+    h("p", { class: "note" }, draws),
+    h("details", { class: "legend-of-columns" }, h("summary", {}, "Meaning of the columns"), h("ul", {}, ...items)),
+  );
 }
 
 function infeasible(entries, columns) {
@@ -41,7 +62,7 @@ function showProvenance(section, provenance, columns) {
   );
 }
 
-function start({ runs, provenance, columns, places }) {
+function start({ runs, provenance, columns, places, answer }) {
   const section = (id) => document.getElementById(id);
   modelOrder.push(
     ...new Set(runs.flatMap((run) => run.models.map((model) => model.model)).sort(sorting.compare)),
@@ -53,6 +74,10 @@ function start({ runs, provenance, columns, places }) {
   const varying = label.filter((key) => distinct(runs, key).length > 1);
   const naming = label.filter((key) => NAMING.includes(key) || varying.includes(key));
   const nameOf = (run) => runName(run, naming);
+  const keyOf = (run) => naming.map((key) => run[key]).join(",");
+  document.title = `${titleOfRuns(runs)} – xrsim report`;
+  document.getElementById("title").textContent = titleOfRuns(runs);
+  showAnswer(section("answer"), answer);
   const timeline = new Timeline();
   const requests = requestTable(columns.scores, (request) => {
     requests.pick(request);
@@ -67,9 +92,11 @@ function start({ runs, provenance, columns, places }) {
     return name;
   });
   const options = runs.map((run, index) => [String(index), nameOf(run)]);
-  const picker = choice("Run", options, (index) => pick(runs[index]));
+  const picker = choice("Run", options, (index) => choose(runs[index]));
   document.querySelector("nav").append(picker);
+  let picked = null;
   const pick = (run) => {
+    picked = run;
     picker.querySelector("select").value = String(runs.indexOf(run));
     for (const name of names) name.textContent = `Chosen run: ${nameOf(run)}`;
     scores.table.pick(run);
@@ -78,10 +105,16 @@ function start({ runs, provenance, columns, places }) {
     requests.setRows(run.inferences);
     responseTimes.pick(run);
   };
-  const breakdown = new Breakdown({ varying, countsUntriggered, onpick: pick });
+  const stateOf = () => new Map([["run", picked === runs[0] ? "" : keyOf(picked)], ...scores.state]);
+  const note = (isStep) => writeAddress({ section: readAddress().section, values: stateOf() }, isStep);
+  const choose = (run) => {
+    pick(run);
+    note(true);
+  };
+  const breakdown = new Breakdown({ varying, countsUntriggered, onpick: choose });
   const list = (listed) =>
     [breakdown, models, responseTimes].forEach((view) => (view.show ?? view.list).call(view, listed));
-  const scores = new Scores(runs, columns, { onlist: list, onpick: pick });
+  const scores = new Scores(runs, columns, { onlist: list, onpick: choose, onchange: note });
   section("scores").append(scores.element);
   section("breakdown").append(breakdown.element);
   section("models").append(models.element);
@@ -89,7 +122,19 @@ function start({ runs, provenance, columns, places }) {
   section("latency").append(responseTimes.element);
   showProvenance(section("provenance"), provenance, columns);
   document.querySelector("main").hidden = false;
-  pick(runs[0]);
+  const enter = () => {
+    const { section: id, values } = readAddress();
+    scores.restore(values);
+    pick(runs.find((run) => keyOf(run) === values.get("run")) ?? runs[0]);
+    if (values.size > 0) document.getElementById(id)?.scrollIntoView();
+  };
+  enter();
+  addEventListener("hashchange", () => {
+    const { section: id, values } = readAddress();
+    // A link to a section keeps the run and the filters.
+    if (id !== "" && values.size === 0) note(false);
+    else enter();
+  });
   installTheme(() => {
     timeline.draw();
     responseTimes.draw();

@@ -9,6 +9,7 @@ function installTheme(onchange) {
   const isDark = () => (root.style.colorScheme || (system.matches ? "dark" : "light")) === "dark";
   const show = () => {
     button.textContent = isDark() ? "Light theme" : "Dark theme";
+    root.dataset.theme = isDark() ? "dark" : "light";
     onchange();
   };
   button.addEventListener("click", () => {
@@ -61,11 +62,30 @@ function parse(text) {
   return JSON.parse(text, (_, value) => (isObject(value) ? strict(value) : value));
 }
 
+/** The command that made the results, with a button that copies it. */
+function commandLine(command) {
+  const code = h("code", {}, command);
+  const button = h("button", { type: "button" }, "Copy");
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(command);
+      button.textContent = "Copied";
+    } catch {
+      // Without access to the clipboard, the reader copies what is selected.
+      getSelection().selectAllChildren(code);
+      button.textContent = "Selected";
+    }
+  });
+  return h("div", { class: "command", role: "group", "aria-label": "Command of these results" }, code, button);
+}
+
 /** Passes the results to `start`, which fills the page and returns a summary. */
 async function show(start) {
   const summary = document.getElementById("summary");
   try {
-    summary.textContent = start(parse(await unpack()));
+    const results = parse(await unpack());
+    summary.textContent = start(results);
+    if (results.command) summary.after(commandLine(results.command));
   } catch (error) {
     const message =
       typeof DecompressionStream === "undefined"

@@ -70,6 +70,19 @@ class Table {
     this.onsort(this.rows);
   }
 
+  /** The sorted column and its direction, as an address has them; empty without one. */
+  get sorted() {
+    if (!this.order?.column.key) return "";
+    return `${this.order.column.key},${this.order.direction > 0 ? "up" : "down"}`;
+  }
+
+  /** Sorts as an address says. */
+  set sorted(text) {
+    const [key, direction] = text.split(",");
+    const column = this.columns.find((column) => column.key === key);
+    this.order = column && key ? { column, direction: direction === "up" ? 1 : -1 } : null;
+  }
+
   /** Shows `rows` in the chosen order. */
   setRows(rows) {
     this.given = rows;

@@ -16,6 +16,9 @@ pub struct Header {
     /// Name of the suite; `None` for tenants.
     pub(super) suite: Option<String>,
     pub(super) system: String,
+    /// The command that wrote the folder; `None` in folders of earlier versions.
+    #[serde(default, rename = "command_line")]
+    pub(super) command: Option<String>,
     /// Deviations from the publication.
     #[serde(default)]
     pub(super) deviations: Vec<String>,
@@ -106,7 +109,7 @@ impl Header {
 /// Facts that do not belong to a single test, as text, without null values.
 fn facts(document: &Value) -> Vec<Pair> {
     let mut facts = document.as_object().map(provenance::scalars).unwrap_or_default();
-    facts.retain(|(_, value)| value != "null");
+    facts.retain(|(key, value)| value != "null" && key != "command_line");
     facts.extend(
         provenance::pairs(&document["cooldown"])
             .into_iter()

@@ -1,6 +1,7 @@
 //! The site: the pages of `docs/` as HTML that opens from a folder, with a search that needs no network.
 
 mod check;
+mod glossary;
 mod links;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,9 @@ use links::Targets;
 
 /// Folder of the pages, in the repository.
 const SOURCE: &str = "docs";
+
+/// Page of the words, relative to the source of the book.
+const WORDS: &str = "reference/terms.md";
 
 /// Start of a line that stands for a file.
 const INCLUDE: &str = "{{#include ";
@@ -104,6 +108,6 @@ fn rewrite(
         }
     }
     text += &targets.rewritten(&own, &page, &source);
-    chapter.content = text;
+    chapter.content = if source == Path::new(WORDS) { glossary::entries(&text) } else { text };
     Ok(())
 }

@@ -113,12 +113,12 @@ const ANSWER: [(&str, &str); 19] = [
     ("scenario", "Scenario"),
     ("score", "Score"),
     ("best", "Best"),
-    ("highest in this draw", "Highest in this draw"),
+    ("highest~", "Highest~"),
     ("system", "System"),
     ("PEs", "PEs"),
     ("late", "Late"),
     ("dropped", "Dropped"),
-    ("p99 latency", "Latency p99 of its deadline"),
+    ("p99 latency", "Latency p99 of deadline"),
     ("headroom", "Headroom"),
     ("mW", "Power [mW]"),
     ("mm2", "Area [mm2]"),
@@ -158,7 +158,7 @@ pub(crate) fn answer(rows: &[ScoreRow], seed: u64) -> Answer {
         false => {
             let mut grid = columns(Style::Lines, &none).of(all);
             if is_once {
-                grid.header[2] = "highest in this draw".into();
+                grid.header[2] = "highest~".into();
             }
             (grid, LEGEND.into())
         }
@@ -301,10 +301,11 @@ impl<'a> Row<'a> {
                 whole_percent(it.headroom)
             )
         });
-        format!(
-            "{}: {what}; {late} frames are late, {dropped} are dropped{tightest}.",
-            self.scenario
-        )
+        let lost = match (&*late, &*dropped) {
+            ("0", "0") => "no frame is late or dropped".to_string(),
+            _ => format!("frames late: {late}, dropped: {dropped}"),
+        };
+        format!("{}: {what}; {lost}{tightest}.", self.scenario)
     }
 
     /// PEs of a system.

@@ -199,6 +199,8 @@ fn word(word: &str) -> String {
         "pes" => "PEs".into(),
         "macs" => "MACs".into(),
         "mac" => "MAC".into(),
+        "qoe" => "QoE".into(),
+        "realtime" => "real time".into(),
         _ => word.into(),
     }
 }
@@ -239,11 +241,22 @@ pub(crate) fn in_text(text: &str) -> String {
 /// A label within a sentence: without a capital, unless it is an abbreviation.
 fn lowered(label: &str) -> String {
     let mut letters = label.chars();
-    match (letters.next(), letters.next()) {
-        (Some(first), Some(second)) if !second.is_uppercase() => {
-            first.to_lowercase().chain(label.chars().skip(1)).collect()
+    let first_word = label.split(' ').next().unwrap_or_default();
+    match letters.next() {
+        Some(first) if !first_word.chars().skip(1).any(char::is_uppercase) => {
+            first.to_lowercase().chain(letters).collect()
         }
         _ => label.into(),
+    }
+}
+
+/// A value of the column called `name`, as it is said within a sentence: `area 268.9 mm2`.
+pub(crate) fn spoken(name: &str, value: &str) -> String {
+    let Words { label, unit, .. } = of(name);
+    match name {
+        "system" | "scheduler" | "platform" => value.into(),
+        "pes" => format!("{value} PEs"),
+        _ => format!("{} {value} {unit}", lowered(&label)).trim_end().into(),
     }
 }
 
@@ -279,6 +292,8 @@ mod tests {
             format!("best VR_gaming: {words} 0.9, less {energy}. AR_gaming ± a_b µ.")
         );
         assert_eq!(in_text("..a.. "), "..a.. ");
+        assert_eq!(in_text("by hardware.noc_latency_cycles."), "by NoC latency.");
+        assert_eq!(spoken("area_mm2", "61"), format!("{} 61 mm2", lowered(&of("area_mm2").label)));
     }
 
     #[test]

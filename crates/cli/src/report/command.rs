@@ -93,7 +93,8 @@ fn given(option: &Arg, record: &Value) -> Vec<String> {
 }
 
 /// Defaults that records have and that the parser does not know.
-const DEFAULTS: [(&str, &str); 4] = [
+const DEFAULTS: [(&str, &str); 5] = [
+    ("by", "score"),
     ("seed", "0"),
     ("semantics", "principled"),
     ("replications", "1"),

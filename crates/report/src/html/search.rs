@@ -80,10 +80,10 @@ fn summary(questions: &[Value], answers: &Table) -> Section {
     let gap = |it: &Value| it["gap"].as_f64().map_or(String::new(), |it| (100.0 * it).to_string());
     let table = Columns::<&Value>::new()
         .text("question", |it| text(&it["question"]))
-        .text("system", |it| best(it, Some(1)))
-        .text("scheduler", |it| best(it, Some(2)))
         .number("value", |it| value(it))
         .number("half_width", |it| best(it, answers.place("half_width")))
+        .text("system", |it| best(it, Some(1)))
+        .text("scheduler", |it| best(it, Some(2)))
         .text("stop", |it| text(&it["stop"]))
         .number("gap_percent", |it| gap(it))
         .number("certificate_keeping", |it| text(&it["certificate_keeping"]))
@@ -103,8 +103,7 @@ fn best(question: &Value, answers: &Table) -> String {
     };
     let number = |name: &str| -> Option<f64> { row[answers.place(name)?].parse().ok() };
     let first = objective(question, 0);
-    let shown =
-        |name: &str| number(name).map(|value| format!("{} {}", words::heading(name), short(value)));
+    let shown = |name: &str| number(name).map(|value| words::spoken(name, &short(value)));
     let half = number("half_width").map_or(String::new(), |it| format!(" ± {}", short(it)));
     let area = shown("area_mm2").filter(|_| first != "area_mm2");
     let parts = [shown(first).map(|it| it + &half), area].into_iter().flatten();
@@ -171,9 +170,9 @@ fn section(index: usize, question: &Value, answers: &Table, evaluated: &Table) -
     }
     let columns = [
         "system",
-        "scheduler",
         first,
         "half_width",
+        "scheduler",
         second,
         "energy_mj",
         "miss_ratio",
@@ -184,11 +183,11 @@ fn section(index: usize, question: &Value, answers: &Table, evaluated: &Table) -
     section.add(&caption, &answers.pick(&columns, &found));
     let columns = [
         "system",
+        first,
+        "half_width",
         "scheduler",
         "excluded_by",
         "draws",
-        first,
-        "half_width",
         second,
         "ub1_isolation",
         "ub3_linear_program",

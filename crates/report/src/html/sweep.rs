@@ -3,6 +3,7 @@
 use crate::points::{Best, Front, Objective, PointTable, PointsError, heat_map};
 use xrsim_sim::score::Score;
 
+use crate::table::Rows;
 use crate::words;
 
 use super::article::{Article, Section};
@@ -32,14 +33,15 @@ pub fn sweep_page(
     );
     let summary = summary(&best, points);
     let mut bests = Section::new("best", "Best designs", &lead);
-    bests.add("The best design of every scenario", &(best.header, best.rows));
+    let rows = score_second((best.header, best.rows));
+    bests.add("The best design of every scenario", &rows);
     let all = points.designs(&[primary.name, points.energy()], MAX_DESIGNS)?;
     let mut designs = Section::new(
         "designs",
         "Designs",
         "Means over seeds and replications, then over scenarios.",
     );
-    designs.add("Every design", &all);
+    designs.add("Every design", &score_second(all));
     let sections = vec![bests, front(points)?, map(points), designs];
     Ok(Article {
         title: format!("Sweep {name}"),
@@ -49,6 +51,17 @@ pub fn sweep_page(
         facts: record.map_or_else(Vec::new, facts),
     }
     .page())
+}
+
+/// The table with its score in the second column, where a narrow window shows it.
+fn score_second((mut header, mut rows): Rows) -> Rows {
+    if let Some(at) = header.iter().position(|name| *name == Score::primary().name)
+        && at > 1
+    {
+        header[1..=at].rotate_right(1);
+        rows.iter_mut().filter(|row| row.len() > at).for_each(|row| row[1..=at].rotate_right(1));
+    }
+    (header, rows)
 }
 
 /// The best design of all scenarios in a sentence.
@@ -61,7 +74,7 @@ fn summary(best: &Best, points: &PointTable) -> String {
         return format!("{size}; none has scores in every scenario.");
     };
     let names = best.header[1..].iter().zip(settings);
-    let design = names.map(|(name, value)| format!("{} {value}", words::heading(name)));
+    let design = names.map(|(name, value)| words::spoken(name, value));
     let design = design.collect::<Vec<_>>().join(", ");
     let over = if best.rows.len() > 1 { "mean over all scenarios" } else { &*row[0] };
     format!("The highest score, {value:.3} ({over}), has {design}; {size}.")
@@ -75,7 +88,7 @@ fn front(points: &PointTable) -> Result<Section, PointsError> {
     let front = Front::compute(points, &objectives)?;
     // A front that cannot be drawn still has its table.
     section.draw(&front.scatter()).unwrap_or_default();
-    section.add("Designs on the front", &front.rows());
+    section.add("Designs on the front", &score_second(front.rows()));
     Ok(section)
 }
 

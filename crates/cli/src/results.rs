@@ -98,7 +98,7 @@ pub(super) const TABLES: [&str; 3] = {
 
 /// Names of all files of `--out DIR`.
 pub(super) fn files() -> impl Iterator<Item = &'static str> {
-    TABLES.into_iter().chain([record::RUN])
+    TABLES.into_iter().chain([RunTable::SEQUENCES.0, record::RUN])
 }
 
 /// The files of `--out DIR`. They appear when all are complete.
@@ -108,12 +108,17 @@ struct Folder {
 }
 
 impl Folder {
-    fn create(path: &Path) -> Result<Self, Failure> {
+    fn create(path: &Path, has_sequences: bool) -> Result<Self, Failure> {
         let set = OutputSet::create(path)?;
         let failure = |error| Failure::writing(&path.display(), &error);
         let table =
             |(name, kind)| Ok((name, Table::new(set.file(name)?, kind, &[]).map_err(failure)?));
-        let tables = RunTable::FILES.into_iter().map(table).collect::<Result<_, Failure>>()?;
+        let sequences = has_sequences.then_some(RunTable::SEQUENCES);
+        let tables = RunTable::FILES
+            .into_iter()
+            .chain(sequences)
+            .map(table)
+            .collect::<Result<_, Failure>>()?;
         Ok(Self { set, tables })
     }
 
@@ -131,10 +136,11 @@ impl Folder {
     fn finish(self, record: Map<String, Value>) -> Result<(), Failure> {
         let Self { mut set, tables } = self;
         let folder = set.folder().display().to_string();
+        let mut names: Vec<_> = tables.iter().map(|(name, _)| *name).collect();
+        names.push(record::RUN);
         for (name, table) in tables {
             set.add(name, table.finish().map_err(|error| Failure::writing(&folder, &error))?)?;
         }
-        let names: Vec<_> = files().collect();
         set.commit_and_say(record::RUN, record, format_args!("{}", names.join(", ")))
     }
 }
@@ -151,7 +157,9 @@ impl<'p> Results<'p> {
         prepared: &'p Prepared,
         again: Again,
     ) -> Result<Self, Failure> {
-        let folder = args.out.as_deref().map(Folder::create).transpose()?;
+        let folder = args.out.as_deref();
+        let create = |path| Folder::create(path, prepared.plans().any(Plan::has_sequences));
+        let folder = folder.map(create).transpose()?;
         let stdout_csv = match args.format {
             Format::Csv => {
                 let out = BufWriter::new(Stream::Out);
@@ -434,7 +442,9 @@ pub(super) fn save(
     if runs.iter().all(|run| run.result.is_err()) {
         refuse!("no run was feasible");
     }
-    let (mut files, mut chosen) = (Folder::create(folder)?, ChosenMappings::default());
+    let has_sequences = runs.iter().any(|run| run.plan.has_sequences());
+    let (mut files, mut chosen) =
+        (Folder::create(folder, has_sequences)?, ChosenMappings::default());
     for run in runs {
         if let Ok(result) = &run.result {
             chosen.note_run(&run.plan.scenario, &run.plan.system, &result.costs);

@@ -35,6 +35,7 @@ pub mod onnx;
 pub mod reference;
 pub mod schema;
 pub mod search;
+mod sequence;
 pub mod service_csv;
 pub(crate) mod suite;
 pub mod sweep;

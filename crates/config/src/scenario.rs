@@ -8,12 +8,13 @@ use xrsim_model::ids::{ModelId, StreamId};
 use xrsim_model::renamed::Renamed;
 use xrsim_model::scenario::{
     ActiveModel, Dependency, DependencyKind, InputStream, JitterDistribution, Scenario,
-    ScenarioError, UnitModel,
+    ScenarioError, Sequence, UnitModel,
 };
 use xrsim_model::units::{FrameRate, SimSpan};
 
 use super::network::Model;
 use super::quantities::{frame_rate, ms, positive_ms};
+use super::sequence::{self, RawSequence, Sequences};
 use super::yaml::keys::{keys, mapping};
 use super::yaml::read::{At, Problems, printable, unknown_name};
 use super::yaml::values::{
@@ -72,8 +73,13 @@ keys! {
             optional(dependencies());
         /// Span from the nominal start of a frame to its deadline \[ms\]. Without it, the period of `fps`.
         relative_deadline_ms: Option<SimSpan> = optional(positive_ms());
+        sequence: Option<At<RawSequence>> = optional(at(sequence::sequence()));
     }
     check(fields) {
+        if sequence.is_some() && relative_deadline_ms.is_some() {
+            let message = "a sequence has deadlines of its own";
+            fields.problem(Problem::new(fields.span_of("relative_deadline_ms"), message));
+        }
         parameters::check(network.as_ref(), parameters.as_ref(), fields);
     }
 }
@@ -195,15 +201,31 @@ impl RawScenario {
         self.models.iter().zip(models).map(with).collect()
     }
 
+    /// The sequence of each model, and the references to the networks of its steps. `references` and `models` are those
+    /// of [`RawScenario::references_with`].
+    pub(super) fn sequences(
+        &self,
+        references: &[At<Box<str>>],
+        models: &[Arc<Model>],
+        problems: &mut Problems,
+    ) -> Vec<Option<(Sequence, Vec<At<Box<str>>>)>> {
+        let models = self.models.iter().zip(references).zip(models);
+        let of_model = |((raw, reference), model): ((&RawModel, _), &Arc<Model>)| {
+            sequence::resolve(raw.sequence.as_ref()?, model, reference, problems)
+        };
+        models.map(of_model).collect()
+    }
+
     /// The sensors that the file itself describes.
     pub(super) fn sensors(&self) -> Option<&[InputStream]> {
         self.sensors.as_deref()
     }
 
-    /// The scenario of these `models`, one for each name, which read `sensors`.
+    /// The scenario of these `models`, one for each name, with their `sequences`, which read `sensors`.
     pub(crate) fn resolve(
         self,
         models: &[Arc<Model>],
+        sequences: Sequences,
         sensors: &[InputStream],
         problems: &mut Problems,
     ) -> Option<Scenario> {
@@ -213,9 +235,9 @@ impl RawScenario {
             .filter(|sensor| names.inputs.iter().flatten().any(|input| *input == sensor.name))
             .cloned()
             .collect();
-        let pairs = self.models.iter().zip(models).enumerate();
+        let pairs = self.models.iter().zip(models).zip(sequences).enumerate();
         let active: Vec<_> = pairs
-            .map(|(index, (raw, model))| {
+            .map(|(index, ((raw, model), sequence))| {
                 let network = match &raw.network_name {
                     None => Arc::clone(&model.network),
                     Some(name) => Arc::new((*model.network).clone().with_name(name.clone())),
@@ -228,6 +250,10 @@ impl RawScenario {
                 active.inputs = inputs.filter_map(|name| stream(name, &streams)).collect();
                 active.dependencies = names.dependencies(raw);
                 active.relative_deadline = raw.relative_deadline_ms;
+                if let Some((sequence, steps)) = sequence {
+                    active.sequence = Some(sequence);
+                    active.variants = steps.iter().map(|it| Arc::clone(&it.network)).collect();
+                }
                 active
             })
             .collect();
@@ -324,6 +350,10 @@ fn place(error: &ScenarioError, models: &[RawModel], names: &Names) -> Problem {
     let raw = |task: &str| names.ids.get(task).map(|id| &models[id.index()]);
     let span: Option<Range<usize>> = match error {
         ScenarioError::FasterThanSensor { model, .. } => raw(model).map(|raw| raw.fps.span.clone()),
+        ScenarioError::DependsOnSequence { model, upstream } => raw(model).and_then(|raw| {
+            let mut named = raw.depends_on.iter().flatten().map(|(upstream, _)| upstream);
+            named.find(|it| it.value == *upstream).map(|it| it.span.clone())
+        }),
         ScenarioError::SelfDependency { model } => raw(model).and_then(|raw| {
             let mut own =
                 raw.depends_on.iter().flatten().filter(|(upstream, _)| upstream.value == *model);

@@ -161,7 +161,9 @@ impl Runs {
         fs::create_dir_all(folder)?;
         let file = |name: &str| File::create(folder.join(name)).map(BufWriter::new);
         let keys = self.keys();
-        for (name, table) in RunTable::FILES {
+        let has_sequences = self.0.iter().any(|run| run.plan.has_sequences());
+        let sequences = has_sequences.then_some(RunTable::SEQUENCES);
+        for (name, table) in RunTable::FILES.into_iter().chain(sequences) {
             let mut table = Table::new(file(name)?, table, &keys)?;
             for run in &self.0 {
                 let Ok(result) = &run.result else { continue };

@@ -13,6 +13,7 @@ use xrsim_sim::score::{Counted, InferenceScore, Score};
 use xrsim_sim::sweep::{RunResult, Scored};
 
 use super::digits::push_ms;
+use super::sequences::{self, SequenceRow};
 use super::why::Why;
 use super::{RunLabel, model_names};
 
@@ -157,6 +158,8 @@ pub enum RunTable {
     Inferences,
     /// The same without [`RunTable::InferenceTexts`].
     InferenceFacts,
+    /// `sequences.csv`: a row for each start of a sequence. Runs without sequences have none.
+    Sequences,
     /// Causes of misses, and segments: long texts, of which nearly every one is different. The rows have no label.
     InferenceTexts,
 }
@@ -168,6 +171,9 @@ impl RunTable {
         ("models.csv", Self::Models),
         ("inferences.csv", Self::Inferences),
     ];
+
+    /// The table of runs with sequences, with its file.
+    pub const SEQUENCES: (&str, Self) = ("sequences.csv", Self::Sequences);
 
     /// Columns of the label of a run, with which the rows begin.
     pub fn label() -> impl Iterator<Item = Heading> {
@@ -190,6 +196,7 @@ impl RunTable {
             Self::Inferences => facts.chain(texts).chain(counted).collect(),
             Self::InferenceFacts => facts.chain(counted).collect(),
             Self::InferenceTexts => texts.collect(),
+            Self::Sequences => SequenceRow::COLUMNS.iter().map(Field::heading).collect(),
         }
     }
 
@@ -214,6 +221,14 @@ impl RunTable {
             Self::Inferences | Self::InferenceFacts | Self::InferenceTexts => {
                 self.add_requests(rows, plan, result)
             }
+            Self::Sequences => {
+                for row in sequences::rows(plan, &result.trace) {
+                    rows.start_row();
+                    SequenceRow::COLUMNS.iter().for_each(|column| column.add(&row, rows));
+                    rows.end_row()?;
+                }
+                Ok(())
+            }
         }
     }
 
@@ -235,7 +250,9 @@ impl RunTable {
                 rows.end_row()
             }
             Self::Models => add_models(rows, plan, scored),
-            Self::Inferences | Self::InferenceFacts | Self::InferenceTexts => Ok(()),
+            Self::Inferences | Self::InferenceFacts | Self::InferenceTexts | Self::Sequences => {
+                Ok(())
+            }
         }
     }
 

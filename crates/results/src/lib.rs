@@ -22,6 +22,7 @@ pub mod model_parts;
 pub mod ranking;
 pub mod rows;
 pub mod score_rows;
+mod sequences;
 pub mod span;
 pub mod trace_events;
 pub mod why;

@@ -96,11 +96,21 @@ fn scenario_of(file: &Document, references: &mut dyn References) -> Result<Scena
     let Some(models) = resolve(references_with.iter(), lookup, &mut problems)? else {
         return Err(file.invalid(problems.into_vec()));
     };
+    let mut sequences = Vec::new();
+    for sequence in raw.sequences(&references_with, &models, &mut problems) {
+        sequences.push(match sequence {
+            None => None,
+            Some((sequence, steps)) => {
+                let lookup = |name: &str| references.model(name, file.folder.as_deref());
+                resolve(steps.iter(), lookup, &mut problems)?.map(|steps| (sequence, steps))
+            }
+        });
+    }
     let sensors = match raw.sensors() {
         Some(own) => own.into(),
         None => references.sensors()?,
     };
-    let scenario = raw.resolve(&models, &sensors, &mut problems);
+    let scenario = raw.resolve(&models, sequences, &sensors, &mut problems);
     file.finish(scenario, problems)
 }
 

@@ -42,6 +42,12 @@ pub enum WorkloadError {
         /// Label of the scheduler.
         scheduler: Box<str>,
     },
+    /// A model of the background is a sequence.
+    #[error("{model} is a sequence, which cannot run beside a load generator")]
+    Sequence {
+        /// Model.
+        model: Box<str>,
+    },
     /// A network cannot run on an accelerator.
     #[error(transparent)]
     Cost(#[from] CostError),
@@ -108,6 +114,9 @@ impl Workload {
         check_tenants(&tenants, cost_model)?;
         let usage = background.map(|it| &*it.scenario);
         let mut models = usage.map_or(Vec::new(), |it| it.models().to_vec());
+        if let Some(it) = models.iter().find(|it| it.sequence.is_some()) {
+            return Err(WorkloadError::Sequence { model: it.unit.task.clone() });
+        }
         let streams = usage.map_or(Vec::new(), |it| it.streams().to_vec());
         let first = models.len();
         models.extend(tenants.iter().enumerate().map(|(index, it)| active_model(index + 1, it)));

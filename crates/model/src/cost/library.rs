@@ -10,7 +10,7 @@ use crate::cancel::Steps;
 use crate::hardware::{Accelerator, System};
 use crate::model::Network;
 use crate::parallel;
-use crate::scenario::{ActiveModel, Scenario};
+use crate::scenario::{ActiveModel, Scenario, Sequence};
 
 use super::limits;
 use super::timetable::Timetable;
@@ -125,9 +125,9 @@ impl CostLibrary {
     ///
     /// If the pair was not among the runs that were evaluated last.
     pub fn table(&self, scenario: &Scenario, system: &System) -> Result<CostTable, CostError> {
-        let cells: Vec<_> = self.cells(scenario, system).collect::<Result<_, _>>()?;
-        let models = scenario.variants().map(|(model, _)| model);
-        Ok(CostTable::of_cells(models, cells, system.accelerators().len()))
+        let cells = with_between(scenario, system, self.cells(scenario, system).collect());
+        let cells = cells.into_iter().collect::<Result<_, _>>()?;
+        Ok(CostTable::of_cells(scenario.rows(), cells, system.accelerators().len()))
     }
 
     /// Cost table of `scenario` on `system`, in which pairs that are infeasible are not offered.
@@ -140,9 +140,8 @@ impl CostLibrary {
     ///
     /// If the pair was not among the runs that were evaluated last.
     pub fn offers(&self, scenario: &Scenario, system: &System) -> Result<CostTable, CostError> {
-        let cells = self.cells(scenario, system).collect();
-        let models = scenario.variants().map(|(model, _)| model);
-        CostTable::of_offers(models, cells, system.accelerators().len())
+        let cells = with_between(scenario, system, self.cells(scenario, system).collect());
+        CostTable::of_offers(scenario.rows(), cells, system.accelerators().len())
     }
 
     /// Adds the mappings that accelerators chose for the networks of `runs` to `chosen`. Returns whether anything
@@ -299,6 +298,36 @@ impl CostLibrary {
         let mut alike = self.digests.get(&digest(accelerator))?.iter().copied();
         alike.find(|&index| cost_alike(&self.accelerators[index], accelerator, self.by_name))
     }
+}
+
+/// The cells of all rows ([`Scenario::rows`]), from those of networks ([`Scenario::variants`]).
+fn with_between(
+    scenario: &Scenario,
+    system: &System,
+    mut cells: Vec<Result<Timetable, CostError>>,
+) -> Vec<Result<Timetable, CostError>> {
+    if scenario.models().iter().all(|model| model.sequence.is_none()) {
+        return cells;
+    }
+    let n = system.accelerators().len();
+    let mut further = cells.split_off(scenario.models().len() * n).into_iter();
+    for model in scenario.models() {
+        let own: Vec<_> = further.by_ref().take(model.variants.len() * n).collect();
+        let sequence = model.sequence.as_ref();
+        // Variant 1 is the first one of `own`.
+        let row = |variant: u32| &own[(variant as usize - 1) * n..][..n];
+        let between = sequence.into_iter().flat_map(Sequence::between).flat_map(|it| {
+            let pairs = row(it.low).iter().zip(row(it.high)).zip(system.accelerators());
+            pairs.map(move |((low, high), accelerator)| {
+                let (low, high) = (low.clone()?, high.clone()?);
+                let cost = low.network.between(&high.network, it.part, it.whole, accelerator);
+                Ok(Timetable::new(Arc::new(cost)))
+            })
+        });
+        let between: Vec<_> = between.collect();
+        cells.extend(own.into_iter().chain(between));
+    }
+    cells
 }
 
 /// The accelerator, with mappings by `edp` if the period chooses them.

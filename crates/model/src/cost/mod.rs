@@ -130,6 +130,40 @@ impl NetworkCost {
         }
     }
 
+    /// Cost at `part` of `whole` of the way from this one to `other`, a network with the same layers of other extents.
+    /// Cycles are rounded up at the end of every layer, and bytes in every layer. The choices of mappings are not known.
+    fn between(&self, other: &Self, part: u32, whole: u32, accelerator: &Accelerator) -> Self {
+        if part == 0 {
+            return self.clone();
+        }
+        let share = f64::from(part) / f64::from(whole);
+        let mix = |a: u64, b: u64| {
+            let (part, whole) = (u128::from(part), u128::from(whole));
+            let sum = u128::from(a) * (whole - part) + u128::from(b) * part;
+            u64::try_from(sum.div_ceil(whole)).unwrap_or(u64::MAX)
+        };
+        let real = |a: f64, b: f64| a + (b - a) * share;
+        let (mut ends, mut before) = ([0u64; 2], 0);
+        let layer = |(a, b): (&LayerCost, &LayerCost)| LayerCost {
+            cycles: {
+                ends = [ends[0].saturating_add(a.cycles), ends[1].saturating_add(b.cycles)];
+                let end = mix(ends[0], ends[1]);
+                end - std::mem::replace(&mut before, end)
+            },
+            energy_nj: real(a.energy_nj, b.energy_nj),
+            dram_bytes: mix(a.dram_bytes, b.dram_bytes),
+            noc_bytes: mix(a.noc_bytes, b.noc_bytes),
+            hidden_cycles: mix(a.hidden_cycles, b.hidden_cycles),
+        };
+        let layers = match self.layers.len() == other.layers.len() {
+            true => self.layers.iter().zip(&other.layers).map(layer).collect(),
+            false => Vec::new(),
+        };
+        let cycles = Cycles::new(mix(self.cycles.get(), other.cycles.get()));
+        let energy_nj = real(self.energy_nj, other.energy_nj);
+        Self { layers, cycles, latency: cycles.at(accelerator.clock), energy_nj, choices: None }
+    }
+
     /// Energy.
     pub fn energy(&self) -> Millijoules {
         Millijoules::from_nj(self.energy_nj)

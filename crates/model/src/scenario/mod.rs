@@ -30,14 +30,18 @@
 //! # }
 //! ```
 
+mod sequence;
+
 use std::sync::Arc;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 use thiserror::Error;
 
-use crate::ids::{ModelId, StreamId};
+use crate::ids::{FrameId, ModelId, StreamId};
 use crate::model::Network;
 use crate::units::{FrameRate, SimSpan};
+
+pub use sequence::{Between, Pace, Sequence, Step, Tokens, cache_bytes, weight_bytes};
 
 /// Distribution of jitter within its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -171,6 +175,8 @@ pub struct ActiveModel {
     pub inputs: Vec<StreamId>,
     /// Networks that some of its requests run in place of that of the unit: variants 1, 2, ... of the model.
     pub variants: Vec<Arc<Network>>,
+    /// How it answers, if its frames are starts of sequences; `variants` are then those of [`Sequence::networks`].
+    pub sequence: Option<Sequence>,
     /// Models that it depends on.
     pub dependencies: Vec<Dependency>,
     /// Span from the nominal start of a frame, with the initial latency of the primary stream, to the
@@ -187,9 +193,26 @@ impl ActiveModel {
             rate,
             inputs: Vec::new(),
             variants: Vec::new(),
+            sequence: None,
             dependencies: Vec::new(),
             relative_deadline: None,
         }
+    }
+
+    /// Frames whose nominal start is before `span`; of a sequence those of all steps that they can have.
+    pub fn frames_before(&self, span: SimSpan) -> u64 {
+        let steps = self.sequence.as_ref().map_or(1, Sequence::most_steps);
+        self.rate.frames_before(span).saturating_mul(steps)
+    }
+
+    /// The frame at the rate of the model that `frame` belongs to: of a sequence, that of its start.
+    pub fn start_of(&self, frame: FrameId) -> u64 {
+        self.sequence.as_ref().map_or(frame.index() as u64, |it| it.place(frame).0)
+    }
+
+    /// Whether `frame` is a result that scores count: all but the first chunks of a prompt.
+    pub fn is_result(&self, frame: FrameId) -> bool {
+        self.sequence.as_ref().is_none_or(|it| it.place(frame).1.is_some())
     }
 
     /// The same model with this relative deadline.
@@ -244,6 +267,14 @@ pub enum ScenarioError {
     /// A model names the same upstream twice.
     #[error("{model} depends on {upstream} twice")]
     DependencyTwice {
+        /// Model.
+        model: Box<str>,
+        /// Upstream.
+        upstream: Box<str>,
+    },
+    /// A model depends on a sequence.
+    #[error("{model} depends on {upstream}, which is a sequence; its result is not one of a frame")]
+    DependsOnSequence {
         /// Model.
         model: Box<str>,
         /// Upstream.
@@ -318,6 +349,16 @@ impl Scenario {
         own.chain(models().flat_map(|(id, it)| it.variants.iter().map(move |one| (id, one))))
     }
 
+    /// Model of every row of a cost table: those of [`Scenario::variants`], and after those of each model the rows
+    /// between two of them.
+    pub fn rows(&self) -> impl Iterator<Item = ModelId> {
+        let n_between =
+            |it: &ActiveModel| it.sequence.as_ref().map_or(0, |it| it.between().count());
+        let further = self.model_ids().zip(&self.models);
+        let further = further.map(move |(id, it)| (id, it.variants.len() + n_between(it)));
+        self.model_ids().chain(further.flat_map(|(id, n)| std::iter::repeat_n(id, n)))
+    }
+
     /// Ids in file order.
     pub fn model_ids(&self) -> impl ExactSizeIterator<Item = ModelId> + use<> {
         (0..self.models.len()).map(ModelId::new)
@@ -357,6 +398,11 @@ fn check_model(
                 model: task.clone(),
                 upstream: models[dependency.upstream.index()].unit.task.clone(),
             });
+        }
+        let upstream = &models[dependency.upstream.index()];
+        if upstream.sequence.is_some() && dependency.upstream != id {
+            let upstream = upstream.unit.task.clone();
+            errors.push(ScenarioError::DependsOnSequence { model: task.clone(), upstream });
         }
         if let DependencyKind::Control { probability } = dependency.kind
             && !(0.0..=1.0).contains(&probability)

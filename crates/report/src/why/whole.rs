@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::table::{Style, new_table, render, with_half_width};
 use xrsim_model::cost::{CostModel, CostTable, Quantity};
 use xrsim_model::ids::{AccelId, ModelId, RequestId};
+use xrsim_model::scenario::{ActiveModel, weight_bytes};
 use xrsim_model::statistics::{PairedDifference, Summary};
 use xrsim_model::trace::Outcome;
 use xrsim_model::units::{SimSpan, SimTime};
@@ -173,6 +174,7 @@ impl<'p> WholeRun<'p> {
         text += &self.models_table(style);
         text += "\nAccelerators\n";
         text += &self.accelerators_table(style);
+        text += &self.sequences_text();
         let bounds = Bounds { run: self, cost_model, known: BTreeMap::new() };
         text + &self.layers_text(bounds, style)
     }
@@ -212,6 +214,28 @@ impl<'p> WholeRun<'p> {
             table.add_row([accelerator.name.to_string(), busy, named.join(", ")]);
         }
         render(&table)
+    }
+
+    /// Upper bounds of the tokens a second of sequences by DRAM.
+    fn sequences_text(&self) -> String {
+        let accelerators = self.plan.system.accelerators().iter();
+        let gb_per_s = accelerators.map(|it| it.dram_gb_per_s()).fold(0.0, f64::max);
+        let models = self.plan.scenario.models().iter().zip(&self.names);
+        let line = |(model, name): (&ActiveModel, &&str)| {
+            let sequence = model.sequence.as_ref()?;
+            let network = &model.unit.network;
+            let (first, last) = sequence.lengths().into_inner();
+            let [most, least] =
+                [first, last].map(|past| sequence.most_tokens_per_s(network, past, gb_per_s));
+            let (weights, cache) = (weight_bytes(network), sequence.cache_bytes);
+            Some(format!(
+                "\n{name}: at most {most:.1} tokens/s with {first} tokens in the cache, {least:.1} with {last}: DRAM of \
+                 {gb_per_s:.1} GB/s over {:.1} MB of weights and {:.1} KiB a token\n",
+                weights as f64 / 1e6,
+                cache as f64 / 1024.0
+            ))
+        };
+        models.filter_map(line).collect()
     }
 
     fn layers_text(&self, mut bounds: Bounds<'_, '_>, style: Style) -> String {

@@ -241,14 +241,14 @@ impl<'a> Why<'a> {
     /// latencies and phases of sensors move both instants equally.
     fn nominal_start(&self, record: &Record) -> SimTime {
         let model = self.plan.scenario.model(record.model);
-        let frame = record.frame.index() as u64;
         let deadline = record.deadline.ns();
         if self.plan.semantics == Semantics::Mlsys2023 {
+            let frame = record.frame.index() as u64;
             // The deadline is frame + 1 periods.
             let start = u128::from(deadline) * u128::from(frame) / (u128::from(frame) + 1);
             return SimTime::from_ns(start as u64);
         }
-        let relative = self.plan.load.relative_deadline(model, frame);
+        let relative = self.plan.load.relative_deadline(model, record.frame);
         SimTime::from_ns(deadline.saturating_sub(relative.ns()))
     }
 

@@ -7,14 +7,21 @@ use super::{Account, Blocker, Cause, Part, Why, missed};
 
 impl Why<'_> {
     /// Model and frame of a request, e.g. `HT:12`; with its number of samples if it is a larger batch,
-    /// e.g. `HT x4:12`.
+    /// e.g. `HT x4:12`; of a sequence with its start and token, e.g. `AG:1 token 7`.
     pub fn name(&self, id: RequestId) -> String {
         let record = self.trace.record(id);
         let batch = match self.costs.batch_of(self.work_of(id)) {
             1 => String::new(),
             samples => format!(" x{samples}"),
         };
-        format!("{}{batch}:{}", self.names[record.model.index()], record.frame.index())
+        let model = self.plan.scenario.model(record.model);
+        let step =
+            model.sequence.as_ref().map_or(String::new(), |it| match it.place(record.frame).1 {
+                Some(token) => format!(" token {token}"),
+                None => " prompt".into(),
+            });
+        let name = self.names[record.model.index()];
+        format!("{name}{batch}:{}{step}", model.start_of(record.frame))
     }
 
     /// Name of an accelerator.

@@ -61,9 +61,12 @@ impl<'a> Dependencies<'a> {
 
     /// Dependencies of a request, in the order of the scenario file.
     pub(super) fn of(&self, record: &Record) -> impl Iterator<Item = Need> {
-        let (model, frame) = (record.model, record.frame);
-        let dependencies = self.scenario.model(model).dependencies.iter();
-        dependencies.map(move |dependency| match self.awaits {
+        let (model, active) = (record.model, self.scenario.model(record.model));
+        let frame = FrameId::new(active.start_of(record.frame) as usize);
+        let before = self.before(record);
+        let n_own = if before.is_some() { 0 } else { active.dependencies.len() };
+        let dependencies = active.dependencies[..n_own].iter();
+        let dependencies = dependencies.map(move |dependency| match self.awaits {
             Awaits::Newest => {
                 let rate = |id: ModelId| self.scenario.model(id).rate;
                 let newest = load::upstream_frame(frame, rate(model), rate(dependency.upstream));
@@ -71,7 +74,19 @@ impl<'a> Dependencies<'a> {
             }
             Awaits::Same => self.by_frame(frame, dependency),
             Awaits::Completions => self.by_count(frame, dependency),
-        })
+        });
+        before.into_iter().chain(dependencies)
+    }
+
+    /// The request before a request of a sequence, which needs its result.
+    fn before(&self, record: &Record) -> Option<Need> {
+        let active = self.scenario.model(record.model);
+        active.sequence.as_ref()?;
+        let before = FrameId::new(record.frame.index().checked_sub(1)?);
+        let is_of_start = active.start_of(before) == active.start_of(record.frame);
+        self.request(record.model, before).filter(|_| is_of_start)?;
+        let dependency = Dependency { upstream: record.model, kind: DependencyKind::Data };
+        Some(self.by_frame(before, &dependency))
     }
 
     /// The dependency that was fulfilled last; if some never were, the one that was dropped first.

@@ -75,7 +75,7 @@ impl<'a> Instance<'a> {
         };
         let (mut first, mut last) = (SimTime::MAX, SimTime::ZERO);
         for (index, request) in requests.requests().iter().enumerate() {
-            if !request.triggered {
+            if !request.triggered || !weights.is_bounded(request.model) {
                 instance.places.push(None);
                 continue;
             }
@@ -196,6 +196,8 @@ fn knapsack(mut items: Vec<(f64, f64)>, capacity: f64) -> f64 {
 pub(super) struct Weights {
     /// Indexed by [`ModelId`]: first frame that counts, and the weight of it and all later ones.
     models: Vec<(u64, f64)>,
+    /// Whether each model is a sequence; indexed by [`ModelId`].
+    sequences: Box<[bool]>,
     /// The score of models without frames.
     pub(super) constant: f64,
 }
@@ -206,12 +208,13 @@ impl Weights {
         requests: &RequestStream,
         settings: &ScoreSettings,
     ) -> Self {
-        let rates = scenario.models().iter().map(|model| model.rate);
-        let firsts: Vec<_> = rates.map(|rate| rate.frames_before(settings.warm_up)).collect();
+        let models = || scenario.models().iter();
+        let firsts: Vec<_> = models().map(|model| model.frames_before(settings.warm_up)).collect();
         let mut released = vec![0u64; firsts.len()];
         for request in requests.requests() {
             let index = request.model.index();
             let counted = request.triggered && request.frame.index() as u64 >= firsts[index];
+            let counted = counted && scenario.model(request.model).is_result(request.frame);
             released[index] += u64::from(counted);
         }
         let without = released.iter().filter(|&&n| n == 0).count();
@@ -224,8 +227,27 @@ impl Weights {
             let quality = accuracy(&scenario.model(model).unit.quality, settings.epsilon);
             quality / (*n as f64 * n_models as f64)
         };
-        let weights = scenario.model_ids().zip(&released).map(weight);
-        Self { models: firsts.into_iter().zip(weights).collect(), constant }
+        let sequences = models().map(|model| model.sequence.is_some()).collect::<Box<[_]>>();
+        let mut constant = constant;
+        let weights = scenario.model_ids().zip(&released).map(|(model, n)| {
+            match (sequences[model.index()], *n) {
+                (false, _) => weight((model, n)),
+                (true, 0) => 0.0,
+                (true, _) => {
+                    // All that its tokens can add to the score.
+                    constant += weight((model, &1));
+                    0.0
+                }
+            }
+        });
+        let models = firsts.into_iter().zip(weights).collect();
+        Self { models, sequences, constant }
+    }
+
+    /// Whether requests of `model` are part of the bounds. Those of sequences are not: every token counts as perfect and
+    /// takes no time, which only makes bounds larger, since no other model needs a token.
+    pub(super) fn is_bounded(&self, model: ModelId) -> bool {
+        !self.sequences[model.index()]
     }
 
     /// Whether a `frame` of `model` is after the warm-up.

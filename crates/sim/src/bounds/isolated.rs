@@ -55,7 +55,9 @@ impl IsolatedFrames {
         for (request, start) in requests.requests().iter().zip(starts) {
             let index = request.model.index();
             let weight = weights.of(request.model, request.frame.index());
-            let counts = request.triggered && weights.counts(request.model, request.frame.index());
+            let counts = request.triggered
+                && weights.is_bounded(request.model)
+                && weights.counts(request.model, request.frame.index());
             triggered[index] += u64::from(counts);
             if request.triggered && weight > 0.0 {
                 models[index].push(Frame { start, deadline: request.deadline, weight });

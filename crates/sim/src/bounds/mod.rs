@@ -27,6 +27,8 @@
 //!   the deadline, take no more time than each accelerator has in it. The window of a frame extends to those of the frames that
 //!   need it, so that a frame within its window has its upstream frames within theirs.
 //!
+//! Tokens of sequences count as perfect and take no time, since no other model needs a token.
+//!
 //! Nothing else is used. The bounds hold for every policy, admission and order; with and without
 //! preemption, grace, abortion or replacement; and for shared bandwidth, switching and migration
 //! costs, which only add time and energy to the cost table. They do not hold for `mlsys2023`
@@ -252,8 +254,7 @@ impl Routes {
         settings: &ScoreSettings,
         class: Class,
     ) -> Self {
-        let of_model = |model| work::routes(model, costs, settings, class);
-        let models = scenario.model_ids().map(of_model).collect();
+        let models = work::routes(scenario, costs, settings, class);
         Self { models, n_accelerators: costs.n_accelerators(), settings: *settings }
     }
 

@@ -6,6 +6,7 @@ use crate::score::ScoreSettings;
 use crate::score::energy::energy;
 use xrsim_model::cost::CostTable;
 use xrsim_model::ids::{AccelId, ModelId, WorkId};
+use xrsim_model::scenario::Scenario;
 use xrsim_model::units::{Millijoules, SimSpan};
 
 use super::Class;
@@ -79,8 +80,22 @@ struct Offer {
     energy_mj: f64,
 }
 
-/// The routes of a frame of `model`: those of all its variants, as if each frame chose the one that it runs.
+/// The routes of a frame of each model of `scenario`: those of all its variants, as if each frame chose the one that it
+/// runs. Sequences have none ([`Weights::is_bounded`](super::instance::Weights::is_bounded)).
 pub(super) fn routes(
+    scenario: &Scenario,
+    costs: &CostTable,
+    settings: &ScoreSettings,
+    class: Class,
+) -> Vec<Vec<Route>> {
+    let of_model = |model| match scenario.model(model).sequence {
+        None => routes_of_model(model, costs, settings, class),
+        Some(_) => Vec::new(),
+    };
+    scenario.model_ids().map(of_model).collect()
+}
+
+fn routes_of_model(
     model: ModelId,
     costs: &CostTable,
     settings: &ScoreSettings,

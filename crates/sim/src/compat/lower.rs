@@ -38,6 +38,14 @@ pub enum CompatError {
         /// Model.
         model: Box<str>,
     },
+    /// The model is a sequence.
+    #[error(
+        "{model} is a sequence, which the published artifact (semantics mlsys2023) does not know"
+    )]
+    Sequence {
+        /// Model.
+        model: Box<str>,
+    },
     /// The model has more than one control dependency.
     #[error(
         "{model} has {found} control dependencies; the published artifact (semantics mlsys2023) \
@@ -193,6 +201,9 @@ fn lower_model(
     without: &Ablation,
 ) -> Result<Model, CompatError> {
     let model = active.unit.task.clone();
+    if active.sequence.is_some() {
+        return Err(CompatError::Sequence { model });
+    }
     if active.relative_deadline.is_some() {
         return Err(CompatError::Deadline { model });
     }

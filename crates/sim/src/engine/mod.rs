@@ -30,6 +30,12 @@
 //! A request runs a variant of its model ([`Request::variant`]), such as a batch of several samples. Its costs are those
 //! of the variant ([`WorkId`]). A submitted request can grow until it starts ([`Session::set_batch`]).
 //!
+//! # Sequences
+//!
+//! A start of a sequence is a chain of requests. They do not expire. When the request before it has ended, a request
+//! arrives, and its deadline counts from there if the pace is chained. A start waits until there is room in DRAM for
+//! its cache, in order of arrival.
+//!
 //! # Effects
 //!
 //! Besides waiting, requests can cost each other time and energy ([`Effects`]): data is moved before a
@@ -49,6 +55,7 @@ mod event;
 mod requests;
 mod running;
 mod segments;
+mod sequences;
 mod session;
 mod state;
 mod step;

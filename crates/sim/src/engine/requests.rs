@@ -41,6 +41,10 @@ pub(super) struct Live {
     pub(super) variant: u32,
     /// Whether its upstream results trigger it.
     pub(super) triggered: bool,
+    /// Whether it is the first of the requests of its frame.
+    pub(super) begins: bool,
+    /// Whether it is the last of the requests of its frame.
+    pub(super) ends: bool,
     pub(super) stage: Stage,
     /// Progress, if it has begun and was cut.
     pub(super) begun: Option<Place>,
@@ -58,6 +62,8 @@ impl Live {
             record: request.record(),
             variant: request.variant,
             triggered: request.triggered,
+            begins: request.begins,
+            ends: request.ends,
             stage,
             begun: None,
             is_hopeless: false,

@@ -36,6 +36,7 @@ use super::event::RequestEvent;
 use super::requests::{Live, Requests, Stage, Upstream};
 use super::running::RunningSegment;
 use super::segments::Segments;
+use super::sequences::Sequences;
 use super::state::State;
 
 /// A run in progress.
@@ -52,6 +53,7 @@ pub(super) struct Engine<'a> {
     state: State,
     segments: Segments,
     effects: DeviceEffects<'a>,
+    sequences: Sequences,
     /// Requests that have ended and whose dependants, which wait, have not been notified.
     ended: Vec<RequestId>,
     /// Submitted requests that are not admitted yet, with the time of submission, in that order.
@@ -97,6 +99,7 @@ impl<'a> Engine<'a> {
             state: State::new(&plan.scenario, n_accelerators),
             segments: Segments::default(),
             effects: DeviceEffects::new(plan, costs),
+            sequences: Sequences::new(plan),
             ended: Vec::new(),
             submissions: Vec::new(),
             request_events: Vec::new(),
@@ -317,8 +320,11 @@ impl<'a> Engine<'a> {
         self.submissions.clear();
     }
 
-    /// Sets the timer of a request that arrives.
+    /// Sets the timer of a request that arrives. Those of sequences have none.
     fn expect_expiry(&mut self, request: RequestId) {
+        if self.sequences.has(self.requests.get(request).record.model) {
+            return;
+        }
         let requests = &self.requests;
         let aborts = self.settings.deadline_miss == DeadlineMiss::Abort;
         let is_pending = |id| can_expire(requests, id, aborts);
@@ -479,6 +485,7 @@ impl<'a> Engine<'a> {
         self.enter(id, stage);
         let request = self.requests.get_mut(id);
         request.record.outcome = outcome;
+        self.sequences.end(request);
         let Record { model, deadline, .. } = request.record;
         let is_awaited = request.is_awaited();
         self.state.add_outcome(model, deadline, &outcome);
@@ -512,13 +519,19 @@ impl<'a> Engine<'a> {
                 }
             }
         }
+        while let Some(next) = self.sequences.admit_next() {
+            self.make_ready(next, now, now);
+        }
     }
 
     /// Decides whether a request that has arrived becomes ready, ends, or is blocked.
     fn reconsider(&mut self, id: RequestId, now: SimTime) {
         let request = self.requests.get(id);
         match request.upstream() {
-            Upstream::Done if request.triggered => self.make_ready(id, now, now),
+            Upstream::Done if request.triggered => match self.sequences.admit(id, request) {
+                true => self.make_ready(id, now, now),
+                false => self.enter(id, Stage::Blocked),
+            },
             Upstream::Done | Upstream::Cancelled => self.give_up(id, DropReason::Upstream, now),
             Upstream::Pending => self.enter(id, Stage::Blocked),
         }
@@ -526,13 +539,15 @@ impl<'a> Engine<'a> {
 
     /// Makes a request ready that has waited for an accelerator since `since`.
     fn make_ready(&mut self, id: RequestId, since: SimTime, now: SimTime) {
-        let request = self.requests.get(id);
+        let request = self.requests.get_mut(id);
+        self.sequences.pace(request, now);
         let work = work_of(request, self.costs);
         let Record { model, frame, arrival, deadline, .. } = request.record;
         self.enter(id, Stage::Ready);
         let job = Job::new(id, model, frame, arrival, deadline);
         self.state.add(Job { work, ready_since: since, ..job });
         if self.settings.replace_by_newer
+            && !self.sequences.has(model)
             && let Some(older) = self.state.outdated(model)
         {
             self.state.take(older);

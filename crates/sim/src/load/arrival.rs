@@ -1,7 +1,9 @@
 //! Times and draws of single frames: sensor grid, jitter, deadlines, coins of dependencies.
 
 use xrsim_model::ids::{FrameId, ModelId, StreamId};
-use xrsim_model::scenario::{ActiveModel, DependencyKind, InputStream, Scenario};
+use xrsim_model::scenario::{
+    ActiveModel, DependencyKind, InputStream, Scenario, Sequence, Tokens,
+};
 use xrsim_model::units::{FrameRate, SimSpan, SimTime};
 
 use super::random::{Draws, Purpose};
@@ -134,16 +136,35 @@ pub(super) fn arrival(model: &ActiveModel, sensors: &mut [Sensor<'_>], frame: u6
     arrivals.max().unwrap_or_else(|| model.rate.frame_start(frame))
 }
 
-/// When `frame` of a model is due.
-pub(super) fn deadline(
-    model: &ActiveModel,
-    sensors: &[Sensor<'_>],
-    frame: u64,
-    settings: &LoadSettings,
-) -> SimTime {
+/// Nominal start of `frame` of a model, with the initial latency of its primary sensor: its deadline counts from there.
+pub(super) fn origin(model: &ActiveModel, sensors: &[Sensor<'_>], frame: u64) -> SimTime {
     let primary = model.inputs.first();
     let origin = primary.map_or(SimSpan::ZERO, |input| sensors[input.index()].origin);
-    model.rate.frame_start(frame) + settings.relative_deadline(model, frame) + origin
+    model.rate.frame_start(frame) + origin
+}
+
+/// Lengths of the starts of a sequence.
+pub(super) struct Lengths {
+    prompt: Draws,
+    answer: Draws,
+}
+
+impl Lengths {
+    /// Lengths of the starts of `model`, keyed by its position in the scenario.
+    pub(super) fn new(model: ModelId, settings: &LoadSettings) -> Self {
+        let source = (model.index() as u64).to_le_bytes();
+        let draws = |purpose| Draws::new(settings, purpose, &source);
+        Self { prompt: draws(Purpose::Prompt), answer: draws(Purpose::Answer) }
+    }
+
+    /// Tokens of prompt and answer of `start`.
+    pub(super) fn of(&self, sequence: &Sequence, start: u64) -> (u32, u32) {
+        let draw = |tokens: &Tokens, draws: &Draws| match tokens {
+            Tokens::Fixed(n) => *n,
+            drawn => drawn.at(draws.unit(start)),
+        };
+        (draw(&sequence.prompt, &self.prompt), draw(&sequence.answer, &self.answer))
+    }
 }
 
 /// Generation of the data of frames: their arrival without jitter, less the latency of the sensor.

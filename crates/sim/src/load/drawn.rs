@@ -16,6 +16,8 @@ pub struct Drawn {
     pub jitter: bool,
     /// Phases of sensors in their period.
     pub phases: bool,
+    /// Lengths of prompts and answers of sequences.
+    pub lengths: bool,
 }
 
 impl Drawn {
@@ -30,6 +32,9 @@ impl Drawn {
             triggers: Self::triggers(scenario, settings),
             jitter: settings.jitter && read().any(jitters),
             phases: settings.random_phase && read().next().is_some(),
+            lengths: models()
+                .filter_map(|model| model.sequence.as_ref())
+                .any(|sequence| sequence.prompt.are_drawn() || sequence.answer.are_drawn()),
         }
     }
 
@@ -59,12 +64,18 @@ impl Drawn {
             triggers: self.triggers || other.triggers,
             jitter: self.jitter || other.jitter,
             phases: self.phases || other.phases,
+            lengths: self.lengths || other.lengths,
         }
     }
 
     /// Names of the draws.
     pub fn names(self) -> Vec<&'static str> {
-        let all = [(self.triggers, "triggers"), (self.jitter, "jitter"), (self.phases, "phases")];
+        let all = [
+            (self.triggers, "triggers"),
+            (self.jitter, "jitter"),
+            (self.phases, "phases"),
+            (self.lengths, "lengths"),
+        ];
         all.into_iter().filter_map(|(drawn, name)| drawn.then_some(name)).collect()
     }
 

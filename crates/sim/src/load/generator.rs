@@ -1,13 +1,13 @@
 //! Expansion of a scenario into requests, in order of arrival.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use xrsim_model::cancel::Steps;
 use xrsim_model::ids::{FrameId, ModelId, RequestId};
-use xrsim_model::scenario::{Dependency, Scenario};
+use xrsim_model::scenario::{ActiveModel, Dependency, Scenario, Sequence};
 use xrsim_model::units::{SimSpan, SimTime};
 
-use super::arrival::{Coin, Sensor, arrival, deadline, newest};
+use super::arrival::{Coin, Lengths, Sensor, arrival, newest, origin};
 use super::{LoadError, LoadSettings, Request, RequestStream};
 
 /// Every request of a run of `scenario`: frame `j` of a model at `F` FPS for all `j/F` in
@@ -24,6 +24,8 @@ use super::{LoadError, LoadSettings, Request, RequestStream};
 /// on its own grid, `T_req = j/F`. Both are whole nanoseconds; no arrival lies before 0.
 /// [`xrsim_model::scenario::ActiveModel::relative_deadline`] takes the place of the period in `T_dl`, and
 /// [`LoadSettings::deadline_factor`] scales either.
+///
+/// A frame of a [`Sequence`] becomes several requests, all of which arrive with it. Each needs the one before it.
 ///
 /// Deviation: Definition 7 prints one jitter stream seeded by the product of source and frame, which
 /// collides (2·3 = 3·2, and frame 0 of every source). Here each sensor has its own stream, shared by
@@ -66,8 +68,8 @@ pub struct Generator<'a> {
     lead: SimSpan,
     /// Requests without a number.
     open: Vec<Request>,
-    /// Requests that have a number and are not taken.
-    numbered: VecDeque<Request>,
+    /// Requests that have a number and are not taken, each with the one before it in its sequence.
+    numbered: VecDeque<(Request, Option<RequestId>)>,
     n_numbered: usize,
     steps: Steps,
 }
@@ -79,6 +81,10 @@ struct Frames {
     n_made: u64,
     /// The coin of every dependency; `None` for data.
     coins: Vec<Option<Coin>>,
+    /// Lengths of the starts of a sequence.
+    lengths: Option<Lengths>,
+    /// Last request with a number of every start of a sequence of which some requests have none.
+    last: HashMap<u64, RequestId>,
     /// Whether other models depend on this one.
     is_needed: bool,
     /// First frame that a request which is not taken can need.
@@ -128,6 +134,8 @@ impl<'a> Generator<'a> {
                 n_frames: model.rate.frames_before(settings.duration),
                 n_made: 0,
                 coins: model.dependencies.iter().enumerate().map(coin).collect(),
+                lengths: model.sequence.as_ref().map(|_| Lengths::new(id, settings)),
+                last: HashMap::new(),
                 is_needed: needed(id),
                 first_needed: 0,
                 needed: VecDeque::new(),
@@ -151,7 +159,19 @@ impl<'a> Generator<'a> {
 
     /// Number of requests in all.
     pub fn n_requests(&self) -> usize {
-        self.models.iter().map(|model| model.n_frames as usize).sum()
+        let models = self.scenario.models().iter().zip(&self.models);
+        let n_requests = |(model, frames): (&ActiveModel, &Frames)| {
+            let Some((sequence, lengths)) = model.sequence.as_ref().zip(frames.lengths.as_ref())
+            else {
+                return frames.n_frames as usize;
+            };
+            let steps = |start| {
+                let (prompt, answer) = lengths.of(sequence, start);
+                sequence.n_steps(prompt, answer) as usize
+            };
+            (0..frames.n_frames).map(steps).sum()
+        };
+        models.map(n_requests).sum()
     }
 
     /// Takes the next request. The requests whose results it needs replace the content of `upstream`; their data can
@@ -161,10 +181,14 @@ impl<'a> Generator<'a> {
         while self.numbered.is_empty() && self.made < self.settings.duration {
             self.make_part();
         }
-        let request = *self.numbered.front()?;
+        let (request, before) = *self.numbered.front()?;
         upstream.clear();
-        for dependency in &self.scenario.model(request.model).dependencies {
-            let frame = self.upstream(request.model, request.frame.index() as u64, dependency);
+        upstream.extend(before);
+        let model = self.scenario.model(request.model);
+        let dependencies =
+            &model.dependencies[..if request.begins { model.dependencies.len() } else { 0 }];
+        for dependency in dependencies {
+            let frame = self.upstream(request.model, model.start_of(request.frame), dependency);
             let needed = loop {
                 match self.models[dependency.upstream.index()].needed(frame).request {
                     Some(request) => break request,
@@ -173,7 +197,7 @@ impl<'a> Generator<'a> {
             };
             upstream.push(needed);
         }
-        self.numbered.pop_front()
+        self.numbered.pop_front().map(|(request, _)| request)
     }
 
     /// The upstream frame that `frame` of `model` needs.
@@ -204,8 +228,19 @@ impl<'a> Generator<'a> {
                 let id = RequestId::new(self.n_numbered);
                 model.needed(request.frame.index() as u64).request = Some(id);
             }
+            let before = match request.begins && request.ends {
+                true => None,
+                false => {
+                    let start = self.scenario.model(request.model).start_of(request.frame);
+                    let id = RequestId::new(self.n_numbered);
+                    match request.ends {
+                        true => model.last.remove(&start),
+                        false => model.last.insert(start, id),
+                    }
+                }
+            };
             self.n_numbered += 1;
-            self.numbered.push_back(request);
+            self.numbered.push_back((request, before));
         }
     }
 
@@ -226,9 +261,19 @@ impl<'a> Generator<'a> {
                     self.models[dependency.upstream.index()].needed(needed).is_triggered;
             }
             let arrival = arrival(model, &mut self.sensors, frame);
-            let deadline = deadline(model, &self.sensors, frame, self.settings);
-            let request = Request::new(id, FrameId::new(frame as usize), arrival, deadline);
-            self.open.push(Request { triggered: is_triggered, ..request });
+            let origin = origin(model, &self.sensors, frame);
+            match &model.sequence {
+                None => {
+                    let at = FrameId::new(frame as usize);
+                    let deadline = origin + self.settings.relative_deadline(model, at);
+                    let request = Request::new(id, at, arrival, deadline);
+                    self.open.push(Request { triggered: is_triggered, ..request });
+                }
+                Some(sequence) => {
+                    let start = Request::new(id, FrameId::new(frame as usize), arrival, origin);
+                    self.make_steps(sequence, Request { triggered: is_triggered, ..start });
+                }
+            }
             let frames = &mut self.models[id.index()];
             if frames.is_needed {
                 frames.needed.push_back(Needed { is_triggered, request: None });
@@ -237,13 +282,34 @@ impl<'a> Generator<'a> {
         self.models[id.index()].n_made = end;
     }
 
+    /// Makes the requests of a start. `start` has the number of the start as its frame, and the time from which deadlines
+    /// count as its deadline.
+    fn make_steps(&mut self, sequence: &Sequence, start: Request) {
+        let number = start.frame.index() as u64;
+        let Some(lengths) = &self.models[start.model.index()].lengths else { return };
+        let (prompt, answer) = lengths.of(sequence, number);
+        let n_steps = sequence.n_steps(prompt, answer);
+        for (at, step) in (1..).zip(sequence.steps(prompt, answer)) {
+            let frame = FrameId::new((number * sequence.most_steps() + step.index) as usize);
+            let (_, token) = sequence.place(frame);
+            self.open.push(Request {
+                frame,
+                variant: step.variant,
+                deadline: start.deadline + self.settings.due(sequence, token),
+                begins: at == 1,
+                ends: at == n_steps,
+                ..start
+            });
+        }
+    }
+
     /// Forgets frames that no later request needs.
     fn forget(&mut self) {
         // First frame of every model that is not taken.
         let mut first: Vec<u64> = self.models.iter().map(|model| model.n_made).collect();
-        for request in self.open.iter().chain(&self.numbered) {
+        for request in self.open.iter().chain(self.numbered.iter().map(|(request, _)| request)) {
             let first = &mut first[request.model.index()];
-            *first = (*first).min(request.frame.index() as u64);
+            *first = (*first).min(self.scenario.model(request.model).start_of(request.frame));
         }
         for upstream in self.scenario.model_ids() {
             let needed = self.scenario.model_ids().flat_map(|id| {
@@ -266,8 +332,9 @@ impl<'a> Generator<'a> {
 fn n_requests(scenario: &Scenario, duration: SimSpan) -> Result<u64, LoadError> {
     let (mut requests, mut dependencies) = (0u64, 0u64);
     for model in scenario.models() {
-        let frames = model.rate.frames_before(duration);
-        let needs = frames.saturating_mul(model.dependencies.len() as u64);
+        let frames = model.frames_before(duration);
+        let n_needs = model.dependencies.len() + usize::from(model.sequence.is_some());
+        let needs = frames.saturating_mul(n_needs as u64);
         requests = requests.saturating_add(frames);
         dependencies = dependencies.saturating_add(needs);
     }

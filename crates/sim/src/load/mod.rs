@@ -18,7 +18,7 @@ pub use generator::{Generator, generate};
 use thiserror::Error;
 
 use xrsim_model::ids::{FrameId, ModelId, RequestId};
-use xrsim_model::scenario::ActiveModel;
+use xrsim_model::scenario::{ActiveModel, Pace, Sequence};
 use xrsim_model::trace::{Outcome, Record};
 use xrsim_model::units::{SimSpan, SimTime};
 
@@ -70,10 +70,28 @@ impl LoadSettings {
     }
 
     /// Span from the nominal start of `frame` of `model` to its deadline: that of the model, or its period,
-    /// times the factor, rounded down to whole nanoseconds.
-    pub fn relative_deadline(&self, model: &ActiveModel, frame: u64) -> SimSpan {
+    /// times the factor, rounded down to whole nanoseconds. Of a token that is due after the one before it, the span
+    /// from the end of that one.
+    pub fn relative_deadline(&self, model: &ActiveModel, frame: FrameId) -> SimSpan {
+        if let Some(sequence) = &model.sequence {
+            return match sequence.place(frame).1 {
+                Some(1..) if sequence.pace == Pace::Chained => self.scaled(sequence.tpot),
+                token => self.due(sequence, token),
+            };
+        }
+        let frame = frame.index() as u64;
         let period = || model.rate.frame_start(frame + 1) - model.rate.frame_start(frame);
-        let span = model.relative_deadline.unwrap_or_else(period);
+        self.scaled(model.relative_deadline.unwrap_or_else(period))
+    }
+
+    /// Span from the start of a sequence to the deadline of a token, if it is as fast as it should be.
+    fn due(&self, sequence: &Sequence, token: Option<u64>) -> SimSpan {
+        let tokens = sequence.tpot.ns().saturating_mul(token.unwrap_or(0));
+        self.scaled(SimSpan::from_ns(sequence.ttft.ns().saturating_add(tokens)))
+    }
+
+    /// A span of a deadline times the factor.
+    pub(crate) fn scaled(&self, span: SimSpan) -> SimSpan {
         match self.deadline_factor {
             // No rounding touches the deadlines of the scenario.
             1.0 => span,
@@ -98,6 +116,16 @@ impl Default for LoadSettings {
     }
 }
 
+/// Tokens of prompt and answer of a start of `model`, which is a sequence.
+pub fn sequence_lengths(
+    settings: &LoadSettings,
+    model: ModelId,
+    sequence: &Sequence,
+    start: u64,
+) -> (u32, u32) {
+    arrival::Lengths::new(model, settings).of(sequence, start)
+}
+
 /// A load that cannot be generated.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -110,6 +138,19 @@ pub enum LoadError {
     TooManyRequests {
         /// How many there would be.
         requests: u64,
+    },
+    /// The cache of a sequence is larger than the DRAM that is left for caches.
+    #[error(
+        "{model} needs {needed} bytes of DRAM for the cache of a sequence; `engine.dram_gib` leaves {room} beside the \
+         weights"
+    )]
+    Cache {
+        /// Model.
+        model: Box<str>,
+        /// Cache of a sequence \[byte\].
+        needed: u64,
+        /// DRAM that is left for caches \[byte\].
+        room: u64,
     },
     /// Too many dependencies between requests.
     #[error(
@@ -137,6 +178,10 @@ pub struct Request {
     pub arrival: SimTime,
     /// T_dl (Definition 8).
     pub deadline: SimTime,
+    /// Whether it is the first of the requests of its frame: true unless the model is a sequence.
+    pub begins: bool,
+    /// Whether it is the last of the requests of its frame: true unless the model is a sequence.
+    pub ends: bool,
     /// Whether the upstream results trigger it; drawn in advance, with effect when they are there.
     ///
     /// True if all its control dependencies trigger it and every request that it depends on, by data or
@@ -147,7 +192,16 @@ pub struct Request {
 impl Request {
     /// A triggered request that runs the network of the model.
     pub fn new(model: ModelId, frame: FrameId, arrival: SimTime, deadline: SimTime) -> Self {
-        Self { model, frame, variant: 0, arrival, deadline, triggered: true }
+        Self {
+            model,
+            frame,
+            variant: 0,
+            arrival,
+            deadline,
+            begins: true,
+            ends: true,
+            triggered: true,
+        }
     }
 
     /// Its record while it has not ended.

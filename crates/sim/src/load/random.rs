@@ -23,6 +23,10 @@ pub(super) enum Purpose {
     Phase,
     /// Trigger of a control dependency; the source is the edge.
     Trigger,
+    /// Tokens of the prompt of a sequence; the source is the model.
+    Prompt,
+    /// Tokens of the answer of a sequence; the source is the model.
+    Answer,
 }
 
 impl Purpose {
@@ -31,6 +35,8 @@ impl Purpose {
             Self::Jitter => 1,
             Self::Phase => 2,
             Self::Trigger => 3,
+            Self::Prompt => 4,
+            Self::Answer => 5,
         }
     }
 }

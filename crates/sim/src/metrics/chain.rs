@@ -1,7 +1,7 @@
 //! Chains of models that depend on each other, from sensor data to the last result.
 
 use crate::load::upstream_frame;
-use xrsim_model::ids::ModelId;
+use xrsim_model::ids::{FrameId, ModelId};
 use xrsim_model::scenario::Scenario;
 use xrsim_model::trace::{Outcome, Record};
 
@@ -32,7 +32,12 @@ impl ChainMetrics {
         firm: Firm,
     ) -> Self {
         let last = models[models.len() - 1];
-        let records = frames.counted(last);
+        // Of a sequence, the first token.
+        let answers = |record: &&&Record| match &scenario.model(last).sequence {
+            None => true,
+            Some(sequence) => sequence.place(record.frame).1 == Some(0),
+        };
+        let records: Vec<_> = frames.counted(last).iter().filter(answers).collect();
         let served = records.iter().filter_map(|record| {
             let first = first_of(scenario, frames, &models, record)?;
             match record.outcome {
@@ -59,8 +64,9 @@ pub(super) fn first_of<'a>(
 ) -> Option<&'a Record> {
     let rate = |model: ModelId| scenario.model(model).rate;
     let pairs = models.windows(2).rev();
+    let start = FrameId::new(scenario.model(record.model).start_of(record.frame) as usize);
     let frame =
-        pairs.fold(record.frame, |frame, pair| upstream_frame(frame, rate(pair[1]), rate(pair[0])));
+        pairs.fold(start, |frame, pair| upstream_frame(frame, rate(pair[1]), rate(pair[0])));
     frames.record(models[0], frame)
 }
 

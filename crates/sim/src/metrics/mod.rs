@@ -214,11 +214,13 @@ impl<'a> Frames<'a> {
     fn from_trace(scenario: &Scenario, trace: &'a Trace, score: &ScoreSettings) -> Self {
         let mut records = vec![Vec::new(); scenario.models().len()];
         for record in trace.records() {
-            records[record.model.index()].push(record);
+            if scenario.model(record.model).is_result(record.frame) {
+                records[record.model.index()].push(record);
+            }
         }
         records.iter_mut().for_each(|of_model| of_model.sort_by_key(|record| record.frame));
         let warm_up = scenario.models().iter().zip(&records).map(|(model, records)| {
-            let first = model.rate.frames_before(score.warm_up);
+            let first = model.frames_before(score.warm_up);
             records.partition_point(|record| (record.frame.index() as u64) < first)
         });
         Self { warm_up: warm_up.collect(), records }

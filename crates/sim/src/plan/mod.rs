@@ -13,7 +13,7 @@ use crate::schedule::{Granularity, Options, Placement, Policy, Preemption};
 use crate::score::{self, ScoreSettings, Scorecard};
 use xrsim_model::cost::CostTable;
 use xrsim_model::hardware::System;
-use xrsim_model::scenario::Scenario;
+use xrsim_model::scenario::{ActiveModel, Scenario, Sequence, weight_bytes};
 use xrsim_model::trace::Trace;
 use xrsim_model::units::SimSpan;
 
@@ -44,6 +44,8 @@ pub struct EngineSettings {
     /// Whether the older frame is dropped as soon as two frames of a model are ready and neither has
     /// started. Changes nothing where the deadline of a frame is the arrival of the next one.
     pub replace_by_newer: bool,
+    /// DRAM for the networks of sequences and their caches \[GiB\]; `None` without a limit.
+    pub dram_gib: Option<f64>,
     /// Effects between requests other than waiting.
     pub effects: Effects,
 }
@@ -115,12 +117,31 @@ impl Plan {
         Ok(())
     }
 
+    /// Whether a model of the scenario is a sequence.
+    pub fn has_sequences(&self) -> bool {
+        self.scenario.models().iter().any(|model| model.sequence.is_some())
+    }
+
+    /// Checks that there is room for the cache of a start of every sequence.
+    fn check_caches(&self) -> Result<(), LoadError> {
+        let Some(room) = self.cache_room() else { return Ok(()) };
+        let cache = |model: &ActiveModel| model.sequence.as_ref().map_or(0, Sequence::cache);
+        match self.scenario.models().iter().find(|model| cache(model) > room) {
+            None => Ok(()),
+            Some(model) => {
+                let model_name = model.unit.task.clone();
+                Err(LoadError::Cache { model: model_name, needed: cache(model), room })
+            }
+        }
+    }
+
     /// Every request of the run.
     ///
     /// # Errors
     ///
-    /// [`LoadError`] if there are too many.
+    /// [`LoadError`] if there are too many, or no room for the cache of a sequence.
     pub fn requests(&self) -> Result<RequestStream, LoadError> {
+        self.check_caches()?;
         load::generate(&self.scenario, &self.load)
     }
 
@@ -130,6 +151,7 @@ impl Plan {
     ///
     /// [`LoadError`] if there are too many.
     pub fn feed(&self) -> Result<Feed<'_>, LoadError> {
+        self.check_caches()?;
         Generator::new(&self.scenario, &self.load).map(Feed::from)
     }
 
@@ -138,6 +160,15 @@ impl Plan {
         let bandwidth = self.engine.effects.bandwidth;
         let limits = [bandwidth.dram, self.system.shared_dram()].into_iter().flatten();
         SharedBandwidth { dram: limits.reduce(f64::min), ..bandwidth }
+    }
+
+    /// DRAM for the caches of sequences \[byte\]: what the weights of their networks leave; `None` without a limit.
+    pub fn cache_room(&self) -> Option<u64> {
+        let gib = self.engine.dram_gib?;
+        let sequences = self.scenario.models().iter().filter(|model| model.sequence.is_some());
+        let weights = sequences.map(|model| weight_bytes(&model.unit.network));
+        let weights = weights.fold(0, u64::saturating_add);
+        Some(((gib * f64::from(1 << 30)) as u64).saturating_sub(weights))
     }
 
     /// Name of the scheduler in results.

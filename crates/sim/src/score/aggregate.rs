@@ -29,14 +29,17 @@ pub fn inference(
 }
 
 /// Scores of every request of a trace, indexed by [`RequestId`](xrsim_model::ids::RequestId); `None` where
-/// it was not executed.
+/// it was not executed, or makes no result of its own.
 pub fn inferences(
     scenario: &Scenario,
     trace: &Trace,
     settings: &ScoreSettings,
 ) -> Vec<Option<InferenceScore>> {
-    let records = trace.records().iter();
-    records.map(|record| inference(scenario.model(record.model), record, settings)).collect()
+    let score = |record: &Record| {
+        let model = scenario.model(record.model);
+        model.is_result(record.frame).then(|| inference(model, record, settings)).flatten()
+    };
+    trace.records().iter().map(score).collect()
 }
 
 /// Scores of one run (XRBench Definition 15).
@@ -74,7 +77,7 @@ pub struct Scoring<'a> {
 impl<'a> Scoring<'a> {
     /// No request was added. All requests are of frames whose nominal start lies in [0, `duration`).
     pub fn new(scenario: &'a Scenario, settings: &'a ScoreSettings, duration: SimSpan) -> Self {
-        let frames = scenario.models().iter().map(|model| model.rate.frames_before(duration));
+        let frames = scenario.models().iter().map(|model| model.frames_before(duration));
         Self::of(scenario, settings, frames.map(|it| usize::try_from(it).unwrap_or(usize::MAX)))
     }
 
@@ -94,7 +97,11 @@ impl<'a> Scoring<'a> {
     pub fn add(&mut self, record: &Record) {
         if self.counted.counts(record) {
             let model = self.scenario.model(record.model);
-            self.tallies[record.model.index()].add(model, record, self.settings);
+            let tally = &mut self.tallies[record.model.index()];
+            if !model.is_result(record.frame) {
+                return tally.counts.spend(record);
+            }
+            tally.add(model, record, self.settings);
             self.slowest[record.model.index()].add(record);
         }
     }
@@ -121,7 +128,7 @@ pub struct Counted {
 impl Counted {
     /// The requests of `scenario` after `warm_up`.
     pub fn new(scenario: &Scenario, warm_up: SimSpan) -> Self {
-        let first = scenario.models().iter().map(|model| model.rate.frames_before(warm_up));
+        let first = scenario.models().iter().map(|model| model.frames_before(warm_up));
         Self { first_frames: first.collect() }
     }
 
@@ -157,17 +164,21 @@ impl Tally {
 }
 
 impl Counts {
+    /// Counts the energy of a request.
+    fn spend(&mut self, record: &Record) {
+        if let Outcome::Executed { energy, .. } | Outcome::Dropped { energy, .. } = record.outcome {
+            self.energy += energy;
+        }
+    }
+
     fn count(&mut self, record: &Record) {
+        self.spend(record);
         match record.outcome {
-            Outcome::Executed { end, energy, .. } => {
+            Outcome::Executed { end, .. } => {
                 self.executed += 1;
                 self.late += u64::from(end > record.deadline);
-                self.energy += energy;
             }
-            Outcome::Dropped { energy, .. } => {
-                self.dropped += 1;
-                self.energy += energy;
-            }
+            Outcome::Dropped { .. } => self.dropped += 1,
             Outcome::NotTriggered => self.not_triggered += 1,
             Outcome::Lost { .. } => {}
         }

@@ -301,7 +301,7 @@ fn block_len(plans: &[Plan]) -> usize {
 /// duration.
 fn n_requests(plan: &Plan) -> u64 {
     let models = plan.scenario.models().iter();
-    let frames = models.map(|model| model.rate.frames_before(plan.load.duration));
+    let frames = models.map(|model| model.frames_before(plan.load.duration));
     frames.fold(0, u64::saturating_add)
 }
 

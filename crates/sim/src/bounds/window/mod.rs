@@ -102,8 +102,7 @@ impl<'a> Windows<'a> {
         settings: &'a ScoreSettings,
         grace: SimSpan,
     ) -> Self {
-        let of_model = |model| routes(model, costs, settings, Class::Keeping);
-        let routes: Vec<_> = scenario.model_ids().map(of_model).collect();
+        let routes = routes(scenario, costs, settings, Class::Keeping);
         let weights = Weights::new(scenario, requests, settings);
         let starts = earliest_starts(scenario, requests, |model| shortest(&routes[model.index()]));
         Self { costs, requests, settings, grace, weights, starts }
@@ -149,7 +148,11 @@ impl<'a> Windows<'a> {
     /// [`WindowError`].
     pub fn bound(&self, n_frames: usize) -> Result<f64, WindowError> {
         let ids = (0..self.requests.requests().len()).map(RequestId::new);
-        let mut ids: Vec<_> = ids.filter(|&id| self.requests.request(id).triggered).collect();
+        let counts = |id: &RequestId| {
+            let request = self.requests.request(*id);
+            request.triggered && self.weights.is_bounded(request.model)
+        };
+        let mut ids: Vec<_> = ids.filter(counts).collect();
         ids.sort_by_key(|id| (self.starts[id.index()], *id));
         let windows = ids.chunks(n_frames.max(1));
         let optima = windows.map(|window| Ok(self.optimum(window)?.upper));

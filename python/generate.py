@@ -55,7 +55,7 @@ FUNCTIONS = [
         "run", "scenario system pes", "Results",
         'words = _calls.words_of("run", locals())\n    return run_words(words, _calls.observer(progress, "run"))',
         '>>> xrsim.run("AR_gaming", "J", 4096, scheduler=["edf"][0], seed=1)\n<xrsim.Results 1 run, 0 infeasible>',
-        without="out trace", result="Every scenario runs on every system. Without `scenario`, `system` and `pes`, the whole suite runs.",
+        without="out trace arrivals", result="Every scenario runs on every system. Without `scenario`, `system` and `pes`, the whole suite runs.",
     ),
     Function(
         "compare", "scheduler", "Report", 'return _calls.of_folder("compare", locals())',

@@ -296,13 +296,14 @@ impl Episode {
                     Outcome::Executed { end, .. } => ("on_time", Some(end)),
                     Outcome::Dropped { at, .. } => ("dropped", Some(at)),
                     Outcome::NotTriggered => ("not_triggered", None),
+                    Outcome::NotCaptured(_) => ("not_captured", None),
                     Outcome::Lost { .. } => ("lost", None),
                 };
                 if counted.counts(record) {
                     sum += match (reward, outcome) {
                         (Reward::Score, _) => value * weights[record.model.index()],
                         (Reward::Deadline, "on_time") => 1.0 / *n_frames,
-                        (Reward::Deadline, "not_triggered") => 0.0,
+                        (Reward::Deadline, "not_triggered" | "not_captured") => 0.0,
                         (Reward::Deadline, _) => -1.0 / *n_frames,
                     };
                 }

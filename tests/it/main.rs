@@ -63,6 +63,7 @@ mod schema;
 mod search;
 mod segments;
 mod sensitivity;
+mod sensors;
 mod sequences;
 mod shapes;
 mod shared_dram;

@@ -307,7 +307,7 @@ fn the_182_runs_lose_drop_and_delay_as_many_requests_as_published() {
                 Outcome::Dropped { .. } => dropped += 1,
                 Outcome::Lost { attempt: Some(_) } => running += 1,
                 Outcome::Lost { attempt: None } => waiting += 1,
-                Outcome::NotTriggered => {}
+                Outcome::NotTriggered | Outcome::NotCaptured(_) => {}
             }
         }
         let counts = replay.scorecard().total.counts;

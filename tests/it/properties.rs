@@ -309,7 +309,7 @@ proptest! {
                     prop_assert!(energy.get() == 0.0 || reason == DropReason::Aborted);
                     prop_assert_eq!(attempt.is_some(), reason == DropReason::Aborted);
                 }
-                Outcome::NotTriggered => {}
+                Outcome::NotTriggered | Outcome::NotCaptured(_) => {}
                 Outcome::Lost { .. } => prop_assert!(false, "lost"),
             }
         }
@@ -367,7 +367,7 @@ proptest! {
         let trace = trace(&plan);
         let parts = trace.records().iter().map(|record| match record.outcome {
             Outcome::Executed { energy, .. } | Outcome::Dropped { energy, .. } => energy.get(),
-            Outcome::NotTriggered | Outcome::Lost { .. } => 0.0,
+            Outcome::NotTriggered | Outcome::NotCaptured(_) | Outcome::Lost { .. } => 0.0,
         });
         let (sum, total): (f64, _) = (parts.sum(), plan.score(&trace).total.counts.energy.get());
         prop_assert!((sum - total).abs() <= 1e-12 * total, "{sum} {total}");

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use xrsim_config::{Catalog, Kind};
+use xrsim_config::{Catalog, Edition, Kind};
 use xrsim_experiment::feasibility;
 use xrsim_model::model::Connections;
 
 use super::message::{AndCheck as _, Failure, input_hints, warn};
-use super::{cost, output, search, sweep};
+use super::{cost, output, search, show, sweep};
 
 /// Check input files and report every problem in them.
 #[derive(Debug, Args)]
@@ -71,6 +71,12 @@ fn check_further(
         Kind::Sweep => sweep::check(path).map(|()| None),
         Kind::Search => search::check(path).map(|()| None),
         Kind::Network => Ok(unchecked_shapes(path, catalog)),
+        Kind::Scenario => {
+            let scenario = catalog.scenario(&path.to_string_lossy(), Edition::default());
+            let Ok(scenario) = scenario else { return Ok(None) };
+            let lines: Vec<_> = show::recordings(&scenario).collect();
+            Ok((!lines.is_empty()).then(|| lines.join("; ")))
+        }
         _ => feasible_networks(kind, path),
     }
 }

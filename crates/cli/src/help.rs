@@ -89,6 +89,7 @@ const HEADINGS: &[(&str, &[&str])] = &[
             "explain-columns",
             "explain",
             "trace",
+            "arrivals",
             "audit",
             "table",
             "plot",

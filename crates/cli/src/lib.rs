@@ -14,6 +14,7 @@ macro_rules! refuse {
 
 mod again;
 mod area;
+mod arrivals;
 mod assumed;
 mod build;
 mod cache;

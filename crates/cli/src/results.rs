@@ -108,17 +108,20 @@ struct Folder {
 }
 
 impl Folder {
-    fn create(path: &Path, has_sequences: bool) -> Result<Self, Failure> {
+    fn create(
+        path: &Path,
+        has_sequences: bool,
+        uncaptured: bool,
+    ) -> Result<Self, Failure> {
         let set = OutputSet::create(path)?;
         let failure = |error| Failure::writing(&path.display(), &error);
-        let table =
-            |(name, kind)| Ok((name, Table::new(set.file(name)?, kind, &[]).map_err(failure)?));
+        let table = |(name, kind)| {
+            let table = Table::new(set.file(name)?, kind, &[], uncaptured);
+            Ok((name, table.map_err(failure)?))
+        };
         let sequences = has_sequences.then_some(RunTable::SEQUENCES);
-        let tables = RunTable::FILES
-            .into_iter()
-            .chain(sequences)
-            .map(table)
-            .collect::<Result<_, Failure>>()?;
+        let tables = RunTable::FILES.into_iter().chain(sequences);
+        let tables = tables.map(table).collect::<Result<_, Failure>>()?;
         Ok(Self { set, tables })
     }
 
@@ -157,13 +160,14 @@ impl<'p> Results<'p> {
         prepared: &'p Prepared,
         again: Again,
     ) -> Result<Self, Failure> {
-        let folder = args.out.as_deref();
-        let create = |path| Folder::create(path, prepared.plans().any(Plan::has_sequences));
-        let folder = folder.map(create).transpose()?;
+        let uncaptured = prepared.plans().any(Plan::may_lack_frames);
+        let has_sequences = prepared.plans().any(Plan::has_sequences);
+        let create = |path| Folder::create(path, has_sequences, uncaptured);
+        let folder = args.out.as_deref().map(create).transpose()?;
         let stdout_csv = match args.format {
             Format::Csv => {
                 let out = BufWriter::new(Stream::Out);
-                Some(Table::new(out, RunTable::Scores, &[]).map_err(stdout_failure)?)
+                Some(Table::new(out, RunTable::Scores, &[], uncaptured).map_err(stdout_failure)?)
             }
             Format::Table | Format::Json => None,
         };
@@ -443,8 +447,9 @@ pub(super) fn save(
         refuse!("no run was feasible");
     }
     let has_sequences = runs.iter().any(|run| run.plan.has_sequences());
-    let (mut files, mut chosen) =
-        (Folder::create(folder, has_sequences)?, ChosenMappings::default());
+    let uncaptured = runs.iter().any(|run| run.plan.may_lack_frames());
+    let mut files = Folder::create(folder, has_sequences, uncaptured)?;
+    let mut chosen = ChosenMappings::default();
     for run in runs {
         if let Ok(result) = &run.result {
             chosen.note_run(&run.plan.scenario, &run.plan.system, &result.costs);

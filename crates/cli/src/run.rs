@@ -9,6 +9,7 @@ use xrsim_experiment::{Experiment, Prepared, programs};
 use xrsim_sim::plan::{Plan, Semantics};
 
 use super::again::Again;
+use super::arrivals;
 use super::experiment::{RunOptions, SchedulerOption, note_memory, prepare};
 use super::message::Failure;
 use super::options::Format;
@@ -48,6 +49,10 @@ pub(super) struct RunArgs {
     /// Write a single run as a trace for Perfetto (ui.perfetto.dev) or chrome://tracing.
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
+    /// Write when frames of sensors arrive, as a recording that a scenario can read (key `arrivals` of a sensor).
+    /// Replications stand one after the other.
+    #[arg(long, value_name = "FILE.csv")]
+    pub arrivals: Option<PathBuf>,
 }
 
 /// Replications of random runs for a table. The half-width of the interval of a score is a few hundredths
@@ -101,8 +106,12 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
         .reading(schedulers().map_or(Vec::new(), programs::files))
         .folder(args.output.out.as_deref(), results::files())
         .writing(&args.trace)
+        .writing(&args.arrivals)
         .check()?;
     record::refuse_other_kind(args.output.out.as_deref(), "run")?;
+    if let Some(path) = &args.arrivals {
+        arrivals::write(path, &prepared)?;
+    }
     let mut trace =
         args.trace.as_deref().map(|path| TraceFile::create(path, prepared.n_runs())).transpose()?;
     // Before a scheduler runs, which might change its files.

@@ -1,13 +1,16 @@
 //! `xrsim show`: one input file, or one scheduler.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 
-use xrsim_config::{Catalog, ConfigError, export, nearest};
+use xrsim_config::{Catalog, ConfigError, Edition, export, nearest};
 use xrsim_experiment::scheduler_names;
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::mapper::DeclaredSpace;
+use xrsim_model::scenario::{InputStream, RecordedFrame, Scenario};
+use xrsim_model::statistics::Summary;
 use xrsim_validation::validate::networks::facts;
 
 use super::message::{Failure, with_hints};
@@ -69,7 +72,31 @@ fn text(name: &str, mut catalog: Catalog) -> Result<String, Failure> {
     if let Ok(dataflow) = catalog.dataflow(name) {
         text += &mapspace(&dataflow);
     }
+    if let Ok(scenario) = catalog.scenario(name, Edition::default()) {
+        text.extend(recordings(&scenario).map(|line| format!("# {line}\n")));
+    }
     Ok(text)
+}
+
+/// A line for each recorded sensor of a scenario: its frames and periods.
+pub(super) fn recordings(scenario: &Scenario) -> impl Iterator<Item = String> {
+    let recorded = |it: &InputStream| {
+        let recording = Arc::clone(&it.recorded.as_ref()?.recording);
+        let frames = recording.frames();
+        let ms = |pair: &[RecordedFrame]| (pair[1].arrival - pair[0].arrival).as_ms();
+        let periods = Summary::of(frames.windows(2).map(ms));
+        let longest = frames.windows(2).map(ms).fold(0.0, f64::max);
+        Some(format!(
+            "{}: {} frames in {:.3} s, {} lost; periods of {:.3} ms, standard deviation {:.3} ms, longest {longest:.3} ms",
+            it.name,
+            frames.len(),
+            recording.last().arrival.as_ms() / 1e3,
+            recording.n_lost(),
+            periods.mean,
+            periods.sd,
+        ))
+    };
+    scenario.streams().iter().filter_map(recorded)
 }
 
 /// Comment with the mappings that hardware of this dataflow may choose from under `flexibility: tiles`.

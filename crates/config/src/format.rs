@@ -14,7 +14,7 @@ use super::document::Document;
 use super::network::Model;
 use super::suite::Suite;
 use super::uncertainty::Uncertainty;
-use super::{ConfigError, Kind, SearchDraft, SweepDraft};
+use super::{ConfigError, Kind, SearchDraft, Source, SweepDraft};
 
 /// A format of input files.
 #[derive(Debug)]
@@ -118,6 +118,13 @@ pub(super) trait References {
         name: &str,
         folder: Option<&Path>,
     ) -> Result<Arc<Technology>, ConfigError>;
+
+    /// The text of the file at `path` in none of the formats of input files, such as a recording.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Unreadable`].
+    fn source(&mut self, path: &str, folder: Option<&Path>) -> Result<Arc<Source>, ConfigError>;
 
     /// Sensors of scenarios that have none of their own.
     ///

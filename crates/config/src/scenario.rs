@@ -1,4 +1,4 @@
-//! `scenario:` and `sensors:` files: who asks, and how often.
+//! `scenario:` files: who asks, and how often.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,30 +7,23 @@ use std::sync::Arc;
 use xrsim_model::ids::{ModelId, StreamId};
 use xrsim_model::renamed::Renamed;
 use xrsim_model::scenario::{
-    ActiveModel, Dependency, DependencyKind, InputStream, JitterDistribution, Scenario,
-    ScenarioError, Sequence, UnitModel,
+    ActiveModel, Dependency, DependencyKind, InputStream, Scenario, ScenarioError, Sequence,
+    UnitModel,
 };
 use xrsim_model::units::{FrameRate, SimSpan};
 
 use super::network::Model;
-use super::quantities::{frame_rate, ms, positive_ms};
+use super::quantities::{frame_rate, positive_ms};
+use super::sensors::{RawGate, RawSensor, gates, sensors};
 use super::sequence::{self, RawSequence, Sequences};
 use super::yaml::keys::{keys, mapping};
 use super::yaml::read::{At, Problems, printable, unknown_name};
-use super::yaml::values::{
-    Reader, at, at_most, list, named, number, one_of, proper_name, text, value,
-};
+use super::yaml::values::{Reader, at, at_most, list, named, number, proper_name, text, value};
 use super::yaml::{Node, Value};
 use super::{ParameterValues, Parameters, Problem, form, parameters, reference};
 
 /// Most models of a scenario.
 const MAX_MODELS: usize = 1000;
-
-/// Words of `jitter_distribution`.
-const DISTRIBUTIONS: [(&str, JitterDistribution); 2] = [
-    ("truncated_normal", JitterDistribution::TruncatedNormal),
-    ("uniform", JitterDistribution::Uniform),
-];
 
 /// Old keys of a model.
 const OLD_KEYS: [Renamed; 3] = [
@@ -46,7 +39,8 @@ keys! {
         name: Box<str> = required(proper_name());
         /// Sources of frames by name (XRBench Definition 1). They stand in place of those that come with the program
         /// (`xrsim show sensors`): repeat those that you keep.
-        sensors: Option<Vec<InputStream>> = optional(sensors());
+        sensors: Option<Vec<RawSensor>> = optional(sensors());
+        gates: Option<Vec<RawGate>> = optional(gates());
         /// Models that are active together (XRBench Definition 4). Where a scheduler sees no difference, earlier models
         /// go first.
         models: Vec<RawModel> = required(at_most(MAX_MODELS, list("models", model())));
@@ -140,45 +134,6 @@ fn control() -> impl Reader<Value = DependencyKind> {
     })
 }
 
-/// Body of a `sensors:` file, or of that key in a scenario.
-pub(super) fn sensors() -> impl Reader<Value = Vec<InputStream>> {
-    let streams = |sensors: Vec<(At<Box<str>>, Sensor)>, _: &Node<'_>, _: &mut Problems| {
-        Some(sensors.into_iter().map(|(name, sensor)| sensor.stream(name.value)).collect())
-    };
-    let about = "Sources of frames by name (XRBench Definition 1).";
-    named("sensors", sensor()).then(streams).says(about)
-}
-
-keys! {
-    /// A source of frames.
-    fn sensor() -> struct Sensor: "a sensor" {
-        /// Streaming rate [frames/s].
-        rate_fps: FrameRate = required(frame_rate());
-        /// Span before the first frame \[ms\].
-        initial_latency_ms: SimSpan = or(0, ms());
-        /// Time from exposure to arrival, which is part of the age of results and delays nothing \[ms\].
-        latency_ms: SimSpan = or(0, ms());
-        /// Largest deviation of an arrival, in either direction \[ms\].
-        max_jitter_ms: SimSpan = or(0, ms());
-        /// Distribution of the jitter. The standard deviation of the normal distribution is a third of the bound.
-        jitter_distribution: JitterDistribution =
-            or("truncated_normal", one_of(&DISTRIBUTIONS));
-    }
-}
-
-impl Sensor {
-    fn stream(self, name: Box<str>) -> InputStream {
-        InputStream {
-            name,
-            rate: self.rate_fps,
-            initial_latency: self.initial_latency_ms,
-            latency: self.latency_ms,
-            max_jitter: self.max_jitter_ms,
-            distribution: self.jitter_distribution,
-        }
-    }
-}
-
 impl RawScenario {
     /// References to the networks of the models with the values of parameters that the file gives, with their places.
     pub(super) fn references(&self) -> Vec<At<Box<str>>> {
@@ -217,8 +172,13 @@ impl RawScenario {
     }
 
     /// The sensors that the file itself describes.
-    pub(super) fn sensors(&self) -> Option<&[InputStream]> {
+    pub(super) fn sensors(&self) -> Option<&[RawSensor]> {
         self.sensors.as_deref()
+    }
+
+    /// The gates of sensors.
+    pub(super) fn gates(&self) -> &[RawGate] {
+        self.gates.as_deref().unwrap_or_default()
     }
 
     /// The scenario of these `models`, one for each name, with their `sequences`, which read `sensors`.

@@ -9,8 +9,8 @@ use super::form::{Form, Words};
 use super::yaml::values::Reader;
 use super::{Kind, ParameterValues};
 use super::{
-    dataflow, hardware, mapspace, mlperf, network, scenario, search, suite, sweep, technology,
-    uncertainty,
+    dataflow, hardware, mapspace, mlperf, network, scenario, search, sensors, suite, sweep,
+    technology, uncertainty,
 };
 
 /// Version of JSON Schema.
@@ -25,7 +25,7 @@ fn body(kind: Kind, words: &Words) -> Form {
         Kind::Platform => hardware::platform().form(),
         Kind::System => hardware::system().form(),
         Kind::Scenario => scenario::scenario().form(),
-        Kind::Sensors => scenario::sensors().form(),
+        Kind::Sensors => sensors::sensors().form(),
         Kind::Suite => suite::suite().form(),
         Kind::Sweep => sweep::sweep(words).form(),
         Kind::Mlperf => mlperf::suite().form(),

@@ -374,6 +374,7 @@ impl Experiment {
         }
         prepared.refuse_unknown_tasks(&parameters)?;
         prepared.note_warnings();
+        prepared.check_recordings()?;
         prepared.relate();
         Ok(prepared)
     }

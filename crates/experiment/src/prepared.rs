@@ -10,6 +10,7 @@ use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::cost::loop_nest::Family;
 use xrsim_model::hardware::{Accelerator, System};
 use xrsim_model::sequence::{distinct, distinct_by};
+use xrsim_sim::load::{self, ShortRecording};
 use xrsim_sim::plan::{Plan, Semantics};
 use xrsim_sim::schedule::Policy;
 use xrsim_sim::sweep::comparison::{Comparison, Triggers};
@@ -129,6 +130,29 @@ impl Prepared {
             let catalog = &self.catalogs[*networks as usize];
             self.warnings.extend(cost_model.warnings(catalog, names, accelerators));
         }
+    }
+
+    /// Warns of recordings of sensors that are shorter than the runs and repeat.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Run`] for one that does not repeat.
+    pub(super) fn check_recordings(&mut self) -> Result<(), ExperimentError> {
+        let mut repeated: Vec<ShortRecording> = Vec::new();
+        for plan in self.plans().filter(|plan| plan.reads_recordings()) {
+            plan.feed().map_err(RunError::from)?;
+            for short in load::short_recordings(&plan.scenario, &plan.load) {
+                let is_same =
+                    |it: &ShortRecording| it.place == short.place && it.stream == short.stream;
+                match repeated.iter_mut().find(|it| is_same(it)) {
+                    Some(known) if known.wanted >= short.wanted => {}
+                    Some(known) => *known = short,
+                    None => repeated.push(short),
+                }
+            }
+        }
+        self.warnings.extend(repeated.iter().map(|short| format!("{short}, so it is repeated")));
+        Ok(())
     }
 
     /// Refuses parameters of tasks that no model of the runs has.

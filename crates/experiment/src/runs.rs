@@ -141,7 +141,7 @@ impl Runs {
 
     fn columns(&self, table: RunTable) -> Columns {
         let keys = self.keys();
-        let mut columns = ColumnsOfRuns::new(table, &keys);
+        let mut columns = ColumnsOfRuns::new(table, &keys, self.may_lack_frames());
         for run in &self.0 {
             let Ok(result) = &run.result else { continue };
             let values = keys.iter().filter_map(|key| run.varied(key));
@@ -149,6 +149,10 @@ impl Runs {
             added.expect("memory takes every row");
         }
         columns.finish()
+    }
+
+    fn may_lack_frames(&self) -> bool {
+        self.0.iter().any(|run| run.plan.may_lack_frames())
     }
 
     /// Keys that vary and have a column of their own.
@@ -164,7 +168,7 @@ impl Runs {
         let has_sequences = self.0.iter().any(|run| run.plan.has_sequences());
         let sequences = has_sequences.then_some(RunTable::SEQUENCES);
         for (name, table) in RunTable::FILES.into_iter().chain(sequences) {
-            let mut table = Table::new(file(name)?, table, &keys)?;
+            let mut table = Table::new(file(name)?, table, &keys, self.may_lack_frames())?;
             for run in &self.0 {
                 let Ok(result) = &run.result else { continue };
                 table.set_settings(keys.iter().filter_map(|key| run.varied(key)));

@@ -57,7 +57,8 @@ pub fn overview(
 ) -> String {
     let matrix = Matrix::new(rows);
     let groups = groups(&matrix.systems);
-    let columns = columns(style, &limit);
+    let has_lost = rows.iter().any(|row| row.mean("lost") > 0.0);
+    let columns = columns(style, has_lost, &limit);
     let mut table = columns.header().table(style);
     let mut is_open = false;
     let mut terms = Vec::new();
@@ -182,14 +183,20 @@ pub(crate) fn answer(rows: &[ScoreRow], seed: u64) -> Answer {
 
 fn columns<'c>(
     style: Style,
+    has_lost: bool,
     limit: &'c impl Fn(&Network, &Accelerator) -> Option<Limit>,
 ) -> Columns<'c, Row<'c>> {
-    Columns::<Row<'_>>::new()
+    let columns = Columns::<Row<'_>>::new()
         .text("scenario", |it| it.scenario.clone())
         .number("PEs", |it| it.pes(it.standing.as_ref().map_or(0, |it| it.best[0])))
         .text("best", |it| or_dash(it.standing.as_ref(), |standing| it.names(standing)))
         .number("late", |it| it.frames("late"))
-        .number("dropped", |it| it.frames("dropped"))
+        .number("dropped", |it| it.frames("dropped"));
+    let columns = match has_lost {
+        true => columns.number("lost", |it| it.frames("lost")),
+        false => columns,
+    };
+    columns
         .text("p99 latency", |it| or_dash(it.tightest(), |it| it.to_string()))
         .number("headroom", |it| or_dash(it.tightest(), |it| whole_percent(it.headroom)))
         .number("mW", Row::power)

@@ -33,9 +33,11 @@ pub(super) fn marked(name: &str, once: bool) -> String {
 }
 
 /// Columns of scores in the table: the question of deadlines, then the primary metric and its parts.
-const SHOWN: [&str; 11] = [
+const SHOWN: [&str; 13] = [
     "late",
     "dropped",
+    "lost",
+    "gated",
     "score",
     "realtime",
     "energy",
@@ -77,9 +79,13 @@ pub(super) fn detail_columns<'r>(style: Style) -> (Columns<'r, &'r ScoreRow>, St
         .text("system", |it| it.system.clone())
         .number("PEs", |it| it.pes);
     let mut meanings = String::new();
-    for name in SHOWN {
+    let is_shown = |name: &&str| {
+        Score::UNCAPTURED.iter().all(|it| it.name != *name)
+            || rows.iter().any(|it| it.mean(name) > 0.0)
+    };
+    for name in SHOWN.into_iter().filter(is_shown) {
         let find = |(_, column): &(usize, &Column<Score>)| column.name == name;
-        let (at, column) = Score::columns().enumerate().find(find).expect("it is a column");
+        let (at, column) = Score::all_columns().enumerate().find(find).expect("it is a column");
         if column.kind == Kind::Overall {
             columns =
                 columns.text("p99 latency", move |it| or_dash(tightest(it), |it| it.to_string()));

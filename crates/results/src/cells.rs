@@ -180,7 +180,7 @@ impl RunTable {
         RunLabel::COLUMNS.into_iter().map(|column| column.heading())
     }
 
-    /// Columns after the label.
+    /// Columns after the label, if no frame of a sensor can lack.
     pub fn columns(self) -> Vec<Heading> {
         let scores = Score::columns().map(Heading::of);
         let facts = RequestRow::FACTS.iter().map(Field::heading);
@@ -200,12 +200,20 @@ impl RunTable {
         }
     }
 
-    /// Names of the columns after the label.
+    /// Names of the columns after the label, if no frame of a sensor can lack.
     pub fn names(self) -> Vec<&'static str> {
         self.columns().iter().map(|column| column.name).collect()
     }
 
-    /// Adds the rows of a run.
+    /// Further columns at the end, if frames of sensors can lack: counts of requests that were not captured.
+    pub fn uncaptured(self) -> Vec<Heading> {
+        match self {
+            Self::Scores | Self::Models => Score::UNCAPTURED.iter().map(Heading::of).collect(),
+            Self::Inferences | Self::InferenceFacts | Self::InferenceTexts => Vec::new(),
+        }
+    }
+
+    /// Adds the rows of a run, with the columns of [`RunTable::uncaptured`] or without.
     ///
     /// # Errors
     ///
@@ -215,9 +223,10 @@ impl RunTable {
         rows: &mut impl Rows,
         plan: &Plan,
         result: &RunResult,
+        uncaptured: bool,
     ) -> io::Result<()> {
         match self {
-            Self::Scores | Self::Models => self.add_scored(rows, plan, result),
+            Self::Scores | Self::Models => self.add_scored(rows, plan, result, uncaptured),
             Self::Inferences | Self::InferenceFacts | Self::InferenceTexts => {
                 self.add_requests(rows, plan, result)
             }
@@ -242,14 +251,16 @@ impl RunTable {
         rows: &mut impl Rows,
         plan: &Plan,
         scored: &Scored,
+        uncaptured: bool,
     ) -> io::Result<()> {
         match self {
             Self::Scores => {
                 rows.start_row();
                 add_run(rows, &scored.scorecard.total, &scored.device);
+                add_uncaptured(rows, &scored.scorecard.total, uncaptured);
                 rows.end_row()
             }
-            Self::Models => add_models(rows, plan, scored),
+            Self::Models => add_models(rows, plan, scored, uncaptured),
             Self::Inferences | Self::InferenceFacts | Self::InferenceTexts | Self::Sequences => {
                 Ok(())
             }
@@ -303,13 +314,24 @@ fn add_score(cells: &mut impl Cells, score: &Score) {
     Score::columns().for_each(|column| cells.number(column.of(score)));
 }
 
-fn add_models(rows: &mut impl Rows, plan: &Plan, result: &Scored) -> io::Result<()> {
+fn add_uncaptured(cells: &mut impl Cells, score: &Score, uncaptured: bool) {
+    let columns = Score::UNCAPTURED.iter().filter(|_| uncaptured);
+    columns.for_each(|column| cells.number(column.of(score)));
+}
+
+fn add_models(
+    rows: &mut impl Rows,
+    plan: &Plan,
+    result: &Scored,
+    uncaptured: bool,
+) -> io::Result<()> {
     let names = model_names(&plan.scenario).into_iter().zip(plan.scenario.models());
     for ((name, active), score) in names.zip(&result.scorecard.models) {
         let row = ModelRow { name, network: active.unit.network.name() };
         rows.start_row();
         ModelRow::NAMES.iter().for_each(|column| column.add(&row, rows));
         add_score(rows, score);
+        add_uncaptured(rows, score, uncaptured);
         rows.end_row()?;
     }
     Ok(())
@@ -405,6 +427,9 @@ impl<'r> Ending<'r> {
                 ..attempted(attempt)
             },
             Outcome::NotTriggered => Self { outcome: "not_triggered", ..Self::default() },
+            Outcome::NotCaptured(absence) => {
+                Self { outcome: "not_captured", reason: absence.name(), ..Self::default() }
+            }
             Outcome::Lost { attempt } => Self {
                 outcome: "lost",
                 reason: if attempt.is_some() { "running at the end" } else { "waiting at the end" },

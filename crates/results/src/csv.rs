@@ -46,14 +46,22 @@ pub struct Table<W> {
 }
 
 impl<W: Write> Table<W> {
-    /// The table of a `kind`, with columns for `settings` after the label.
+    /// The table of a `kind`, with columns for `settings` after the label, and with those of
+    /// [`RunTable::uncaptured`] at the end or without.
     ///
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn new(mut out: W, kind: RunTable, settings: &[&str]) -> io::Result<Self> {
-        writeln!(out, "{}", [&LABEL, settings, &kind.names()].concat().join(","))?;
-        Ok(Self { out, lines: Lines::new(kind, None) })
+    pub fn new(
+        mut out: W,
+        kind: RunTable,
+        settings: &[&str],
+        uncaptured: bool,
+    ) -> io::Result<Self> {
+        let further = kind.uncaptured().into_iter().filter(|_| uncaptured).map(|it| it.name);
+        let further: Vec<_> = further.collect();
+        writeln!(out, "{}", [&LABEL, settings, &kind.names(), &further].concat().join(","))?;
+        Ok(Self { out, lines: Lines { uncaptured, ..Lines::new(kind, None) } })
     }
 
     /// Rows of a sweep, whose `header` is in the file already.
@@ -113,7 +121,9 @@ impl<W: Write> Table<W> {
     pub fn add(&mut self, label: &RunLabel<'_>, plan: &Plan, result: &RunResult) -> io::Result<()> {
         let kind = self.lines.kind;
         self.lines.start_run(label);
-        kind.add(&mut Written { lines: &mut self.lines, out: &mut self.out }, plan, result)
+        let uncaptured = self.lines.uncaptured;
+        let mut written = Written { lines: &mut self.lines, out: &mut self.out };
+        kind.add(&mut written, plan, result, uncaptured)
     }
 
     /// Writes the rows of one run whose requests were not kept, which a table of requests has none of.
@@ -129,7 +139,9 @@ impl<W: Write> Table<W> {
     ) -> io::Result<()> {
         let kind = self.lines.kind;
         self.lines.start_run(label);
-        kind.add_scored(&mut Written { lines: &mut self.lines, out: &mut self.out }, plan, scored)
+        let uncaptured = self.lines.uncaptured;
+        let mut written = Written { lines: &mut self.lines, out: &mut self.out };
+        kind.add_scored(&mut written, plan, scored, uncaptured)
     }
 }
 
@@ -145,12 +157,14 @@ struct Lines {
     settings: String,
     /// Check of the rows of a sweep.
     check: Option<RowCheck>,
+    /// Whether rows have the columns of [`RunTable::uncaptured`].
+    uncaptured: bool,
 }
 
 impl Lines {
     fn new(kind: RunTable, check: Option<RowCheck>) -> Self {
         let (row, label, settings) = (String::new(), String::new(), String::new());
-        Self { kind, row, label, settings, check }
+        Self { kind, row, label, settings, check, uncaptured: false }
     }
 
     fn make_sweep_row(

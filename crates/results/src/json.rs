@@ -17,16 +17,20 @@ pub fn run(
     device: &DeviceMetrics,
 ) -> Value {
     let mut object = self::label(label);
-    add_score(&mut object, &scorecard.total);
-    let columns = DeviceMetrics::COLUMNS.iter();
-    object.extend(columns.map(|column| (column.name.to_string(), value(column, device))));
+    let columns: Vec<_> = match plan.may_lack_frames() {
+        true => Score::all_columns().collect(),
+        false => Score::columns().collect(),
+    };
+    add_score(&mut object, &columns, &scorecard.total);
+    let of_device = DeviceMetrics::COLUMNS.iter();
+    object.extend(of_device.map(|column| (column.name.to_string(), value(column, device))));
     let names = model_names(&plan.scenario);
     let models = plan.scenario.models().iter().zip(names).zip(&scorecard.models);
     let models = models.map(|((active, name), score)| {
         let mut object = Map::new();
         object.insert("model".into(), json!(name));
         object.insert("network".into(), json!(active.unit.network.name()));
-        add_score(&mut object, score);
+        add_score(&mut object, &columns, score);
         Value::Object(object)
     });
     object.insert("models".into(), models.collect());
@@ -38,9 +42,8 @@ pub fn label(label: &RunLabel<'_>) -> Map<String, Value> {
     RunLabel::COLUMNS.iter().map(|column| (column.name.into(), column.json(label))).collect()
 }
 
-fn add_score(object: &mut Map<String, Value>, score: &Score) {
-    let columns = Score::columns();
-    object.extend(columns.map(|column| (column.name.to_string(), value(column, score))));
+fn add_score(object: &mut Map<String, Value>, columns: &[&Column<Score>], score: &Score) {
+    object.extend(columns.iter().map(|column| (column.name.to_string(), value(column, score))));
 }
 
 /// The value of a column; counts are integers.

@@ -26,7 +26,7 @@ pub struct ScoreRow {
     pub drawn: Drawn,
     /// Sum over the replications of the mean power without leakage \[mW\].
     power_mw: f64,
-    /// Sums over the replications, in the order of [`Score::columns`].
+    /// Sums over the replications, in the order of [`Score::all_columns`].
     sums: Vec<f64>,
     /// Score of every replication, in their order; `None` where it failed.
     pub draws: Vec<Option<f64>>,
@@ -54,14 +54,14 @@ impl ScoreRow {
         self.draws.iter().all(Option::is_none)
     }
 
-    /// Mean of a column by its place in [`Score::columns`].
+    /// Mean of a column by its place in [`Score::all_columns`].
     pub fn mean_at(&self, at: usize) -> f64 {
         self.sums[at] / self.draws.iter().flatten().count().max(1) as f64
     }
 
     /// Mean of the column called `name`; 0 if there is none.
     pub fn mean(&self, name: &str) -> f64 {
-        let at = Score::columns().position(|column| column.name == name);
+        let at = Score::all_columns().position(|column| column.name == name);
         at.map_or(0.0, |at| self.mean_at(at))
     }
 
@@ -80,7 +80,7 @@ impl ScoreRow {
             large_term: area.as_ref().and_then(SystemArea::large_term),
             drawn: plan.drawn(),
             power_mw: 0.0,
-            sums: Score::columns().map(|_| 0.0).collect(),
+            sums: Score::all_columns().map(|_| 0.0).collect(),
             draws: Vec::new(),
             models: ModelParts::new(plan),
         }

@@ -249,6 +249,7 @@ fn fields(record: &Record) -> [u64; 9] {
             [2, reason as u64, at.ns(), 0, energy.get().to_bits()]
         }
         Outcome::NotTriggered => [3, 0, 0, 0, 0],
+        Outcome::NotCaptured(absence) => [5, absence as u64, 0, 0, 0],
         Outcome::Lost { attempt } => [4, attempt.is_some().into(), 0, 0, 0],
     };
     let request = [

@@ -265,7 +265,10 @@ fn check(made: &Made, why: &Why<'_>, id: RequestId) {
     let record = made.result.trace.record(id);
     let name = why.name(id);
     let Some(account) = why.account(id) else {
-        let no_account = matches!(record.outcome, Outcome::NotTriggered | Outcome::Lost { .. });
+        let no_account = matches!(
+            record.outcome,
+            Outcome::NotTriggered | Outcome::NotCaptured(_) | Outcome::Lost { .. }
+        );
         assert!(no_account, "{name}");
         return;
     };

@@ -262,6 +262,13 @@ impl References for Catalog {
         self.technology_from(name, folder)
     }
 
+    fn source(&mut self, path: &str, folder: Option<&Path>) -> Result<Arc<Source>, ConfigError> {
+        match folder {
+            Some(folder) => self.read_by(&folder.join(path), Source::read),
+            None => self.read(Path::new(path)),
+        }
+    }
+
     fn sensors(&mut self) -> Result<Arc<[InputStream]>, ConfigError> {
         let file = self.locate(&[Kind::Sensors], "sensors", "", None)?;
         self.only(&file, Kind::Sensors, |contents| match contents {

@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use crate::document::{Document, resolve};
 use crate::format::{Contents, Format, References};
+use crate::sensors::{RawGate, RawSensor};
 use crate::suite::{RawSuite, Suite};
 use crate::{ConfigError, Kind, SearchDraft, SweepDraft};
 use crate::{
-    dataflow, hardware, mapspace, mlperf, network, scenario, suite, technology, uncertainty,
+    dataflow, hardware, mapspace, mlperf, network, scenario, sensors, suite, technology,
+    uncertainty,
 };
 use crate::{embedded, extensions};
 use xrsim_mlperf::rules::Suite as MlperfSuite;
 use xrsim_model::hardware::platform::Platform;
 use xrsim_model::hardware::{Style, System, Technology};
 use xrsim_model::mapper::DeclaredSpace;
-use xrsim_model::scenario::Scenario;
+use xrsim_model::scenario::{InputStream, Scenario};
 
 use crate::technology::RawTechnology;
 
@@ -50,7 +52,7 @@ fn read(
         Kind::Platform => Contents::Platform(Arc::new(platform(file, references)?)),
         Kind::System => Contents::System(Arc::new(system(file, references)?)),
         Kind::Scenario => Contents::Scenario(Arc::new(scenario_of(file, references)?)),
-        Kind::Sensors => Contents::Sensors(file.load(Kind::Sensors, scenario::sensors())?.into()),
+        Kind::Sensors => Contents::Sensors(sensors_of(file, references)?.into()),
         Kind::Suite => Contents::Suite(suite_of(file, references)?),
         Kind::Sweep => Contents::Sweep(SweepDraft::read(file)?),
         Kind::Search => Contents::Search(Box::new(SearchDraft::read(file)?)),
@@ -107,11 +109,41 @@ fn scenario_of(file: &Document, references: &mut dyn References) -> Result<Scena
         });
     }
     let sensors = match raw.sensors() {
-        Some(own) => own.into(),
-        None => references.sensors()?,
+        Some(own) => streams_of(own, file, references, &mut problems)?,
+        None => Some(references.sensors()?.to_vec()),
     };
+    let Some(mut sensors) = sensors else { return Err(file.invalid(problems.into_vec())) };
+    let lookup = |path: &str| references.source(path, file.folder.as_deref());
+    let files = raw.gates().iter().filter_map(RawGate::file);
+    if let Some(sources) = resolve(files, lookup, &mut problems)? {
+        sensors::add_gates(raw.gates(), sources, &mut sensors, &mut problems)?;
+    }
     let scenario = raw.resolve(&models, sequences, &sensors, &mut problems);
     file.finish(scenario, problems)
+}
+
+fn sensors_of(
+    file: &Document,
+    references: &mut dyn References,
+) -> Result<Vec<InputStream>, ConfigError> {
+    let mut problems = Problems::default();
+    let streams = match file.draft(Kind::Sensors, sensors::sensors(), &mut problems) {
+        Some(raw) => streams_of(&raw, file, references, &mut problems)?,
+        None => None,
+    };
+    file.finish(streams, problems)
+}
+
+/// The streams of sensors, with the recordings that they refer to.
+fn streams_of(
+    raw: &[RawSensor],
+    file: &Document,
+    references: &mut dyn References,
+    problems: &mut Problems,
+) -> Result<Option<Vec<InputStream>>, ConfigError> {
+    let lookup = |path: &str| references.source(path, file.folder.as_deref());
+    let sources = resolve(raw.iter().filter_map(RawSensor::file), lookup, problems)?;
+    sources.map_or(Ok(None), |sources| sensors::streams(raw, sources, problems))
 }
 
 fn style(file: &Document, references: &mut dyn References) -> Result<Style, ConfigError> {

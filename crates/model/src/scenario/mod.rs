@@ -30,6 +30,7 @@
 //! # }
 //! ```
 
+mod recording;
 mod sequence;
 
 use std::sync::Arc;
@@ -41,6 +42,7 @@ use crate::ids::{FrameId, ModelId, StreamId};
 use crate::model::Network;
 use crate::units::{FrameRate, SimSpan};
 
+pub use recording::{Dwell, DwellDistribution, Gate, Recorded, RecordedFrame, Recording, Replay};
 pub use sequence::{Between, Pace, Sequence, Step, Tokens, cache_bytes, weight_bytes};
 
 /// Distribution of jitter within its bounds.
@@ -69,6 +71,10 @@ pub struct InputStream {
     pub max_jitter: SimSpan,
     /// Distribution of the jitter.
     pub distribution: JitterDistribution,
+    /// Arrivals from a recording, in place of nominal ones with jitter.
+    pub recorded: Option<Recorded>,
+    /// Gate of the sensor.
+    pub gate: Option<Gate>,
 }
 
 impl InputStream {
@@ -81,6 +87,8 @@ impl InputStream {
             latency: SimSpan::ZERO,
             max_jitter: SimSpan::ZERO,
             distribution: JitterDistribution::default(),
+            recorded: None,
+            gate: None,
         }
     }
 }

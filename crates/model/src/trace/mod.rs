@@ -68,6 +68,25 @@ pub struct Attempt {
     pub start: SimTime,
 }
 
+/// Reason for which a frame of a sensor is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Absence {
+    /// The recording of the sensor does not have it.
+    Lost,
+    /// The gate of the sensor was off.
+    Gated,
+}
+
+impl Absence {
+    /// Name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lost => "lost",
+            Self::Gated => "gated",
+        }
+    }
+}
+
 /// Outcome of a request. Every request has exactly one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Outcome {
@@ -95,6 +114,9 @@ pub enum Outcome {
     },
     /// The upstream result did not trigger it.
     NotTriggered,
+    /// A frame of a sensor that it reads is not there, or it needs the result of such a request. It never waits, and is
+    /// in no score.
+    NotCaptured(Absence),
     /// The end of the run cut it off (`mlsys2023` semantics only). It has arrived, but is in no score.
     Lost {
         /// Execution so far; `None` if it was waiting.

@@ -304,9 +304,9 @@ fn ending(row: &Row<'_>) -> Result<Ending, ReadError> {
             Ok(Ending { start: attempt(row)?, end: Some(row.time("end_ms")?), scores: None })
         }
         "lost" => Ok(Ending { start: attempt(row)?, ..Ending::default() }),
-        "not_triggered" => Ok(Ending::default()),
+        "not_triggered" | "not_captured" => Ok(Ending::default()),
         _ => {
-            let known = "outcome; known: executed, dropped, not_triggered, lost";
+            let known = "outcome; known: executed, dropped, not_triggered, not_captured, lost";
             Err(row.refusal("outcome", known))
         }
     }

@@ -6,7 +6,7 @@ use comfy_table::CellAlignment;
 
 use crate::table::{Style, new_table, render};
 use xrsim_model::ids::{AccelId, RequestId};
-use xrsim_model::trace::{Outcome, Record};
+use xrsim_model::trace::{Absence, Outcome, Record};
 use xrsim_model::units::SimTime;
 
 use xrsim_results::why::{Account, Course, Need, Part, Why, ns_between, rank};
@@ -51,6 +51,8 @@ fn fate(why: &Why<'_>, record: &Record) -> String {
             format!("dropped at {:.3} ms, reason: {}", at.as_ms(), reason.name())
         }
         Outcome::NotTriggered => "not triggered by its upstream result".into(),
+        Outcome::NotCaptured(Absence::Lost) => "not there: a frame of a sensor is lost".into(),
+        Outcome::NotCaptured(Absence::Gated) => "not there: the gate of a sensor was off".into(),
         Outcome::Lost { attempt } => {
             let state = if attempt.is_some() { "running" } else { "waiting" };
             format!("{state} when the run ended, so no count has it")

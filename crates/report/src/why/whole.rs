@@ -91,7 +91,10 @@ impl<'p> WholeRun<'p> {
         for (index, record) in trace.records().iter().enumerate() {
             let it = &mut self.models[record.model.index()];
             let id = RequestId::new(index);
-            it.requests += u64::from(!matches!(record.outcome, Outcome::NotTriggered));
+            it.requests += u64::from(!matches!(
+                record.outcome,
+                Outcome::NotTriggered | Outcome::NotCaptured(_)
+            ));
             if let Outcome::Executed { end, .. } = record.outcome {
                 it.executed += 1;
                 it.late += u64::from(end > record.deadline);

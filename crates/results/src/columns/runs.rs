@@ -20,17 +20,20 @@ pub struct ColumnsOfRuns {
     /// Column of the next cell.
     at: usize,
     n_rows: usize,
+    uncaptured: bool,
 }
 
 impl ColumnsOfRuns {
-    /// Columns of `table`, with columns for `settings` after the label.
-    pub fn new(table: RunTable, settings: &[&str]) -> Self {
+    /// Columns of `table`, with columns for `settings` after the label, and with those of [`RunTable::uncaptured`] at the
+    /// end or without.
+    pub fn new(table: RunTable, settings: &[&str], uncaptured: bool) -> Self {
         let label = RunTable::label().map(|it| Builder::new(it.name, it.nature, 0));
         let settings = settings.iter().map(|name| Builder::new(name, Nature::Text, 0));
         let label = label.chain(settings).filter(|_| table != RunTable::InferenceTexts).collect();
-        let columns =
-            table.columns().iter().map(|it| Builder::new(it.name, it.nature, 0)).collect();
-        Self { table, label, columns, at: 0, n_rows: 0 }
+        let further = table.uncaptured().into_iter().filter(|_| uncaptured);
+        let columns = table.columns().into_iter().chain(further);
+        let columns = columns.map(|it| Builder::new(it.name, it.nature, 0)).collect();
+        Self { table, label, columns, at: 0, n_rows: 0, uncaptured }
     }
 
     /// Adds the rows of a run with these values of the settings.
@@ -42,7 +45,7 @@ impl ColumnsOfRuns {
         result: &RunResult,
     ) -> io::Result<()> {
         let before = self.n_rows;
-        self.table.add(self, plan, result)?;
+        self.table.add(self, plan, result, self.uncaptured)?;
         let Some(more) = (self.n_rows - before).checked_sub(1) else { return Ok(()) };
         let n_fields = RunLabel::COLUMNS.len().min(self.label.len());
         let (fields, others) = self.label.split_at_mut(n_fields);

@@ -176,7 +176,9 @@ fn run_end(trace: &Trace) -> SimTime {
         Outcome::Executed { end, .. } => end,
         Outcome::Dropped { at, .. } => at,
         Outcome::Lost { attempt: Some(attempt) } => attempt.start,
-        Outcome::Lost { attempt: None } | Outcome::NotTriggered => record.arrival,
+        Outcome::Lost { attempt: None } | Outcome::NotTriggered | Outcome::NotCaptured(_) => {
+            record.arrival
+        }
     });
     times.max().unwrap_or_default()
 }

@@ -180,7 +180,7 @@ impl<W: Write> Writer<'_, W> {
             Outcome::Dropped { reason: DropReason::Aborted, .. } => " (aborted)",
             Outcome::Dropped { .. } => " (dropped)",
             Outcome::Lost { .. } => " (lost)",
-            Outcome::NotTriggered => return Ok(()),
+            Outcome::NotTriggered | Outcome::NotCaptured(_) => return Ok(()),
         };
         let name = format!("{}{note}", self.why.name(request));
         let mut args = self.about(request, record);
@@ -234,6 +234,11 @@ impl<W: Write> Writer<'_, W> {
             Outcome::Executed { .. } | Outcome::Dropped { .. } => "missed",
             Outcome::Lost { .. } => "lost",
             Outcome::NotTriggered => return Ok(()),
+            Outcome::NotCaptured(absence) => {
+                let name = format!("{} not captured: {}", self.why.name(id), absence.name());
+                let track = (DEADLINES, self.tracks.deadline(record.model));
+                return self.instant(&name, "not captured", track, record.arrival);
+            }
         };
         let name = format!("{} {state}", self.why.name(id));
         let track = (DEADLINES, self.tracks.deadline(record.model));

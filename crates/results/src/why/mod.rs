@@ -286,7 +286,7 @@ impl<'a> Why<'a> {
         let (given_up, executed) = match record.outcome {
             Outcome::Executed { end, .. } => (end, true),
             Outcome::Dropped { at, .. } => (at, false),
-            Outcome::NotTriggered | Outcome::Lost { .. } => return None,
+            Outcome::NotTriggered | Outcome::NotCaptured(_) | Outcome::Lost { .. } => return None,
         };
         let work = self.work_of(id);
         let first = self.trace.busy_intervals_of(id).next();
@@ -472,7 +472,7 @@ fn missed(record: &Record) -> bool {
     match record.outcome {
         Outcome::Executed { end, .. } => end > record.deadline,
         Outcome::Dropped { .. } => true,
-        Outcome::NotTriggered | Outcome::Lost { .. } => false,
+        Outcome::NotTriggered | Outcome::NotCaptured(_) | Outcome::Lost { .. } => false,
     }
 }
 

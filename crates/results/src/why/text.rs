@@ -1,7 +1,7 @@
 //! Causes in words, short enough for a cell of a table.
 
 use xrsim_model::ids::{AccelId, ModelId, RequestId};
-use xrsim_model::trace::Outcome;
+use xrsim_model::trace::{Absence, Outcome};
 
 use super::{Account, Blocker, Cause, Part, Why, missed};
 
@@ -131,6 +131,8 @@ impl Why<'_> {
             Outcome::Executed { .. } => "in time",
             Outcome::Dropped { .. } => "dropped",
             Outcome::NotTriggered => "not triggered",
+            Outcome::NotCaptured(Absence::Lost) => "lost by a sensor",
+            Outcome::NotCaptured(Absence::Gated) => "not captured, as a gate was off",
             Outcome::Lost { .. } => "lost",
         }
     }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use crate::load::{Feed, Request};
 use xrsim_model::ids::RequestId;
-use xrsim_model::trace::Record;
+use xrsim_model::trace::{Absence, Record};
 use xrsim_model::units::SimTime;
 
 use super::segments::Place;
@@ -45,6 +45,8 @@ pub(super) struct Live {
     pub(super) begins: bool,
     /// Whether it is the last of the requests of its frame.
     pub(super) ends: bool,
+    /// Why a frame of a sensor is not there.
+    pub(super) absence: Option<Absence>,
     pub(super) stage: Stage,
     /// Progress, if it has begun and was cut.
     pub(super) begun: Option<Place>,
@@ -64,6 +66,7 @@ impl Live {
             triggered: request.triggered,
             begins: request.begins,
             ends: request.ends,
+            absence: request.absence,
             stage,
             begun: None,
             is_hopeless: false,

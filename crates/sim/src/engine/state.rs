@@ -176,7 +176,7 @@ impl State {
                 history.drops = history.drops << 1 | 1;
                 history.energy += energy;
             }
-            Outcome::NotTriggered | Outcome::Lost { .. } => {}
+            Outcome::NotTriggered | Outcome::NotCaptured(_) | Outcome::Lost { .. } => {}
         }
     }
 }

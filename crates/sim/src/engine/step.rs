@@ -466,9 +466,10 @@ impl<'a> Engine<'a> {
     /// was not triggered counts as such and not as dropped: whether its upstream result ever came makes
     /// no difference.
     fn give_up(&mut self, request: RequestId, reason: DropReason, now: SimTime) {
-        let &Live { triggered, begun, .. } = self.requests.get(request);
+        let &Live { triggered, absence, begun, .. } = self.requests.get(request);
         if !triggered {
-            return self.end(request, Outcome::NotTriggered);
+            let outcome = absence.map_or(Outcome::NotTriggered, Outcome::NotCaptured);
+            return self.end(request, outcome);
         }
         let execution = begun.map(|place| self.segments.close(place, now));
         self.effects.discard(request);
@@ -528,6 +529,7 @@ impl<'a> Engine<'a> {
     fn reconsider(&mut self, id: RequestId, now: SimTime) {
         let request = self.requests.get(id);
         match request.upstream() {
+            _ if request.absence.is_some() => self.give_up(id, DropReason::Upstream, now),
             Upstream::Done if request.triggered => match self.sequences.admit(id, request) {
                 true => self.make_ready(id, now, now),
                 false => self.enter(id, Stage::Blocked),

@@ -1,13 +1,16 @@
-//! Times and draws of single frames: sensor grid, jitter, deadlines, coins of dependencies.
+//! Times and draws of single frames: sensor grid, jitter, recordings, deadlines, coins of dependencies.
 
 use xrsim_model::ids::{FrameId, ModelId, StreamId};
 use xrsim_model::scenario::{
     ActiveModel, DependencyKind, InputStream, Scenario, Sequence, Tokens,
 };
+use xrsim_model::trace::Absence;
 use xrsim_model::units::{FrameRate, SimSpan, SimTime};
 
+use super::gate::Course;
 use super::random::{Draws, Purpose};
-use super::{FrameMapping, LoadSettings};
+use super::recorded::Arrivals;
+use super::{FrameMapping, LoadError, LoadSettings};
 
 /// The frame of an upstream model at `upstream_rate` that `frame` of a model at `rate` depends on: the
 /// newest one whose nominal start is not later, `floor(frame·upstream_rate/rate)`. At equal rates that
@@ -61,85 +64,189 @@ impl Coin {
 /// A sensor of this run.
 pub(super) struct Sensor<'a> {
     stream: &'a InputStream,
-    /// From time 0 to the nominal arrival of frame 0: L_init, and the phase if there is one.
-    origin: SimSpan,
-    mapping: FrameMapping,
-    jitter: Option<Draws>,
-    /// Jitter of frames that were drawn last, each at the place of its number modulo their number. Models that read the
-    /// sensor ask for the same frames one after another.
-    drawn: Vec<(u64, i64)>,
+    grid: Grid,
+    offsets: Offsets<'a>,
+    gate: Option<Course<'a>>,
+    /// Offsets of frames that were asked for last, each at the place of its number modulo their number. Models that read
+    /// the sensor ask for the same frames one after another.
+    kept: Vec<(u64, Option<i64>)>,
+    /// Longest time from an arrival to the nominal start of its frame.
+    most_early: SimSpan,
 }
 
-/// Number of frames of a sensor whose jitter is kept.
-const KEPT: u64 = 256;
+/// Arrivals of the frames of a sensor without jitter.
+struct Grid {
+    rate: FrameRate,
+    /// From time 0 to the arrival of frame 0: L_init, and the phase if there is one.
+    origin: SimSpan,
+    mapping: FrameMapping,
+}
 
-impl<'a> Sensor<'a> {
-    pub(super) fn new(stream: &'a InputStream, settings: &LoadSettings) -> Self {
-        let draws = |purpose| Draws::new(settings, purpose, stream.name.as_bytes());
-        let period = stream.rate.frame_start(1) - SimTime::ZERO;
-        let phase = match settings.random_phase {
-            true => draws(Purpose::Phase).below(0, period),
+impl Grid {
+    fn new(stream: &InputStream, settings: &LoadSettings) -> Self {
+        // The instants of a recording have the phase of its sensor.
+        let phase = match settings.random_phase && stream.recorded.is_none() {
+            true => draws(settings, Purpose::Phase, stream).below(0, stream.rate.period()),
             false => SimSpan::ZERO,
         };
-        Self {
-            stream,
-            origin: stream.initial_latency + phase,
-            mapping: settings.frame_mapping,
-            jitter: settings.jitter.then(|| draws(Purpose::Jitter)),
-            drawn: vec![(u64::MAX, 0); if settings.jitter { KEPT as usize } else { 0 }],
-        }
+        let origin = stream.initial_latency + phase;
+        Self { rate: stream.rate, origin, mapping: settings.frame_mapping }
     }
 
-    /// When the data for frame `frame` of a model at `rate` is there.
-    fn arrival(&mut self, frame: u64, rate: FrameRate) -> SimTime {
-        let (sensor_frame, nominal) = self.nominal(frame, rate);
-        nominal.offset_by(self.jitter_ns(sensor_frame))
-    }
-
-    /// The frame of the sensor for frame `frame` of a model at `rate`, and its arrival without jitter.
+    /// The frame of the sensor for frame `frame` of a model at `rate`, and its arrival.
     fn nominal(&self, frame: u64, rate: FrameRate) -> (u64, SimTime) {
-        let sensor_rate = self.stream.rate;
         let sensor_frame = match self.mapping {
-            FrameMapping::Floor | FrameMapping::Nominal => newest(frame, rate, sensor_rate),
-            FrameMapping::Ceil => next(frame, rate, sensor_rate),
+            FrameMapping::Floor | FrameMapping::Nominal => newest(frame, rate, self.rate),
+            FrameMapping::Ceil => next(frame, rate, self.rate),
         };
         let nominal = match self.mapping {
-            FrameMapping::Floor | FrameMapping::Ceil => sensor_rate.frame_start(sensor_frame),
+            FrameMapping::Floor | FrameMapping::Ceil => self.rate.frame_start(sensor_frame),
             FrameMapping::Nominal => rate.frame_start(frame),
         };
         (sensor_frame, nominal + self.origin)
     }
+}
 
-    fn jitter_ns(&mut self, sensor_frame: u64) -> i64 {
-        let Some(draws) = &self.jitter else { return 0 };
-        let (frame, jitter) = &mut self.drawn[(sensor_frame % KEPT) as usize];
+/// Draws of a sensor.
+fn draws(settings: &LoadSettings, purpose: Purpose, stream: &InputStream) -> Draws {
+    Draws::new(settings, purpose, stream.name.as_bytes())
+}
+
+/// Source of the times from nominal starts to arrivals.
+enum Offsets<'a> {
+    /// Frames arrive at their nominal starts.
+    None,
+    Jitter(Draws),
+    Recorded {
+        arrivals: Arrivals<'a>,
+        /// Whether only losses are of the recording, not the times.
+        is_exact: bool,
+    },
+}
+
+/// Number of frames of a sensor whose offsets are kept.
+const KEPT: u64 = 256;
+
+impl<'a> Sensor<'a> {
+    /// # Errors
+    ///
+    /// [`LoadError::RecordingTooShort`].
+    pub(super) fn new(stream: &'a InputStream, settings: &LoadSettings) -> Result<Self, LoadError> {
+        let mut most_early = stream.max_jitter;
+        let offsets = match &stream.recorded {
+            Some(recorded) => {
+                let arrivals = Arrivals::new(stream, recorded, settings)?;
+                let is_exact = !settings.jitter;
+                most_early = match is_exact {
+                    true => SimSpan::ZERO,
+                    false => arrivals.most_early(settings.duration),
+                };
+                Offsets::Recorded { arrivals, is_exact }
+            }
+            None if settings.jitter => Offsets::Jitter(draws(settings, Purpose::Jitter, stream)),
+            None => Offsets::None,
+        };
+        let n_kept = if matches!(offsets, Offsets::None) { 0 } else { KEPT as usize };
+        Ok(Self {
+            stream,
+            grid: Grid::new(stream, settings),
+            offsets,
+            gate: stream.gate.as_ref().map(|gate| Course::new(stream, gate, settings)),
+            kept: vec![(u64::MAX, None); n_kept],
+            most_early,
+        })
+    }
+
+    /// When the data for frame `frame` of a model at `rate` is there, or would be, and why it is not.
+    fn arrival(&mut self, frame: u64, rate: FrameRate) -> (SimTime, Option<Absence>) {
+        let (sensor_frame, nominal) = self.grid.nominal(frame, rate);
+        let offset = self.offset_ns(sensor_frame);
+        let gate = self.gate.as_mut();
+        let start = self.grid.rate.frame_start(sensor_frame);
+        let is_on = gate.is_none_or(|gate| gate.is_on(start));
+        let absence = match (is_on, offset) {
+            (false, _) => Some(Absence::Gated),
+            (true, None) => Some(Absence::Lost),
+            (true, Some(_)) => None,
+        };
+        (nominal.offset_by(offset.unwrap_or(0)), absence)
+    }
+
+    /// Arrival of a frame of the sensor; `None` if it is lost.
+    pub(super) fn frame(&mut self, frame: u64) -> Option<SimTime> {
+        let offset = self.offset_ns(frame)?;
+        Some((self.grid.rate.frame_start(frame) + self.grid.origin).offset_by(offset))
+    }
+
+    fn offset_ns(&mut self, sensor_frame: u64) -> Option<i64> {
+        if self.kept.is_empty() {
+            return Some(0);
+        }
+        let (frame, offset) = &mut self.kept[(sensor_frame % KEPT) as usize];
         if *frame != sensor_frame {
             *frame = sensor_frame;
-            *jitter =
-                draws.offset_ns(sensor_frame, self.stream.max_jitter, self.stream.distribution);
+            let InputStream { max_jitter, distribution, initial_latency, .. } = *self.stream;
+            *offset = match &self.offsets {
+                Offsets::None => Some(0),
+                Offsets::Jitter(draws) => {
+                    Some(draws.offset_ns(sensor_frame, max_jitter, distribution))
+                }
+                Offsets::Recorded { arrivals, is_exact } => {
+                    let offset = arrivals.offset_ns(sensor_frame);
+                    let latency = i64::try_from(initial_latency.ns()).unwrap_or(i64::MAX);
+                    offset.map(|it| if *is_exact { 0 } else { it.saturating_sub(latency) })
+                }
+            };
         }
-        *jitter
+        *offset
+    }
+
+    /// Forgets what only frames with a nominal start before `time` need.
+    pub(super) fn forget(&mut self, time: SimTime) {
+        if let Some(gate) = &mut self.gate {
+            // A frame of a model reads one that started up to a period earlier.
+            gate.forget(time.offset_by(-(self.stream.rate.period().ns() as i64) - 2));
+        }
     }
 
     /// Longest time from the nominal start of a model frame back to its arrival.
     pub(super) fn lead(&self) -> SimSpan {
         // Two roundings to whole nanoseconds.
         let roundings = SimSpan::from_ns(2);
-        self.stream.rate.period().saturating_add(self.stream.max_jitter).saturating_add(roundings)
+        self.stream.rate.period().saturating_add(self.most_early).saturating_add(roundings)
     }
 }
 
-/// When all data for `frame` of a model is there.
-pub(super) fn arrival(model: &ActiveModel, sensors: &mut [Sensor<'_>], frame: u64) -> SimTime {
+/// Arrivals of the frames of a sensor in a run, in order of frame, without those that are lost.
+///
+/// # Errors
+///
+/// [`LoadError::RecordingTooShort`].
+pub fn arrivals(
+    stream: &InputStream,
+    settings: &LoadSettings,
+) -> Result<impl Iterator<Item = (u64, SimTime)>, LoadError> {
+    let mut sensor = Sensor::new(stream, settings)?;
+    let frames = 0..stream.rate.frames_before(settings.duration);
+    Ok(frames.filter_map(move |frame| Some((frame, sensor.frame(frame)?))))
+}
+
+/// When all data for `frame` of a model is there, or would be, and why it is not.
+pub(super) fn arrival(
+    model: &ActiveModel,
+    sensors: &mut [Sensor<'_>],
+    frame: u64,
+) -> (SimTime, Option<Absence>) {
     let inputs = model.inputs.iter();
     let arrivals = inputs.map(|input| sensors[input.index()].arrival(frame, model.rate));
-    arrivals.max().unwrap_or_else(|| model.rate.frame_start(frame))
+    let both = |(a, of_a): (SimTime, Option<Absence>), (b, of_b)| (a.max(b), of_a.or(of_b));
+    arrivals.reduce(both).unwrap_or_else(|| (model.rate.frame_start(frame), None))
 }
 
 /// Nominal start of `frame` of a model, with the initial latency of its primary sensor: its deadline counts from there.
 pub(super) fn origin(model: &ActiveModel, sensors: &[Sensor<'_>], frame: u64) -> SimTime {
     let primary = model.inputs.first();
-    let origin = primary.map_or(SimSpan::ZERO, |input| sensors[input.index()].origin);
+    let origin = primary.map_or(SimSpan::ZERO, |input| sensors[input.index()].grid.origin);
     model.rate.frame_start(frame) + origin
 }
 
@@ -170,17 +277,17 @@ impl Lengths {
 /// Generation of the data of frames: their arrival without jitter, less the latency of the sensor.
 pub(crate) struct Generations<'a> {
     scenario: &'a Scenario,
-    sensors: Vec<Sensor<'a>>,
+    /// Indexed by [`StreamId`].
+    grids: Vec<Grid>,
     /// Largest latency of a sensor, which is added to all instants so that none is before 0.
     lead: SimSpan,
 }
 
 impl<'a> Generations<'a> {
     pub(crate) fn new(scenario: &'a Scenario, settings: &LoadSettings) -> Self {
-        let settings = LoadSettings { jitter: false, ..settings.clone() };
         let streams = scenario.streams().iter();
         let lead = streams.clone().map(|it| it.latency).max().unwrap_or(SimSpan::ZERO);
-        Self { scenario, sensors: streams.map(|it| Sensor::new(it, &settings)).collect(), lead }
+        Self { scenario, grids: streams.map(|it| Grid::new(it, settings)).collect(), lead }
     }
 
     /// Time from an instant to the one that stands for it here.
@@ -197,8 +304,8 @@ impl<'a> Generations<'a> {
     ) -> impl Iterator<Item = SimTime> + use<'_> {
         let (frame, active) = (frame.index() as u64, self.scenario.model(model));
         let of_sensor = move |input: &StreamId| {
-            let sensor = &self.sensors[input.index()];
-            sensor.nominal(frame, active.rate).1 + (self.lead - sensor.stream.latency)
+            let latency = self.scenario.streams()[input.index()].latency;
+            self.grids[input.index()].nominal(frame, active.rate).1 + (self.lead - latency)
         };
         let own = active.inputs.is_empty().then(|| active.rate.frame_start(frame) + self.lead);
         active.inputs.iter().map(of_sensor).chain(own)

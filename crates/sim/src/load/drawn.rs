@@ -1,7 +1,6 @@
 //! Random parts of a load.
 
-use xrsim_model::ids::StreamId;
-use xrsim_model::scenario::{ActiveModel, DependencyKind, Scenario};
+use xrsim_model::scenario::{ActiveModel, DependencyKind, Gate, InputStream, Replay, Scenario};
 use xrsim_model::units::SimSpan;
 
 use super::LoadSettings;
@@ -18,6 +17,10 @@ pub struct Drawn {
     pub phases: bool,
     /// Lengths of prompts and answers of sequences.
     pub lengths: bool,
+    /// Windows of recordings.
+    pub windows: bool,
+    /// Dwells of gates.
+    pub gates: bool,
 }
 
 impl Drawn {
@@ -26,12 +29,15 @@ impl Drawn {
     pub fn from_settings(scenario: &Scenario, settings: &LoadSettings) -> Self {
         let models = || scenario.models().iter();
         let read = || models().flat_map(|model| &model.inputs);
-        let streams = scenario.streams();
-        let jitters = |id: &StreamId| streams[id.index()].max_jitter > SimSpan::ZERO;
+        let any = |is_drawn: fn(&InputStream) -> bool| {
+            read().any(|id| is_drawn(&scenario.streams()[id.index()]))
+        };
         Self {
             triggers: Self::triggers(scenario, settings),
-            jitter: settings.jitter && read().any(jitters),
-            phases: settings.random_phase && read().next().is_some(),
+            jitter: settings.jitter && any(jitters),
+            phases: settings.random_phase && any(|it| it.recorded.is_none()),
+            windows: any(has_windows),
+            gates: any(|it| matches!(it.gate, Some(Gate::Drawn { .. }))),
             lengths: models()
                 .filter_map(|model| model.sequence.as_ref())
                 .any(|sequence| sequence.prompt.are_drawn() || sequence.answer.are_drawn()),
@@ -65,6 +71,8 @@ impl Drawn {
             jitter: self.jitter || other.jitter,
             phases: self.phases || other.phases,
             lengths: self.lengths || other.lengths,
+            windows: self.windows || other.windows,
+            gates: self.gates || other.gates,
         }
     }
 
@@ -75,6 +83,8 @@ impl Drawn {
             (self.jitter, "jitter"),
             (self.phases, "phases"),
             (self.lengths, "lengths"),
+            (self.windows, "windows of recordings"),
+            (self.gates, "gates"),
         ];
         all.into_iter().filter_map(|(drawn, name)| drawn.then_some(name)).collect()
     }
@@ -82,6 +92,28 @@ impl Drawn {
     /// The draws called `names`; other names are ignored.
     pub fn from_names(names: &[&str]) -> Self {
         let has = |name: &str| names.contains(&name);
-        Self { triggers: has("triggers"), jitter: has("jitter"), phases: has("phases") }
+        Self {
+            triggers: has("triggers"),
+            jitter: has("jitter"),
+            phases: has("phases"),
+            lengths: has("lengths"),
+            windows: has("windows of recordings"),
+            gates: has("gates"),
+        }
     }
+}
+
+/// Whether arrivals of a stream are drawn.
+fn jitters(stream: &InputStream) -> bool {
+    match &stream.recorded {
+        Some(recorded) => recorded.replay == Replay::Blocks,
+        None => stream.max_jitter > SimSpan::ZERO,
+    }
+}
+
+/// Whether replications read other parts of a recording of a stream.
+fn has_windows(stream: &InputStream) -> bool {
+    let of_frames = stream.recorded.as_ref();
+    of_frames.is_some_and(|it| matches!(it.replay, Replay::Instants { .. }))
+        || matches!(stream.gate, Some(Gate::Recorded(_)))
 }

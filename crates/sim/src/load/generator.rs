@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use xrsim_model::cancel::Steps;
 use xrsim_model::ids::{FrameId, ModelId, RequestId};
 use xrsim_model::scenario::{ActiveModel, Dependency, Scenario, Sequence};
+use xrsim_model::trace::Absence;
 use xrsim_model::units::{SimSpan, SimTime};
 
 use super::arrival::{Coin, Lengths, Sensor, arrival, newest, origin};
@@ -20,7 +21,8 @@ use super::{LoadError, LoadSettings, Request, RequestStream};
 /// T_dl(j)  = L_init(primary) + (j + 1)/F
 /// ```
 ///
-/// A random phase of a sensor, if there is one, is added to its L_init. A model without inputs arrives
+/// A random phase of a sensor, if there is one, is added to its L_init. A recorded sensor has the instant of its frame in
+/// place of L_init(σ) + i/S(σ) + jitter(σ, i). A model without inputs arrives
 /// on its own grid, `T_req = j/F`. Both are whole nanoseconds; no arrival lies before 0.
 /// [`xrsim_model::scenario::ActiveModel::relative_deadline`] takes the place of the period in `T_dl`, and
 /// [`LoadSettings::deadline_factor`] scales either.
@@ -34,7 +36,7 @@ use super::{LoadError, LoadSettings, Request, RequestStream};
 ///
 /// # Errors
 ///
-/// [`LoadError`] if the run is too large; found before memory is taken.
+/// [`LoadError`] if the run is too large, or longer than a recording of a sensor; found before memory is taken.
 pub fn generate(scenario: &Scenario, settings: &LoadSettings) -> Result<RequestStream, LoadError> {
     let mut generator = Generator::new(scenario, settings)?;
     let mut requests = Vec::with_capacity(generator.n_requests());
@@ -97,6 +99,7 @@ struct Frames {
 #[derive(Clone, Copy)]
 struct Needed {
     is_triggered: bool,
+    absence: Option<Absence>,
     /// Its request, as soon as that has a number.
     request: Option<RequestId>,
 }
@@ -118,11 +121,11 @@ impl<'a> Generator<'a> {
     ///
     /// # Errors
     ///
-    /// [`LoadError`] if the run is too large.
+    /// [`LoadError`] if the run is too large, or longer than a recording of a sensor.
     pub fn new(scenario: &'a Scenario, settings: &'a LoadSettings) -> Result<Self, LoadError> {
         let n_requests = n_requests(scenario, settings.duration)?;
-        let sensors: Vec<_> =
-            scenario.streams().iter().map(|stream| Sensor::new(stream, settings)).collect();
+        let sensors = scenario.streams().iter().map(|stream| Sensor::new(stream, settings));
+        let sensors = sensors.collect::<Result<Vec<_>, _>>()?;
         let needed = |id| {
             let mut dependencies = scenario.models().iter().flat_map(|it| &it.dependencies);
             dependencies.any(|dependency| dependency.upstream == id)
@@ -209,6 +212,8 @@ impl<'a> Generator<'a> {
     /// Makes the frames of the next part, and numbers all requests that arrive before those of later parts.
     fn make_part(&mut self) {
         self.forget();
+        let made = SimTime::ZERO + self.made;
+        self.sensors.iter_mut().for_each(|sensor| sensor.forget(made));
         self.made = self.made.saturating_add(self.part).min(self.settings.duration);
         // Upstream models first: no frame needs one with a later nominal start.
         for &id in self.scenario.topological() {
@@ -249,6 +254,7 @@ impl<'a> Generator<'a> {
         let model = self.scenario.model(id);
         let (n_made, end) = (self.models[id.index()].n_made, model.rate.frames_before(self.made));
         for frame in n_made..end {
+            let (arrival, mut absence) = arrival(model, &mut self.sensors, frame);
             let mut is_triggered = true;
             for (index, dependency) in model.dependencies.iter().enumerate() {
                 let needed = self.upstream(id, frame, dependency);
@@ -257,26 +263,27 @@ impl<'a> Generator<'a> {
                     let fixed = self.settings.fixed_trigger(id, frame as usize);
                     fixed.unwrap_or_else(|| coin.asks_for(frame))
                 });
-                is_triggered &=
-                    self.models[dependency.upstream.index()].needed(needed).is_triggered;
+                let needed = self.models[dependency.upstream.index()].needed(needed);
+                is_triggered &= needed.is_triggered;
+                absence = absence.or(needed.absence);
             }
-            let arrival = arrival(model, &mut self.sensors, frame);
+            is_triggered &= absence.is_none();
             let origin = origin(model, &self.sensors, frame);
             match &model.sequence {
                 None => {
                     let at = FrameId::new(frame as usize);
                     let deadline = origin + self.settings.relative_deadline(model, at);
                     let request = Request::new(id, at, arrival, deadline);
-                    self.open.push(Request { triggered: is_triggered, ..request });
+                    self.open.push(Request { triggered: is_triggered, absence, ..request });
                 }
                 Some(sequence) => {
                     let start = Request::new(id, FrameId::new(frame as usize), arrival, origin);
-                    self.make_steps(sequence, Request { triggered: is_triggered, ..start });
+                    self.make_steps(sequence, Request { triggered: is_triggered, absence, ..start });
                 }
             }
             let frames = &mut self.models[id.index()];
             if frames.is_needed {
-                frames.needed.push_back(Needed { is_triggered, request: None });
+                frames.needed.push_back(Needed { is_triggered, absence, request: None });
             }
         }
         self.models[id.index()].n_made = end;

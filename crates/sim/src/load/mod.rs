@@ -6,20 +6,23 @@ mod arrival;
 mod chacha;
 mod drawn;
 mod feed;
+mod gate;
 mod generator;
 mod random;
+mod recorded;
 
 pub(crate) use arrival::Generations;
-pub use arrival::upstream_frame;
+pub use arrival::{arrivals, upstream_frame};
 pub use drawn::Drawn;
 pub use feed::Feed;
 pub use generator::{Generator, generate};
+pub use recorded::{ShortRecording, short_recordings};
 
 use thiserror::Error;
 
 use xrsim_model::ids::{FrameId, ModelId, RequestId};
 use xrsim_model::scenario::{ActiveModel, Pace, Sequence};
-use xrsim_model::trace::{Outcome, Record};
+use xrsim_model::trace::{Absence, Outcome, Record};
 use xrsim_model::units::{SimSpan, SimTime};
 
 /// Which sensor frame serves frame `j` of a model at `F` FPS on a sensor at `S` FPS.
@@ -47,7 +50,7 @@ pub struct LoadSettings {
     pub replication: u64,
     /// Sensor frames of a model frame.
     pub frame_mapping: FrameMapping,
-    /// Whether sensors jitter.
+    /// Whether sensors jitter. Without it, frames of recorded sensors have their nominal arrivals, too.
     pub jitter: bool,
     /// Whether each sensor starts at a random phase of its period in place of time 0, so that the
     /// sensors do not start with the worst case of a common burst. Deadlines move along.
@@ -152,6 +155,9 @@ pub enum LoadError {
         /// DRAM that is left for caches \[byte\].
         room: u64,
     },
+    /// A recording ends before the run, and does not repeat.
+    #[error("{0}; leave out `repeat: false`, shorten the duration or make fewer replications")]
+    RecordingTooShort(Box<ShortRecording>),
     /// Too many dependencies between requests.
     #[error(
         "{dependencies} dependencies between requests in one run; at most {} are allowed",
@@ -187,6 +193,8 @@ pub struct Request {
     /// True if all its control dependencies trigger it and every request that it depends on, by data or
     /// control, is itself triggered: a request that is not triggered has no result.
     pub triggered: bool,
+    /// Why a frame of a sensor that it, or a request that it depends on, reads is not there. It is not triggered then.
+    pub absence: Option<Absence>,
 }
 
 impl Request {
@@ -201,6 +209,7 @@ impl Request {
             begins: true,
             ends: true,
             triggered: true,
+            absence: None,
         }
     }
 

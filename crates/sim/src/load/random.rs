@@ -5,10 +5,10 @@
 //! Equal seeds thus give common random numbers to every system and policy that is compared.
 
 use rand::RngExt as _;
-use rand_distr::{Distribution as _, StandardNormal};
+use rand_distr::{Distribution as _, Gamma, LogNormal, StandardNormal};
 use sha2::{Digest as _, Sha256};
 
-use xrsim_model::scenario::JitterDistribution;
+use xrsim_model::scenario::{Dwell, DwellDistribution, JitterDistribution};
 use xrsim_model::units::SimSpan;
 
 use super::LoadSettings;
@@ -27,6 +27,10 @@ pub(super) enum Purpose {
     Prompt,
     /// Tokens of the answer of a sequence; the source is the model.
     Answer,
+    /// Blocks of frames of a recording; the source is the sensor's name.
+    Blocks,
+    /// Dwells of a gate; the source is the sensor's name.
+    Gate,
 }
 
 impl Purpose {
@@ -37,6 +41,8 @@ impl Purpose {
             Self::Trigger => 3,
             Self::Prompt => 4,
             Self::Answer => 5,
+            Self::Blocks => 6,
+            Self::Gate => 7,
         }
     }
 }
@@ -72,6 +78,29 @@ impl Draws {
         }
     }
 
+    /// Whole dwell of a gate, the one with this `number`.
+    pub(super) fn dwell(
+        &self,
+        number: u64,
+        dwell: Dwell,
+        distribution: DwellDistribution,
+    ) -> SimSpan {
+        span(dwell_ns(&mut self.key.stream(number), dwell, distribution, 0.0))
+    }
+
+    /// Rest of the dwell of a gate in which a run begins at a random instant, the one with this `number`. A dwell is met
+    /// with a probability in proportion to its length, anywhere within it.
+    pub(super) fn rest_of_dwell(
+        &self,
+        number: u64,
+        dwell: Dwell,
+        distribution: DwellDistribution,
+    ) -> SimSpan {
+        let mut stream = self.key.stream(number);
+        let share: f64 = stream.random();
+        span(share * dwell_ns(&mut stream, dwell, distribution, 1.0))
+    }
+
     /// Offset of `frame` within ±`bound`, rounded to whole nanoseconds.
     ///
     /// [`JitterDistribution::TruncatedNormal`] has σ = `bound`/3 and is redrawn, not clipped, outside
@@ -91,6 +120,34 @@ impl Draws {
             }
         }
     }
+}
+
+/// A dwell \[ns\] with a density that is weighted by its length to the power of `weight`.
+fn dwell_ns(
+    stream: &mut Stream,
+    Dwell { mean, cv }: Dwell,
+    distribution: DwellDistribution,
+    weight: f64,
+) -> f64 {
+    let mean = mean.ns() as f64;
+    let drawn = match distribution {
+        DwellDistribution::Gamma => {
+            let shape = cv.powi(-2) + weight;
+            Gamma::new(shape, mean * cv * cv).map(|it| it.sample(stream)).ok()
+        }
+        DwellDistribution::Lognormal => {
+            let variance = (cv * cv).ln_1p();
+            let mu = mean.ln() + (weight - 0.5) * variance;
+            LogNormal::new(mu, variance.sqrt()).map(|it| it.sample(stream)).ok()
+        }
+    };
+    // Means and coefficients of variation are numbers above 0.
+    drawn.unwrap_or(mean)
+}
+
+/// A span of whole nanoseconds.
+fn span(ns: f64) -> SimSpan {
+    SimSpan::from_ns(ns.round() as u64)
 }
 
 fn within_three_sigma(stream: &mut Stream) -> f64 {

@@ -45,7 +45,7 @@ impl ChainMetrics {
                     Some(Served::at(end, first.arrival, record.deadline))
                 }
                 Outcome::Dropped { .. } | Outcome::Lost { .. } => Some(Served::Not),
-                Outcome::NotTriggered => None,
+                Outcome::NotTriggered | Outcome::NotCaptured(_) => None,
             }
         });
         let served: Vec<_> = served.collect();

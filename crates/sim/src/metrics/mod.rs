@@ -244,14 +244,14 @@ fn served(record: &Record) -> Option<Served> {
     match record.outcome {
         Outcome::Executed { end, .. } => Some(Served::at(end, record.arrival, record.deadline)),
         Outcome::Dropped { .. } | Outcome::Lost { .. } => Some(Served::Not),
-        Outcome::NotTriggered => None,
+        Outcome::NotTriggered | Outcome::NotCaptured(_) => None,
     }
 }
 
 fn energy(record: &Record) -> Millijoules {
     match record.outcome {
         Outcome::Executed { energy, .. } | Outcome::Dropped { energy, .. } => energy,
-        Outcome::NotTriggered | Outcome::Lost { .. } => Millijoules::ZERO,
+        Outcome::NotTriggered | Outcome::NotCaptured(_) | Outcome::Lost { .. } => Millijoules::ZERO,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::schedule::{Granularity, Options, Placement, Policy, Preemption};
 use crate::score::{self, ScoreSettings, Scorecard};
 use xrsim_model::cost::CostTable;
 use xrsim_model::hardware::System;
-use xrsim_model::scenario::{ActiveModel, Scenario, Sequence, weight_bytes};
+use xrsim_model::scenario::{ActiveModel, InputStream, Scenario, Sequence, weight_bytes};
 use xrsim_model::trace::Trace;
 use xrsim_model::units::SimSpan;
 
@@ -190,6 +190,20 @@ impl Plan {
             Semantics::Principled => self.score.warm_up,
             Semantics::Mlsys2023 => SimSpan::ZERO,
         }
+    }
+
+    /// Whether frames of sensors can be lost, or not be captured as a gate is off.
+    pub fn may_lack_frames(&self) -> bool {
+        let loses =
+            |it: &InputStream| it.recorded.as_ref().is_some_and(|it| it.recording.n_lost() > 0);
+        let lacks = |it: &InputStream| loses(it) || it.gate.is_some();
+        self.semantics == Semantics::Principled && self.scenario.streams().iter().any(lacks)
+    }
+
+    /// Whether a sensor is recorded.
+    pub fn reads_recordings(&self) -> bool {
+        let mut streams = self.scenario.streams().iter();
+        self.semantics == Semantics::Principled && streams.any(|it| it.recorded.is_some())
     }
 
     /// Random parts of the run. The artifact draws jitter, but never uses it.

@@ -2,7 +2,7 @@
 //! Definitions 14 to 16).
 
 use xrsim_model::scenario::{ActiveModel, Scenario};
-use xrsim_model::trace::{Outcome, Record, Trace};
+use xrsim_model::trace::{Absence, Outcome, Record, Trace};
 use xrsim_model::units::SimSpan;
 
 use super::response::Slowest;
@@ -180,9 +180,12 @@ impl Counts {
             }
             Outcome::Dropped { .. } => self.dropped += 1,
             Outcome::NotTriggered => self.not_triggered += 1,
+            Outcome::NotCaptured(Absence::Lost) => self.lost += 1,
+            Outcome::NotCaptured(Absence::Gated) => self.gated += 1,
             Outcome::Lost { .. } => {}
         }
-        self.requests += u64::from(record.outcome != Outcome::NotTriggered);
+        let is_asked = !matches!(record.outcome, Outcome::NotTriggered | Outcome::NotCaptured(_));
+        self.requests += u64::from(is_asked);
     }
 }
 

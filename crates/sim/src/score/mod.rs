@@ -80,7 +80,8 @@ impl Default for ScoreSettings {
 /// Outcomes of the requests of a model or scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Counts {
-    /// NumFrm: requests that the sensors asked for: executed, dropped or lost, but not untriggered ones.
+    /// NumFrm: requests that the sensors asked for: executed, dropped or cut off by the end of the run, but not those that
+    /// were not triggered or not captured.
     pub requests: u64,
     /// Executed, on time or late.
     pub executed: u64,
@@ -88,6 +89,10 @@ pub struct Counts {
     pub dropped: u64,
     /// Not triggered by their upstream result.
     pub not_triggered: u64,
+    /// Not there because a frame of a sensor is lost.
+    pub lost: u64,
+    /// Not there because the gate of a sensor was off.
+    pub gated: u64,
     /// Executed requests that ended after their deadline.
     pub late: u64,
     /// Energy of all executions, finished or aborted.
@@ -116,6 +121,8 @@ impl Add for Counts {
             executed: self.executed + other.executed,
             dropped: self.dropped + other.dropped,
             not_triggered: self.not_triggered + other.not_triggered,
+            lost: self.lost + other.lost,
+            gated: self.gated + other.gated,
             late: self.late + other.late,
             energy: self.energy + other.energy,
             latency_p99_ms: self.latency_p99_ms.max(other.latency_p99_ms),

@@ -231,9 +231,22 @@ impl Score {
         HEADROOM,
     ];
 
-    /// All columns, in the order of every output.
+    /// Counts of requests that were not captured. Outputs have them only where they can differ from 0.
+    pub const UNCAPTURED: &[Column<Self>] = &[
+        Column::count("lost", "Lost", |it: &Self| Some(it.counts.lost as f64))
+            .lower("requests that are not there because a frame of a recorded sensor is lost"),
+        Column::count("gated", "Gated", |it: &Self| Some(it.counts.gated as f64))
+            .lower("requests that are not there because the gate of a sensor was off"),
+    ];
+
+    /// All columns, in the order of every output, but [`Score::UNCAPTURED`].
     pub fn columns() -> impl Iterator<Item = &'static Column<Self>> + Clone {
         Self::SCORES.iter().chain(Self::COUNTS)
+    }
+
+    /// All columns, with those of [`Score::UNCAPTURED`] at the end.
+    pub fn all_columns() -> impl Iterator<Item = &'static Column<Self>> + Clone {
+        Self::columns().chain(Self::UNCAPTURED)
     }
 
     /// The column called `name`.
@@ -261,6 +274,8 @@ impl Score {
             dropped: value(dropped)? as u64,
             not_triggered: value(not_triggered)? as u64,
             late: value(late)? as u64,
+            lost: 0,
+            gated: 0,
             energy: Millijoules::new(value(energy)?),
             latency_p99_ms: value(p99)?,
             headroom: value(headroom)?,

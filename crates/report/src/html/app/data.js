@@ -39,6 +39,11 @@ class Request {
     return this.outcome === "executed";
   }
 
+  /** Whether nothing asked for it: its upstream result did not trigger it, or a frame of a sensor is not there. */
+  get isNotAsked() {
+    return this.outcome === "not_triggered" || this.outcome === "not_captured";
+  }
+
   get isLate() {
     return this.isExecuted && this.end > this.deadline;
   }

@@ -213,7 +213,7 @@ class Drawing {
       pen.lineTo(x + 4, middle + 4);
       pen.moveTo(x - 4, middle + 4);
       pen.lineTo(x + 4, middle - 4);
-    } else if (request.outcome === "not_triggered") {
+    } else if (request.isNotAsked) {
       pen.arc(x, middle, 3.5, 0, 2 * Math.PI);
     } else {
       pen.rect(x - 3.5, middle - 3.5, 7, 7);

@@ -29,7 +29,7 @@ function curves(requests, models, measure, { from, length }) {
   const counts = new Map(models.map((name) => [name, 0]));
   for (const request of requests) {
     const name = request.model.model;
-    if (request.outcome === "not_triggered") continue;
+    if (request.isNotAsked) continue;
     counts.set(name, counts.get(name) + 1);
     const value = request.isExecuted ? measure.of(request) : null;
     const at = value === null ? Infinity : Math.max(0, Math.ceil((value - from) / step - 1e-9));
@@ -137,7 +137,7 @@ class ResponseTimes {
   }
 
   #spoken(requests) {
-    const triggered = requests.filter((request) => request.outcome !== "not_triggered");
+    const triggered = requests.filter((request) => !request.isNotAsked);
     const inTime = triggered.filter((request) => request.isExecuted && !request.isLate).length;
     const late = triggered.filter((request) => request.isLate).length;
     const share = (n) => percent(triggered.length > 0 ? n / triggered.length : 0);

@@ -26,6 +26,8 @@ function why(request) {
         : (DROPPED.get(request.reason) ?? request.reason);
     case "not_triggered":
       return "its upstream result did not trigger it";
+    case "not_captured":
+      return request.reason === "gated" ? "the gate of a sensor was off" : "a frame of a sensor is lost";
     default:
       return request.reason;
   }

@@ -1,0 +1,93 @@
+//! Gates of sensors: when they are on.
+
+use std::collections::VecDeque;
+
+use xrsim_model::scenario::{Gate, InputStream};
+use xrsim_model::units::{SimSpan, SimTime};
+
+use super::LoadSettings;
+use super::random::{Draws, Purpose};
+
+/// Course of a gate over a run, made as far as it is asked for.
+pub(super) struct Course<'a> {
+    gate: &'a Gate,
+    draws: Draws,
+    /// Number of the next dwell of the gate.
+    next: u64,
+    /// Dwells with their ends, in order.
+    dwells: VecDeque<(SimTime, bool)>,
+    /// End of the last dwell.
+    end: SimTime,
+}
+
+impl<'a> Course<'a> {
+    /// The course of the gate of `stream`.
+    pub(super) fn new(stream: &InputStream, gate: &'a Gate, settings: &LoadSettings) -> Self {
+        let draws = Draws::new(settings, Purpose::Gate, stream.name.as_bytes());
+        let (next, dwells, end) = (0, VecDeque::new(), SimTime::ZERO);
+        let mut course = Self { gate, draws, next, dwells, end };
+        match gate {
+            Gate::Drawn { distribution, on, off } => {
+                let [of_on, of_off] = [on, off].map(|it| it.mean.ns() as f64);
+                let is_on = course.draws.unit(0) * (of_on + of_off) < of_on;
+                let dwell = if is_on { on } else { off };
+                let rest = course.draws.rest_of_dwell(1, *dwell, *distribution);
+                course.add(rest, is_on);
+                // Dwells with even numbers are on.
+                course.next = if is_on { 3 } else { 2 };
+            }
+            Gate::Recorded(pairs) => {
+                let both = pairs.iter().map(|&(on, off)| on + off);
+                let total = both.fold(SimSpan::ZERO, SimSpan::saturating_add).ns().max(1);
+                let begin = settings.replication.saturating_mul(settings.duration.ns()) % total;
+                let mut before = SimSpan::from_ns(begin);
+                while course.end == SimTime::ZERO {
+                    let (dwell, is_on) = course.dwell();
+                    match dwell.ns().checked_sub(before.ns()).filter(|rest| *rest > 0) {
+                        Some(rest) => course.add(SimSpan::from_ns(rest), is_on),
+                        None => before = before - dwell,
+                    }
+                }
+            }
+        }
+        course
+    }
+
+    /// The next dwell, and whether the gate is on in it.
+    fn dwell(&mut self) -> (SimSpan, bool) {
+        let number = self.next;
+        self.next += 1;
+        let is_on = number.is_multiple_of(2);
+        let dwell = match self.gate {
+            Gate::Drawn { distribution, on, off } => {
+                self.draws.dwell(number, if is_on { *on } else { *off }, *distribution)
+            }
+            Gate::Recorded(pairs) => {
+                let (on, off) = pairs[(number / 2 % pairs.len() as u64) as usize];
+                if is_on { on } else { off }
+            }
+        };
+        (dwell, is_on)
+    }
+
+    fn add(&mut self, dwell: SimSpan, is_on: bool) {
+        self.end = SimTime::from_ns(self.end.ns().saturating_add(dwell.ns()));
+        self.dwells.push_back((self.end, is_on));
+    }
+
+    /// Whether the gate is on at an instant that is not forgotten.
+    pub(super) fn is_on(&mut self, at: SimTime) -> bool {
+        while self.end <= at {
+            let (dwell, is_on) = self.dwell();
+            self.add(dwell, is_on);
+        }
+        self.dwells[self.dwells.partition_point(|(end, _)| *end <= at)].1
+    }
+
+    /// Forgets the dwells that end before an instant.
+    pub(super) fn forget(&mut self, before: SimTime) {
+        while self.dwells.len() > 1 && self.dwells[0].0 < before {
+            self.dwells.pop_front();
+        }
+    }
+}

@@ -66,7 +66,7 @@ fn csv(rows: &[(u64, f64)]) -> String {
 /// every replication.
 #[test]
 fn the_recording_of_a_run_replays_that_run_byte_for_byte() {
-    let models = "  models:\n    - {network: HT, fps: 45}\n    - {network: DE, fps: 29.97}\n    - {network: PD, fps: 15}";
+    let models = "  models:\n    - {network: HT, fps: 45}\n    - {network: DE, fps: 29.97}\n    - {network: DR, fps: 15}";
     let jitter = "rate_fps: 60, max_jitter_ms: 3, initial_latency_ms: 2";
     let drawn = format!("  sensors: {{camera: {{{jitter}}}, lidar: {{{jitter}}}}}\n{models}");
     let drawn = folder(&drawn, &[]);
@@ -153,7 +153,7 @@ fn a_lost_frame_is_no_request_and_neither_dropped_nor_late() {
 #[test]
 fn jitter_of_a_recording_moves_arrivals_and_no_deadlines() {
     let rows = [(0, 3.0), (1, 50.0), (2, 171.5), (4, 200.0)];
-    let keys = "  sensors: {camera: {rate_fps: 20, arrivals: a.csv}}\n  models:\n    - {network: KD, inputs: [camera], fps: 20}\n    - {network: SR, inputs: [], fps: 20, depends_on: {KD: data}}";
+    let keys = "  sensors: {camera: {rate_fps: 20, arrivals: a.csv}, other: {rate_fps: 20}}\n  models:\n    - {network: KD, inputs: [camera], fps: 20}\n    - {network: SR, inputs: [other], fps: 20, depends_on: {KD: data}}";
     let folder = folder(keys, &[("a.csv", &csv(&rows))]);
     let requests = requests(&scenario(&folder), &settings(250.0, 0));
     let of_model = |model| {

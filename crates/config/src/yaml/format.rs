@@ -115,7 +115,8 @@ fn scenario_of(file: &Document, references: &mut dyn References) -> Result<Scena
     let Some(mut sensors) = sensors else { return Err(file.invalid(problems.into_vec())) };
     let lookup = |path: &str| references.source(path, file.folder.as_deref());
     let files = raw.gates().iter().filter_map(RawGate::file);
-    if let Some(sources) = resolve(files, lookup, &mut problems)? {
+    let sources = resolve(files, lookup, &mut problems)?;
+    if let Some(sources) = sources.filter(|_| problems.is_empty()) {
         sensors::add_gates(raw.gates(), sources, &mut sensors, &mut problems)?;
     }
     let scenario = raw.resolve(&models, sequences, &sensors, &mut problems);
@@ -143,7 +144,11 @@ fn streams_of(
 ) -> Result<Option<Vec<InputStream>>, ConfigError> {
     let lookup = |path: &str| references.source(path, file.folder.as_deref());
     let sources = resolve(raw.iter().filter_map(RawSensor::file), lookup, problems)?;
-    sources.map_or(Ok(None), |sources| sensors::streams(raw, sources, problems))
+    // Problems of this file come before those of others.
+    match sources.filter(|_| problems.is_empty()) {
+        Some(sources) => sensors::streams(raw, sources, problems),
+        None => Ok(None),
+    }
 }
 
 fn style(file: &Document, references: &mut dyn References) -> Result<Style, ConfigError> {

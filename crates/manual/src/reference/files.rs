@@ -64,10 +64,24 @@ fn writers() -> Vec<Writer> {
             command: "xrsim run --out DIR",
             arguments: of_run(&["run"], &["--out"]),
             files: &[
-                ("scores.csv", "scores.csv", "a row for each run"),
-                ("models.csv", "models.csv", "a row for each model of a run"),
+                (
+                    "scores.csv",
+                    "scores.csv",
+                    "a row for each run. Where frames of sensors can lack (recorded sensors, gates), the columns `lost` and \
+                     `gated` follow: requests that are not there for this reason",
+                ),
+                (
+                    "models.csv",
+                    "models.csv",
+                    "a row for each model of a run, with `lost` and `gated` as in scores.csv",
+                ),
                 ("inferences.csv", "inferences.csv", "a row for each request"),
             ],
+        },
+        Writer {
+            command: "xrsim run --arrivals FILE.csv",
+            arguments: of_run(&["run"], &["--arrivals"]),
+            files: &[("", "arrivals.csv", "a row for each frame of a sensor, which a scenario can read")],
         },
         Writer {
             command: "xrsim sweep --out FILE.csv",

@@ -22,7 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("model", &["digest"]),
     ("dataflow", &[]),
     ("hardware", &["units", "model", "dataflow"]),
-    ("scenario", &["units", "ids", "model"]),
+    ("scenario", &["units", "ids", "model", "hardware"]),
     ("trace", &["units", "ids"]),
     (
         "cost",

@@ -114,6 +114,7 @@ fn crossed(n_models: usize) -> CostTable {
             latency: span_ms(10.0),
             energy_nj: 1e6,
             choices: None,
+            spread: None,
         })
     };
     let row = || [network(1, 9), network(9, 1)];
@@ -257,6 +258,7 @@ fn random_costs(
                 cycles: Cycles::new(cycles),
                 latency: SimSpan::from_ns(cycles),
                 choices: None,
+                spread: None,
             }));
         }
     }

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use runs::*;
 use xrsim::bounds::{Bounds, Class};
-use xrsim::cost::{CostTable, LayerCost, NetworkCost};
+use xrsim::cost::{CostError, CostTable, Infeasible, LayerCost, NetworkCost, PairNames};
 use xrsim::engine;
 use xrsim::load::RequestStream;
 use xrsim::schedule::{self, Policy};
@@ -26,6 +26,8 @@ pub(crate) struct Tiny {
     pub(crate) requests: RequestStream,
     /// At `[model][accelerator][layer]`.
     pub(crate) steps: Vec<Vec<Vec<Step>>>,
+    /// Whether a model runs on an accelerator, at `[model][accelerator]`.
+    may_run: Vec<Vec<bool>>,
 }
 
 impl Tiny {
@@ -60,13 +62,25 @@ impl Tiny {
                         .collect()
                 })
                 .collect();
-            let plan = plan(scenario, costs(&steps, n_accelerators));
+            let may_run = vec![vec![true; n_accelerators]; n_models];
+            let plan = plan(scenario, costs(&steps, &may_run));
             let case = lasting_ms(draws.random_range(5.0..60.0), plan);
             let requests = runs::requests(&case);
             if (2..=n_requests).contains(&requests.requests().len()) {
-                return Self { case, requests, steps };
+                return Self { case, requests, steps, may_run };
             }
         }
+    }
+
+    /// The same scenario, whose models run on some of the accelerators only, each on at least one.
+    fn restricted(mut self, draws: &mut ChaCha8Rng) -> Self {
+        for row in &mut self.may_run {
+            row.fill_with(|| draws.random_bool(0.5));
+            let at = draws.random_range(0..row.len());
+            row[at] = true;
+        }
+        self.case.costs = Arc::new(costs(&self.steps, &self.may_run));
+        self
     }
 
     /// The bounds of a class, from the loosest to the tightest.
@@ -76,7 +90,7 @@ impl Tiny {
     }
 }
 
-fn costs(steps: &[Vec<Vec<Step>>], n_accelerators: usize) -> CostTable {
+fn costs(steps: &[Vec<Vec<Step>>], may_run: &[Vec<bool>]) -> CostTable {
     let network = |layers: &Vec<Step>| {
         let time = layers.iter().map(|it| it.0).sum();
         let layer = |&(cycles, energy_mj): &Step| LayerCost {
@@ -90,9 +104,19 @@ fn costs(steps: &[Vec<Vec<Step>>], n_accelerators: usize) -> CostTable {
             latency: SimSpan::from_ns(time),
             energy_nj: layers.iter().map(|it| it.1 * 1e6).sum(),
             choices: None,
+            spread: None,
         })
     };
-    CostTable::new(steps.iter().flatten().map(network).collect(), n_accelerators)
+    let names = PairNames {
+        network: "it".into(),
+        accelerator: "here".into(),
+        dataflow: "any".into(),
+        pes: 1,
+    };
+    let excluded = || CostError { names: names.clone(), reason: Infeasible::NotMeasured };
+    let cell = |(layers, may): (_, &bool)| may.then(|| network(layers)).ok_or_else(excluded);
+    let cells = steps.iter().flatten().zip(may_run.iter().flatten()).map(cell);
+    CostTable::offering(cells.collect(), may_run[0].len()).expect("every model runs somewhere")
 }
 
 /// How far a request has come.
@@ -200,6 +224,9 @@ impl<'a> Schedules<'a> {
             let ready = ends.into_iter().fold(request.arrival.ns().max(before.end), u64::max);
             for accelerator in 0..self.free.len() {
                 if before.done > 0 && !self.moves && accelerator != before.home {
+                    continue;
+                }
+                if !self.tiny.may_run[request.model.index()][accelerator] {
                     continue;
                 }
                 let free = self.free[accelerator];
@@ -313,5 +340,44 @@ fn no_scheduler_exceeds_the_best_of_all_schedules() {
             let score = case.score(&run.trace).total.score_executed_mean;
             assert!(score <= optimum * (1.0 + 1e-12), "{index}, {entry:?}: {score} {optimum}");
         }
+    }
+}
+
+/// Models run on some accelerators only. Bounds are above the best of all schedules that keep to this, and every scheduler
+/// keeps to it.
+#[test]
+fn bounds_and_schedulers_keep_to_the_accelerators_of_models() {
+    let mut draws = ChaCha8Rng::seed_from_u64(1128);
+    let (mut n_restricted, mut counts) = (0, [Count::default(), Count::default()]);
+    for index in 0..120 {
+        let tiny = Tiny::random(&mut draws, 1 + index % 2, 4).restricted(&mut draws);
+        n_restricted += u32::from(!tiny.case.costs.is_complete());
+        let [kept, moved] = [false, true].map(|moves| Schedules::best(&tiny, moves));
+        for (class, optimum) in [(Class::Keeping, kept), (Class::Any, moved)] {
+            let bounds = tiny.bounds(class);
+            for bound in bounds {
+                assert!(bound >= optimum * (1.0 - 1e-12), "{index}: {bounds:?} {optimum}");
+            }
+            counts[class as usize].add(bounds[2], optimum);
+        }
+        for entry in schedule::ALL {
+            let case = tiny.case.clone().scheduled(Policy::from_entry(entry));
+            let optimum = match case.scheduler.class() {
+                Class::Keeping => kept,
+                Class::Any => moved,
+            };
+            let run = engine::run(&case, &case.costs, &tiny.requests).expect("it does not fail");
+            for entry in run.trace.entries() {
+                let mut places = entry.busy_intervals().map(|it| it.accelerator.index());
+                let may_run = &tiny.may_run[entry.record.model.index()];
+                assert!(places.all(|at| may_run[at]), "{index}, {:?}", case.scheduler);
+            }
+            let score = case.score(&run.trace).total.score_executed_mean;
+            assert!(score <= optimum * (1.0 + 1e-12), "{index}, {entry:?}: {score} {optimum}");
+        }
+    }
+    assert!(n_restricted > 40, "{n_restricted}");
+    for Count { within, n, .. } in counts {
+        assert!(10 * within >= 9 * n, "{within} of {n} within 1 %");
     }
 }

@@ -1,5 +1,6 @@
 //! The integration tests, one binary: a module a subject, in the order of their names.
 
+mod affinity;
 mod architecture;
 mod area;
 mod backlog;
@@ -17,6 +18,7 @@ mod contracts;
 mod cost_model;
 mod deadline;
 mod determinism;
+mod drawn_latencies;
 mod effects;
 mod energies;
 mod enumeration;
@@ -55,6 +57,7 @@ mod parity_replay;
 mod parts;
 mod pinned;
 mod policies;
+mod processors;
 mod properties;
 mod records;
 mod report;

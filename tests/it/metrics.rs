@@ -174,6 +174,7 @@ fn layers_of_ms(layers_ms: &[u64]) -> Arc<NetworkCost> {
         latency: SimSpan::from_ns(total),
         energy_nj: 0.0,
         choices: None,
+        spread: None,
     })
 }
 

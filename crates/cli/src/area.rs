@@ -80,6 +80,9 @@ pub(super) fn run(args: &AreaArgs) -> Result<(), Failure> {
     let prepared = prepare(&args.hardware.experiment(Experiment::new())?)?;
     Places::default().reading(prepared.opened()).drawing(&args.pictures, &args.plot).check()?;
     let mut systems = prepared.distinct_systems();
+    if let Some(system) = systems.iter().find(|system| system.has_processors()) {
+        refuse!("system `{}` has processors, whose area is not known", system.name());
+    }
     let (mut catalog, needs) = with_hints(|notes| Needs::read(&args.networks, notes))?;
     if args.sizes == SizesOption::Needed {
         systems = systems.iter().map(|it| needs.fitted(it)).collect::<Result<_, _>>()?;

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use xrsim_experiment::{Prepared, Run};
-use xrsim_model::cost::ChosenMappings;
+use xrsim_model::cost::{ChosenMappings, CostError, Infeasible};
 use xrsim_model::hardware::Accelerator;
 use xrsim_model::model::Network;
 use xrsim_model::text::{self, counted};
@@ -290,9 +290,10 @@ impl<'p> Results<'p> {
         self.folder.is_some() || self.format == Format::Json
     }
 
-    /// Warns of accelerators that cannot run a network of the scenario, each pair once.
+    /// Warns of accelerators that cannot run a network of the scenario, each pair once; not of those that a file excludes.
     fn warn_of_gaps(&mut self, result: &Scored) {
-        for reason in result.costs.not_offered() {
+        let is_given = |it: &&CostError| matches!(it.reason, Infeasible::Excluded(_));
+        for reason in result.costs.not_offered().iter().filter(|it| !is_given(it)) {
             let line = format!("{reason}; schedulers leave this accelerator out for it");
             if !self.not_offered.contains(&line) {
                 warn(format_args!("{line}"));

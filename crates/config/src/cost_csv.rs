@@ -6,29 +6,65 @@
 //! ```
 //!
 //! Columns come in any order. `layer` may be left out, or empty for the whole network. `cycles`, of
-//! the accelerator's clock, may take the place of `latency_ms`. Lines that are empty or start with
+//! the accelerator's clock, may take the place of `latency_ms`. `energy_mj` may be left out, or empty, for a processor
+//! with a power while it runs. Lines that are empty or start with
 //! `#` are skipped.
+//!
+//! A latency that differs from request to request is its median `latency_p50_ms` (or `latency_ms`) with
+//! `latency_p95_ms`, and to compare `latency_p99_ms`; or `samples`, the path of a file with one latency \[ms\] a line,
+//! relative to the table.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use csv::StringRecord;
 
+use xrsim_model::cost::Spread;
 use xrsim_model::cost::table::{CostRecord, CostRecords, Latency, RecordError};
 use xrsim_model::units::{Cycles, Millijoules, SimSpan};
 
 use super::{ConfigError, Problem, Source, nearest};
 
 /// Every column.
-const COLUMNS: [&str; 6] = ["network", "accelerator", "layer", "latency_ms", "cycles", "energy_mj"];
+const COLUMNS: [&str; 10] = [
+    "network",
+    "accelerator",
+    "layer",
+    "latency_ms",
+    "cycles",
+    "energy_mj",
+    "latency_p50_ms",
+    "latency_p95_ms",
+    "latency_p99_ms",
+    "samples",
+];
 
-/// Reads a table of measured costs.
+/// Most latencies of a file of samples.
+const MAX_SAMPLES: usize = 1_000_000;
+
+/// Reads the file of a path that a table names.
+pub type Open<'a> = &'a mut dyn FnMut(&str) -> Result<Arc<Source>, ConfigError>;
+
+/// Reads a table of measured costs that names no files.
 ///
 /// # Errors
 ///
 /// [`ConfigError::Invalid`] with every problem of the header, or if that is right of the rows.
 pub fn parse(source: &Arc<Source>) -> Result<CostRecords, ConfigError> {
-    read(source.text()).map_err(|mut problems| {
+    let name = |path: &str| ConfigError::Unreadable {
+        path: path.into(),
+        reason: "the table stands alone".into(),
+    };
+    parse_with(source, &mut |path| Err(name(path)))
+}
+
+/// Reads a table of measured costs, with the files of samples that `open` reads.
+///
+/// # Errors
+///
+/// [`ConfigError::Invalid`] with every problem of the header, or if that is right of the rows.
+pub fn parse_with(source: &Arc<Source>, open: Open<'_>) -> Result<CostRecords, ConfigError> {
+    read(source.text(), open).map_err(|mut problems| {
         problems.sort_by_key(|problem| problem.span.start);
         ConfigError::Invalid { file: Arc::clone(source), problems }
     })
@@ -46,7 +82,7 @@ pub fn lines(source: &Source) -> Vec<usize> {
     rows(text).skip(1).map(line_of).collect()
 }
 
-fn read(text: &str) -> Result<CostRecords, Vec<Problem>> {
+fn read(text: &str, open: Open<'_>) -> Result<CostRecords, Vec<Problem>> {
     let mut rows = rows(text);
     let Some(header) = rows.next() else {
         let problem = Problem::new(0..0, "the table is empty");
@@ -60,7 +96,7 @@ fn read(text: &str) -> Result<CostRecords, Vec<Problem>> {
     let mut records = Vec::with_capacity(rows.len());
     let mut problems = Vec::new();
     for row in &rows {
-        match columns.record(row) {
+        match columns.record(row, open) {
             Ok(record) => records.push(record),
             Err(found) => problems.extend(found),
         }
@@ -167,10 +203,13 @@ struct Columns {
     network: usize,
     accelerator: usize,
     layer: Option<usize>,
-    latency: usize,
+    latency: Option<usize>,
     /// Whether `latency` is in cycles rather than milliseconds.
     in_cycles: bool,
-    energy: usize,
+    energy: Option<usize>,
+    /// Quantiles of the latency at 0.5, 0.95 and 0.99.
+    quantiles: [Option<usize>; 3],
+    samples: Option<usize>,
     count: usize,
 }
 
@@ -191,29 +230,36 @@ impl Columns {
             network: need("network", find("network")),
             accelerator: need("accelerator", find("accelerator")),
             layer: find("layer"),
-            latency: need("latency_ms", milliseconds.or(cycles)),
+            latency: milliseconds.or(cycles),
             in_cycles: cycles.is_some(),
-            energy: need("energy_mj", find("energy_mj")),
+            energy: find("energy_mj"),
+            quantiles: ["latency_p50_ms", "latency_p95_ms", "latency_p99_ms"].map(find),
+            samples: find("samples"),
             count: header.cells.len(),
         };
+        let is_any = [columns.latency, columns.quantiles[0], columns.samples];
+        if is_any.iter().all(Option::is_none) {
+            problems.push(Problem::new(header.line(), "no column `latency_ms`"));
+        }
         if problems.is_empty() { Ok(columns) } else { Err(problems) }
     }
 
-    fn record(&self, row: &Row) -> Result<CostRecord, Vec<Problem>> {
+    fn record(&self, row: &Row, open: Open<'_>) -> Result<CostRecord, Vec<Problem>> {
         row.check_width(self.count).map_err(|problem| vec![problem])?;
         let layer = self.layer.map(|column| &row.cells[column]);
         match (
             row.name(self.network, "network"),
             row.name(self.accelerator, "accelerator"),
-            row.latency(self.latency, self.in_cycles),
-            row.energy(self.energy),
+            self.latency(row, open),
+            self.energy.map_or(Ok(None), |column| row.energy(column)),
         ) {
-            (Ok(network), Ok(accelerator), Ok(latency), Ok(energy)) => Ok(CostRecord {
+            (Ok(network), Ok(accelerator), Ok((latency, spread)), Ok(energy)) => Ok(CostRecord {
                 network,
                 accelerator,
                 layer: layer.filter(|name| !name.is_empty()).map(Box::from),
                 latency,
                 energy,
+                spread,
             }),
             (network, accelerator, latency, energy) => {
                 let found = [network.err(), accelerator.err(), latency.err(), energy.err()];
@@ -221,6 +267,89 @@ impl Columns {
             }
         }
     }
+
+    /// Latency of a row, or its median and how it differs from request to request.
+    fn latency(&self, row: &Row, open: Open<'_>) -> Result<(Latency, Option<Spread>), Problem> {
+        let given = |column: Option<usize>| column.filter(|&it| !row.cells[it].is_empty());
+        let [p50, p95, p99] = self.quantiles.map(given);
+        let latency = given(self.latency);
+        if let Some(samples) = given(self.samples) {
+            let others = [latency, p50, p95, p99];
+            return match others.into_iter().flatten().next() {
+                Some(other) => Err(row.problem(other, "beside `samples` stands no other latency")),
+                None => row.samples(samples, open),
+            };
+        }
+        let median = match (latency, p50) {
+            (Some(_), Some(p50)) => {
+                return Err(row.problem(p50, "both a latency and its median; give one"));
+            }
+            (Some(latency), None) => row.latency(latency, self.in_cycles)?,
+            (None, Some(p50)) => row.latency(p50, false)?,
+            (None, None) => {
+                let at = self.latency.or(self.quantiles[0]).or(self.samples).unwrap_or_default();
+                return row.latency(at, self.in_cycles).map(|latency| (latency, None));
+            }
+        };
+        let mut below = median;
+        for column in [p95, p99].into_iter().flatten() {
+            let next = row.latency(column, false)?;
+            if let (Latency::Time(least), Latency::Time(found)) = (below, next)
+                && (found < least || least == SimSpan::ZERO)
+            {
+                let found = &row.cells[column];
+                let problem = row.problem(column, format!("the quantile `{found}` is too small"));
+                return Err(problem.help("quantiles ascend, from a median above 0"));
+            }
+            below = next;
+        }
+        match (median, p95) {
+            (Latency::Time(median), Some(p95)) => {
+                let p95 = ms_of(row, p95) / median.as_ms();
+                Ok((Latency::Time(median), Some(Spread::log_normal(p95))))
+            }
+            (Latency::Cycles(_), Some(p95)) => {
+                Err(row.problem(p95, "quantiles stand beside `latency_ms`, not cycles"))
+            }
+            (median, None) => Ok((median, None)),
+        }
+    }
+
+    /// The quantile at 0.99 of a row, and that of its log-normal distribution \[ms\]; `None` without one of them.
+    fn tail_ms(&self, row: &Row) -> Option<(f64, f64)> {
+        let number = |column: Option<usize>| row.cells.get(column?)?.parse::<f64>().ok();
+        let [p50, p95, p99] = self.quantiles.map(number);
+        let median = p50.or_else(|| number(self.latency))?;
+        Some((p99?, median * Spread::log_normal(p95? / median).p99()))
+    }
+}
+
+fn ms_of(row: &Row, column: usize) -> f64 {
+    row.cells[column].parse().unwrap_or(f64::NAN)
+}
+
+/// How far the log-normal distributions of a table that [`parse`] takes are from its quantiles at 0.99, in a line; `None`
+/// without any.
+pub fn tail_misfit(source: &Source) -> Option<String> {
+    let mut rows = rows(source.text());
+    let columns = Columns::read(&rows.next()?).ok()?;
+    let lines = lines(source);
+    let misfit = |(row, line): (Row<'_>, usize)| {
+        let (given, made) = columns.tail_ms(&row)?;
+        Some((made / given - 1.0, given, made, line))
+    };
+    let misfits: Vec<_> = rows.zip(lines).filter_map(misfit).collect();
+    let (error, given, made, line) =
+        *misfits.iter().max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()))?;
+    Some(format!(
+        "{}:{line}: the log-normal through p50 and p95 has a p99 of {made:.3} in place of {given} ms ({:+.0} %{})",
+        source.name(),
+        100.0 * error,
+        match misfits.len() {
+            1 => String::new(),
+            n => format!(", the farthest of {n}"),
+        }
+    ))
 }
 
 /// Columns of the header that are unknown or named twice.
@@ -265,11 +394,40 @@ impl Row<'_> {
         latency.ok_or_else(|| self.problem(index, format!("`{text}` is no latency")).help(allowed))
     }
 
-    fn energy(&self, index: usize) -> Result<Millijoules, Problem> {
+    /// Median and distribution of the latencies in a file, one a line.
+    fn samples(&self, index: usize, open: Open<'_>) -> Result<(Latency, Option<Spread>), Problem> {
+        let file = open(&self.cells[index])
+            .map_err(|error| self.problem(index, error.to_string().trim_end().to_string()))?;
+        let wrong = |line: usize, text: &str| {
+            let text = text.chars().take(40).collect::<String>();
+            let message = format!("{}:{}: `{text}` is no latency", file.name(), line + 1);
+            self.problem(index, message).help("milliseconds above 0, one a line")
+        };
+        let lines = file.text().lines().map(str::trim).enumerate();
+        let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+        let mut spans = Vec::new();
+        for (at, line) in lines {
+            let span = line.parse().ok().and_then(SimSpan::from_ms);
+            let span = span.filter(|it| *it > SimSpan::ZERO && spans.len() < MAX_SAMPLES);
+            spans.push(span.ok_or_else(|| wrong(at, line))?);
+        }
+        spans.sort_unstable();
+        let Some(&median) = spans.get(spans.len().saturating_sub(1) / 2) else {
+            return Err(self.problem(index, format!("{} has no latencies", file.name())));
+        };
+        let factors = spans.iter().map(|it| it.ns() as f64 / median.ns() as f64);
+        Ok((Latency::Time(median), Some(Spread::Samples(factors.collect()))))
+    }
+
+    /// An energy; `None` for an empty cell.
+    fn energy(&self, index: usize) -> Result<Option<Millijoules>, Problem> {
         let text = &self.cells[index];
+        if text.is_empty() {
+            return Ok(None);
+        }
         let most = CostRecord::MAX_ENERGY.get();
         let energy = text.parse().ok().filter(|mj| (0.0..=most).contains(mj));
-        energy.map(Millijoules::new).ok_or_else(|| {
+        energy.map(|it| Some(Millijoules::new(it))).ok_or_else(|| {
             self.problem(index, format!("`{text}` is no energy"))
                 .help(format!("millijoules, from 0 to {most}"))
         })

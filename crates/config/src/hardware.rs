@@ -1,10 +1,10 @@
 //! `style:`, `system:` and `platform:` files: hardware.
 
-mod datapath;
-mod energy;
+pub(crate) mod datapath;
+pub(crate) mod energy;
+mod names;
 mod unused;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -12,9 +12,8 @@ use serde_json::json;
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use xrsim_model::hardware::{
-    Accelerator, Compression, Datapath, DeadlineShare, Dram, Fill, Flexibility, Fusion,
-    MappingObjective, MappingSettings, Memory, Noc, Pinned, PinnedTasks, Share, Style, System,
-    WriteBack, WriteBackSettings,
+    Compression, Datapath, DeadlineShare, Dram, Fill, Flexibility, Fusion, MappingObjective,
+    MappingSettings, Memory, Noc, Share, Style, System, WriteBack, WriteBackSettings,
 };
 use xrsim_model::model::PerTensor;
 use xrsim_model::renamed::Renamed;
@@ -26,12 +25,13 @@ use super::technology::{self, RawTechnology};
 use super::yaml::keys::{keys, mapping};
 use super::yaml::read::{At, Problems};
 use super::yaml::values::{
-    List, Reader, at, at_most, converted, flag, list, number, number_or, one_of, proper_name, tried,
+    List, Reader, at_most, converted, flag, list, number, number_or, one_of, proper_name, tried,
 };
-use super::yaml::{Fields, Node, Value};
+use super::yaml::{Node, Value};
 use super::{Problem, reference};
 use datapath::datapath;
 use energy::{RawEnergies, energies};
+pub(crate) use names::{are_different, names_once};
 pub use unused::{LIMITED_KEYS, LimitedKey};
 pub(super) use unused::{Unused, place_of_key, unused};
 
@@ -47,7 +47,7 @@ const MAX_SHARE: u32 = 1024;
 const CLASSES: [(&str, &str); 3] = [("FDA", "FDA"), ("SFDA", "SFDA"), ("HDA", "HDA")];
 
 /// Old keys of accelerators, instances and budgets.
-const OLD_RESOURCES: [Renamed; 3] = [
+pub(crate) const OLD_RESOURCES: [Renamed; 3] = [
     Renamed::key("local_memory_kib", "scratchpad_kib"),
     Renamed::key("offchip_bandwidth_bytes_per_cycle", "dram_bandwidth_bytes_per_cycle"),
     Renamed::key("offchip_latency_cycles", "dram_latency_cycles"),
@@ -86,7 +86,7 @@ keys! {
 
 keys! {
     /// Settings of the choice of mappings.
-    fn choices() -> MappingSettings: "settings" {
+    pub(crate) fn choices() -> MappingSettings: "settings" {
         /// What the hardware may choose for each layer; each word includes those before it. Without it, that of the
         /// dataflow, or `tiles`.
         flexibility = optional(one_of(&Flexibility::ALL));
@@ -99,7 +99,7 @@ keys! {
         write_back = among(write_back());
         /// Models of the scenario whose weights stay in the shared memory, from before a run to its end. Each accelerator
         /// has a copy.
-        pinned = optional(pinned());
+        pinned = optional(names_once("tasks"));
     }
 }
 
@@ -119,23 +119,6 @@ keys! {
     }
 }
 
-/// Tasks of a scenario, each once.
-fn pinned() -> impl Reader<Value = PinnedTasks> {
-    let each_once = |tasks: Vec<At<Box<str>>>, _: &Node<'_>, to: &mut Problems| {
-        are_different(tasks.iter(), to).then(|| tasks.into_iter().map(|it| it.value).collect())
-    };
-    at_most(Pinned::MAX, list("tasks", at(proper_name()))).then(each_once)
-}
-
-/// Whether no name is given twice, else a problem at each repetition.
-fn are_different<'n>(names: impl Iterator<Item = &'n At<Box<str>>>, to: &mut Problems) -> bool {
-    let mut seen = BTreeSet::new();
-    let twice: Vec<_> = names.filter(|it| !seen.insert(&it.value)).collect();
-    let text = |it: &str| format!("`{it}` is named twice");
-    to.extend(twice.iter().map(|it| Problem::new(it.span.clone(), text(&it.value))));
-    twice.is_empty()
-}
-
 /// A part of the time.
 fn deadline_share() -> impl Reader<Value = DeadlineShare> {
     let (least, most) = DeadlineShare::RANGE.into_inner();
@@ -145,15 +128,22 @@ fn deadline_share() -> impl Reader<Value = DeadlineShare> {
 
 keys! {
     /// Settings of the DRAM.
-    fn dram() -> struct RawDram: "settings" {
+    pub(crate) fn dram() -> struct RawDram: "settings" {
         /// What an accelerator has of the DRAM bandwidth. `split`: its part. `shared`: all of it while the others leave it
         /// alone; those that run share it.
         dram: Option<Dram> = optional(one_of(&Dram::ALL).with_default(Dram::default().name()));
     }
 }
 
+impl RawDram {
+    /// The setting, or its default.
+    pub(crate) fn value(&self) -> Dram {
+        self.dram.unwrap_or_default()
+    }
+}
+
 /// A list of accelerators.
-fn accelerators<T>(accelerator: impl Reader<Value = T>) -> impl Reader<Value = Vec<T>> {
+pub(crate) fn accelerators<T>(accelerator: impl Reader<Value = T>) -> impl Reader<Value = Vec<T>> {
     at_most(System::MAX_ACCELERATORS, list("accelerators", accelerator))
 }
 
@@ -178,134 +168,6 @@ impl RawStyle {
         };
         let shares = dataflows.into_iter().zip(self.accelerators).map(share).collect();
         Style { mapping: self.mapping, ..Style::new(self.name, self.class, shares) }
-    }
-}
-
-/// A `system:` file whose dataflows are still names.
-pub(super) struct RawSystem {
-    name: Box<str>,
-    shared: Shared,
-    accelerators: Vec<RawAccelerator>,
-}
-
-/// Body of a `system:` file, and its technology.
-pub(super) fn system() -> impl Reader<Value = (RawSystem, Option<RawTechnology>)> {
-    mapping("a system", |fields| {
-        let name = fields.about("Name of the system.").required("name", proper_name());
-        let shared = shared().among(fields)?;
-        let technology = fields.optional("technology", tried(technology::choice()));
-        let above = inherited(&shared, fields);
-        let needs_energies = !shared.energies.is_given();
-        let accelerators =
-            accelerators(accelerator(needs_energies).inheriting(above).shaped(energy::alone));
-        let about = "Accelerators that run side by side.";
-        let accelerators = fields.about(about).required("accelerators", accelerators);
-        let system = RawSystem { name: name?, shared, accelerators: accelerators? };
-        let is_wrong = |it: &RawEnergies| it.is_wrong;
-        let above = &system.shared;
-        let lacks_value = |it: &RawAccelerator| {
-            is_wrong(&it.energies) || it.clock_mhz.or(above.clock_mhz.flatten()).is_none()
-        };
-        if is_wrong(&above.energies) || system.accelerators.iter().any(lacks_value) {
-            return None;
-        }
-        Some((system, technology.map_or(Some(None), |it| it.map(Some))?))
-    })
-    .about("One or more accelerators in full, which need no platform.")
-    .shaped(|form| {
-        let each =
-            |given: &serde_json::Value| json!({"properties": {"accelerators": {"items": given}}});
-        let clock = json!({"required": ["clock_mhz"]});
-        let above = [clock, energy::given()].map(|it| json!({"if": it, "else": each(&it)}));
-        energy::alone(form).with("allOf", json!(above))
-    })
-}
-
-/// Keys that the accelerators of a system need not repeat, because the system gives them, or because one of its values
-/// is wrong, which is a problem already.
-fn inherited(shared: &Shared, fields: &Fields<'_, '_, '_>) -> Vec<&'static str> {
-    let is_wrong = shared.clock_mhz == Some(None) || shared.energies.is_wrong;
-    let is_given = is_wrong || fields.may_give("clock_mhz");
-    is_given.then_some("clock_mhz").into_iter().collect()
-}
-
-keys! {
-    /// Values of a system that its accelerators inherit.
-    fn shared() -> struct Shared: "a system" {
-        /// Clock \[MHz\]. It is that of accelerators that give none.
-        clock_mhz: Option<Option<ClockRate>> = optional(tried(clock()));
-        energies: RawEnergies = among(energies(false));
-        datapath: Datapath = or_default(datapath());
-        mapping: MappingSettings = among(choices());
-        dram: RawDram = among(dram());
-    }
-}
-
-keys! {
-    /// An accelerator; its values go before those of the system.
-    fn accelerator(needs_energies: bool) -> struct RawAccelerator: "an accelerator", OLD_RESOURCES {
-        /// Clock \[MHz\].
-        clock_mhz: Option<ClockRate> = inherited(clock());
-        energies: RawEnergies = among(energies(needs_energies));
-        datapath: Option<Datapath> = optional(datapath());
-        mapping: MappingSettings = among(choices());
-        /// Name of the accelerator, which no other one of the system has.
-        name: At<Box<str>> = required(at(proper_name()));
-        /// Dataflow of the accelerator.
-        dataflow: At<Box<str>> = required(reference::dataflow());
-        /// Number of PEs. At least the product of the cluster sizes of the dataflow.
-        pes: At<u32> = required(at(pes()));
-        resources: RawResources = among(resources());
-    }
-}
-
-impl RawAccelerator {
-    /// The accelerator with this dataflow, and with the values of the system that it does not have.
-    fn resolve(
-        &self,
-        shared: &Shared,
-        dataflow: Arc<Dataflow>,
-        problems: &mut Problems,
-    ) -> Option<Accelerator> {
-        let (noc, memory) = self.resources.over(None)?;
-        let mapping = self.mapping.or(&shared.mapping);
-        let datapath = self.datapath.unwrap_or(shared.datapath);
-        let energies = self.energies.over(Some(&shared.energies), &datapath.widths, problems);
-        Some(Accelerator {
-            clock: self.clock_mhz.or(shared.clock_mhz.flatten())?,
-            datapath,
-            energy: energies.table(&datapath.widths, &memory),
-            byte_energy: energies.bytes,
-            ..Accelerator::new(self.name.value.clone(), dataflow, self.pes.value, noc, memory)
-                .mapped(&mapping)
-        })
-    }
-}
-
-impl RawSystem {
-    /// Names of the dataflows, with their places.
-    pub(super) fn dataflows(&self) -> impl Iterator<Item = &At<Box<str>>> {
-        self.accelerators.iter().map(|accelerator| &accelerator.dataflow)
-    }
-
-    /// The system of these `dataflows`, one for each name. An error of [`System::new`] is reported at
-    /// the PEs of the accelerator, for each accelerator by itself.
-    pub(crate) fn resolve(
-        self,
-        dataflows: Vec<Arc<Dataflow>>,
-        problems: &mut Problems,
-    ) -> Option<System> {
-        let mut accelerators = Vec::with_capacity(self.accelerators.len());
-        for (raw, dataflow) in self.accelerators.iter().zip(dataflows) {
-            let accelerator = raw.resolve(&self.shared, dataflow, problems)?;
-            if let Err(error) = System::new(self.name.clone(), vec![accelerator.clone()]) {
-                problems.push(Problem::new(raw.pes.span.clone(), error.to_string()));
-            }
-            accelerators.push(accelerator);
-        }
-        are_different(self.accelerators.iter().map(|it| &it.name), problems).then_some(())?;
-        let dram = self.shared.dram.dram.unwrap_or_default();
-        Some(System::new(self.name, accelerators).ok()?.with_dram(dram))
     }
 }
 
@@ -358,7 +220,7 @@ impl RawPlatform {
         let (byte_energy, table) = (energies.bytes, energies.own_table());
         let platform = Platform::new(self.name, self.clock_mhz, table, resources);
         let write_back = self.write_back.over(WriteBack::default());
-        let dram = self.dram.dram.unwrap_or_default();
+        let dram = self.dram.value();
         let datapath = self.datapath;
         let platform = Platform { datapath, write_back, byte_energy, dram, ..platform };
         Some((platform, self.technology.map_or(Some(None), |it| it.map(Some))?))
@@ -426,7 +288,7 @@ const RESOURCES: [&str; 4] = [
 
 keys! {
     /// Bandwidths and memories of an accelerator or a chip.
-    fn resources() -> struct RawResources: "a set of resources", OLD_RESOURCES {
+    pub(crate) fn resources() -> struct RawResources: "a set of resources", OLD_RESOURCES {
         /// Bandwidth of the NoC toward the PEs [byte/cycle].
         noc_bandwidth_bytes_per_cycle: Option<Vec<u64>> = inherited(bandwidths());
         /// Bandwidth of partial sums toward the shared memory [byte/cycle]. Without it, `noc_bandwidth_bytes_per_cycle`.
@@ -471,7 +333,7 @@ keys! {
 
 impl RawResources {
     /// NoC and memory, with the values of `default` where none are given.
-    fn over(&self, default: Option<&(Noc, Memory)>) -> Option<(Noc, Memory)> {
+    pub(crate) fn over(&self, default: Option<&(Noc, Memory)>) -> Option<(Noc, Memory)> {
         Some((
             self.noc(default.map(|(noc, _)| noc))?,
             self.memory(default.map(|(_, memory)| memory))?,

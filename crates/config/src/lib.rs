@@ -59,6 +59,7 @@ mod scalesim;
 mod scenario;
 mod sensors;
 mod settings;
+mod system;
 mod technology;
 mod uncertainty;
 mod yaml;

@@ -103,8 +103,8 @@ pub(super) fn network(values: &ParameterValues) -> impl Reader<Value = Model> {
 struct RawNetwork {
     head: Head,
     parameters: Vec<Parameter>,
-    items: Vec<Item>,
-    expansion: Expansion,
+    /// `None` for a network that was measured as a whole.
+    layers: Option<(Vec<Item>, Expansion)>,
 }
 
 keys! {
@@ -159,21 +159,49 @@ fn raw_network(values: &ParameterValues) -> impl Reader<Value = RawNetwork> {
             }
         };
         let about = "Layers in the order of execution.";
-        let items = fields.about(about).required("layers", value(read, layers_form));
-        let expansion =
-            items.as_ref().zip(bits).and_then(|(items, bits)| expand(items, bits, fields));
-        Some(RawNetwork { head: head?, parameters, items: items?, expansion: expansion? })
+        let items =
+            fields.about(about).needed_without("layers", "measured", value(read, layers_form));
+        let about = "Whether it was measured as a whole, and has costs in a table alone. It has no layers, and is not \
+                     preempted.";
+        let measured = fields.about(about).optional("measured", one_of(&[("true", true)]));
+        if measured.is_some() && fields.given("layers") {
+            let problem =
+                Problem::new(fields.span_of("layers"), "a measured network has no layers");
+            fields.problem(problem.help("leave out `measured`, or `layers`"));
+            return None;
+        }
+        let layers = match items? {
+            Some(items) => {
+                let expansion = expand(&items, bits?, fields)?;
+                Some((items, expansion))
+            }
+            None => measured.map(|_| None)?,
+        };
+        Some(RawNetwork { head: head?, parameters, layers })
     };
     let about = "Network: layers in the order of execution, its task and its quality goal.";
-    mapping("a network", read).about(about)
+    mapping("a network", read).about(about).shaped(|form| {
+        form.with("oneOf", json!([{"required": ["layers"]}, {"required": ["measured"]}]))
+    })
 }
 
 impl RawNetwork {
     fn check(self, node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
-        let Self { head, parameters, items, expansion } = self;
+        let Self { head, parameters, layers } = self;
         let task = head.task.unwrap_or_else(|| head.name.clone());
         let is_default = parameters.iter().all(Parameter::is_default);
         let name = name_with(head.name, &parameters);
+        let Some((items, expansion)) = layers else {
+            return Some(Model {
+                task,
+                title: head.title,
+                dataset: head.dataset,
+                quality: head.quality,
+                inputs: head.inputs,
+                deviations: head.deviations,
+                ..Model::bare(Arc::new(Network::measured(name)))
+            });
+        };
         let network = match Network::new(name, expansion.layers) {
             Ok(network) => network.connected(head.connections).with_parameters(parameters),
             Err(error) => {

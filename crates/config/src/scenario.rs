@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use xrsim_model::hardware::Tasks;
 use xrsim_model::ids::{ModelId, StreamId};
 use xrsim_model::renamed::Renamed;
 use xrsim_model::scenario::{
@@ -12,6 +13,7 @@ use xrsim_model::scenario::{
 };
 use xrsim_model::units::{FrameRate, SimSpan};
 
+use super::hardware::names_once;
 use super::network::Model;
 use super::quantities::{frame_rate, positive_ms};
 use super::sensors::{RawGate, RawSensor, gates, sensors};
@@ -68,6 +70,8 @@ keys! {
         /// Span from the nominal start of a frame to its deadline \[ms\]. Without it, the period of `fps`.
         relative_deadline_ms: Option<SimSpan> = optional(positive_ms());
         sequence: Option<At<RawSequence>> = optional(at(sequence::sequence()));
+        /// Names of the accelerators of the system on which the model may run. Without it, all.
+        on: Option<Tasks> = optional(names_once("accelerators"));
     }
     check(fields) {
         if sequence.is_some() && relative_deadline_ms.is_some() {
@@ -214,6 +218,7 @@ impl RawScenario {
                     active.sequence = Some(sequence);
                     active.variants = steps.iter().map(|it| Arc::clone(&it.network)).collect();
                 }
+                active.on.clone_from(&raw.on);
                 active
             })
             .collect();

@@ -9,7 +9,7 @@ use super::form::{Form, Words};
 use super::yaml::values::Reader;
 use super::{Kind, ParameterValues};
 use super::{
-    dataflow, hardware, mapspace, mlperf, network, scenario, search, sensors, suite, sweep,
+    dataflow, hardware, mapspace, mlperf, network, scenario, search, sensors, suite, sweep, system,
     technology, uncertainty,
 };
 
@@ -23,7 +23,7 @@ fn body(kind: Kind, words: &Words) -> Form {
         Kind::Dataflow => dataflow::dataflow().form(),
         Kind::Style => hardware::style().form(),
         Kind::Platform => hardware::platform().form(),
-        Kind::System => hardware::system().form(),
+        Kind::System => system::system().form(),
         Kind::Scenario => scenario::scenario().form(),
         Kind::Sensors => sensors::sensors().form(),
         Kind::Suite => suite::suite().form(),

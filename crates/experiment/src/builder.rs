@@ -18,14 +18,14 @@ use xrsim_sim::schedule::{Options, Policy, Scheduler, Setup};
 use xrsim_sim::sweep::comparison::{Comparison, Triggers};
 use xrsim_sim::sweep::grid::{Factor, Grid};
 
-use super::flexibility::{ignored_flexibility, ignored_riders};
+use super::flexibility::{ignored_flexibility, ignored_riders, powerless};
 use super::given::SystemKind;
 use super::input::Input;
 use super::keys::Key;
 use super::prepared::{Group, Prepared};
 use super::refusals::{refuse_namesakes, refuse_parameters, refuse_repeated};
 use super::systems::{
-    full_system, in_technology, name_with_pes, paired_name, paired_system, pinned,
+    for_scenario, full_system, in_technology, name_with_pes, paired_name, paired_system,
     resource_changes, style_system,
 };
 use super::{ExperimentError, NamedCostModel, Runs, Settings, scheduler};
@@ -405,6 +405,7 @@ impl Experiment {
             self.systems_of(settings, &suite, hardware, catalog, &mut changes)?;
         ignored.extend(cost_model.unused_keys(catalog, settings));
         ignored.extend(ignored_riders(settings, &cost_model, &systems, catalog));
+        ignored.extend(powerless(&cost_model, &systems));
         refuse_repeated("scenario", scenarios.iter().map(|scenario| scenario.name().to_string()))?;
         refuse_namesakes(&named)?;
         refuse_repeated("system", systems.iter().map(|system| name_with_pes(system)))?;
@@ -424,8 +425,10 @@ impl Experiment {
         let (mut plans, mut steps) = (Vec::new(), Steps::default());
         let catalog = prepared.catalog(settings.networks());
         for scenario in &scenarios {
+            let networks = scenario.models().iter().map(|model| model.unit.network.name());
+            settings.load.draws_latencies = cost_model.draws(networks);
             for system in &systems {
-                let system = &pinned(system, scenario, catalog)?;
+                let system = &for_scenario(system, scenario, catalog)?;
                 for scheduler in schedulers {
                     settings.scheduler = scheduler.clone();
                     for replication in replications.clone() {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use xrsim_config::{Catalog, Kind, LIMITED_KEYS, cost_csv, nearest};
 use xrsim_model::cost::loop_nest::{ChosenLoopNest, Family, LoopNest};
 use xrsim_model::cost::table::{CostRecords, Pair, style};
-use xrsim_model::cost::{self, CostModel};
-use xrsim_model::hardware::Accelerator;
+use xrsim_model::cost::{self, CostModel, Joined};
+use xrsim_model::hardware::{Accelerator, CostOrigin};
 use xrsim_model::mapper::{Chooser, Effort, Store};
 use xrsim_model::renamed;
 use xrsim_model::text;
@@ -38,12 +38,23 @@ impl fmt::Debug for NamedCostModel {
     }
 }
 
+/// The cost model `loop-nest` whose mappings are chosen with this effort.
+fn loop_nest(effort: Effort) -> Arc<dyn CostModel> {
+    let chooser = Chooser::new(effort, Store::of_process());
+    Arc::new(ChosenLoopNest::new(Arc::new(chooser)))
+}
+
 /// A table of measurements with its places in the file.
+#[derive(Clone)]
 struct Table {
     file: String,
-    records: CostRecords,
+    records: Arc<CostRecords>,
     /// Line of every record.
     lines: Vec<usize>,
+    /// How far distributions are from the quantiles of the table.
+    misfit: Option<String>,
+    /// Work of the search for mappings of accelerators beside processors.
+    effort: Effort,
 }
 
 impl NamedCostModel {
@@ -54,6 +65,7 @@ impl NamedCostModel {
 
     /// The cost model `model`, called `name` in results.
     pub(crate) fn shared(name: impl Into<String>, model: Arc<dyn CostModel>) -> Self {
+        let model = Arc::new(Joined::alone(model));
         Self { name: name.into(), model, table: None, effort: None, family: None }
     }
 
@@ -87,8 +99,7 @@ impl NamedCostModel {
 
     /// The cost model `loop-nest` whose mappings are chosen with this effort.
     fn chosen(effort: Effort) -> Self {
-        let chooser = Chooser::new(effort, Store::of_process());
-        let model = Arc::new(ChosenLoopNest::new(Arc::new(chooser)));
+        let model = Arc::new(Joined::alone(loop_nest(effort)));
         Self { name: LoopNest::NAME.into(), model, table: None, effort: Some(effort), family: None }
     }
 
@@ -101,8 +112,12 @@ impl NamedCostModel {
             return self.alone();
         };
         let chooser = Chooser::new(effort, Store::of_process());
-        let model = ChosenLoopNest::among(Arc::new(chooser), family.clone());
-        Self { model: Arc::new(model), family: Some(Arc::new(family)), ..self.clone() }
+        let model = Arc::new(ChosenLoopNest::among(Arc::new(chooser), family.clone()));
+        Self {
+            model: Arc::new(Joined::alone(model)),
+            family: Some(Arc::new(family)),
+            ..self.clone()
+        }
     }
 
     /// The same cost model whose accelerators choose mappings each for itself.
@@ -127,9 +142,12 @@ impl NamedCostModel {
 
     /// The same cost model with this effort of its search for mappings, if it has one.
     pub fn with_effort(self, effort: Effort) -> Self {
-        match self.effort {
-            Some(_) => Self::chosen(effort),
-            None => self,
+        match (self.effort, &self.table) {
+            (Some(_), _) => Self::chosen(effort),
+            (None, Some(table)) => {
+                Self::of_table(self.name, Table { effort, ..Table::clone(table) })
+            }
+            (None, None) => self,
         }
     }
 
@@ -140,17 +158,43 @@ impl NamedCostModel {
 
     fn of_file(catalog: &mut Catalog, path: &Path) -> Result<Self, ExperimentError> {
         let source = catalog.read(path)?;
-        let records = cost_csv::parse(&source)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut open = |name: &str| catalog.read(&folder.join(name));
+        let records = cost_csv::parse_with(&source, &mut open)?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         let lines = cost_csv::lines(&source);
-        let table = Table { file: path.display().to_string(), records: records.clone(), lines };
-        Ok(Self {
-            name: format!("table:{name}"),
-            model: Arc::new(records),
-            table: Some(Arc::new(table)),
-            effort: None,
-            family: None,
-        })
+        let file = path.display().to_string();
+        let table = Table {
+            file,
+            records: Arc::new(records),
+            lines,
+            misfit: cost_csv::tail_misfit(&source),
+            effort: Effort::default(),
+        };
+        Ok(Self::of_table(format!("table:{name}"), table))
+    }
+
+    /// The rows of a table, and `loop-nest` for networks without a row on accelerators beside processors.
+    fn of_table(name: String, table: Table) -> Self {
+        let model = Joined::of_rows(Arc::clone(&table.records), loop_nest(table.effort));
+        let table = Some(Arc::new(table));
+        Self { name, model: Arc::new(model), table, effort: None, family: None }
+    }
+
+    /// Whether the table, if there is one, has an energy in any row.
+    pub(super) fn has_energies(&self) -> bool {
+        self.table.as_ref().is_none_or(|table| table.records.has_energies())
+    }
+
+    /// Whether latencies of a network differ from request to request.
+    pub(super) fn draws<'n>(&self, mut networks: impl Iterator<Item = &'n str>) -> bool {
+        self.table.as_ref().is_some_and(|table| networks.any(|name| table.records.draws(name)))
+    }
+
+    /// Whether an accelerator chooses mappings.
+    pub(super) fn chooses_mappings_on(&self, accelerator: &Accelerator) -> bool {
+        let is_joined = accelerator.origin == CostOrigin::RowOrModel && self.table.is_some();
+        self.model.chooses_mappings() || is_joined
     }
 
     /// Warning that flexibility has no effect; `None` if accelerators choose mappings.
@@ -193,7 +237,7 @@ impl NamedCostModel {
 
     /// Whether `other` is the same cost model, for whatever accelerators.
     pub(super) fn is_alike(&self, other: &Self) -> bool {
-        let file = |it: &Self| it.table.as_ref().map(|table| table.file.clone());
+        let file = |it: &Self| it.table.as_ref().map(|table| (table.file.clone(), table.effort));
         self.name == other.name && file(self) == file(other) && self.effort == other.effort
     }
 
@@ -209,6 +253,7 @@ impl NamedCostModel {
         let networks: BTreeSet<&str> = networks.collect();
         let accelerators: Vec<&Accelerator> = accelerators.collect();
         let warnings = [
+            table.misfit.clone(),
             table.named_twice(&networks, &accelerators),
             table.unknown_networks(catalog, &networks),
             table.unknown_accelerators(catalog, &accelerators),

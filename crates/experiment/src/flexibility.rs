@@ -67,7 +67,7 @@ pub fn pinned_of(system: &System, cost_model: &NamedCostModel) -> Option<String>
 
 /// Flexibility that has an effect on the costs of an accelerator.
 fn effective(accelerator: &Accelerator, cost_model: &NamedCostModel) -> Flexibility {
-    match cost_model.model.chooses_mappings() {
+    match cost_model.chooses_mappings_on(accelerator) {
         true => accelerator.flexibility,
         false => Flexibility::None,
     }
@@ -80,6 +80,20 @@ fn words<W: Into<String>>(system: &System, word: impl Fn(&Accelerator) -> W) -> 
         true => words[0].clone(),
         false => words.join(" + "),
     }
+}
+
+/// Warnings about systems of which no power and no energy is known.
+pub(super) fn powerless(
+    cost_model: &NamedCostModel,
+    systems: &[Arc<System>],
+) -> impl Iterator<Item = String> {
+    let knows = cost_model.has_energies();
+    systems.iter().filter(move |system| !knows && system.is_powerless()).map(|system| {
+        format!(
+            "system `{}` has no power, and the table no energy: it has no energy score, which counts as 1",
+            system.name()
+        )
+    })
 }
 
 impl Prepared {

@@ -30,6 +30,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod accelerators;
+mod affinity;
 mod artifact;
 mod builder;
 mod changes;

@@ -13,7 +13,7 @@ use xrsim_model::scenario::Scenario;
 use xrsim_model::text;
 use xrsim_sim::plan::Semantics;
 
-use super::{ExperimentError, Settings};
+use super::{ExperimentError, Settings, affinity};
 
 /// The system called `name`: a style with `pes` PEs on the platform of the paper, or a file of a system
 /// with its own PEs.
@@ -186,17 +186,19 @@ pub fn mapped(
     Ok(Arc::new(system.with_accelerators(accelerators)?))
 }
 
-/// The system with the weights in shared memory that stay there in a scenario.
+/// The system as a scenario finds it: with the weights in shared memory that stay there.
 ///
 /// # Errors
 ///
-/// [`ExperimentError::Pinned`], with the place of the key in a file of `catalog`, if a model is not in the scenario or
+/// [`ExperimentError::Conflict`] if it runs a model nowhere by the keys `runs` and `on`, or if one of these has a name
+/// that is unknown. [`ExperimentError::Pinned`], with the place of the key in a file of `catalog`, if a model is not in the scenario or
 /// the weights do not fit.
-pub(super) fn pinned(
+pub(super) fn for_scenario(
     system: &Arc<System>,
     scenario: &Scenario,
     catalog: &Catalog,
 ) -> Result<Arc<System>, ExperimentError> {
+    affinity::check(system, scenario, catalog)?;
     let models = scenario.models().iter();
     let networks: Vec<_> = models.map(|it| (&*it.unit.task, &it.unit.network)).collect();
     let place = format!("scenario {}", scenario.name());

@@ -25,6 +25,7 @@ fn layered(cells: &[&[&[(f64, f64)]]]) -> CostTable {
             energy_nj: layers.iter().map(|layer| layer.energy_nj).sum(),
             layers,
             choices: None,
+            spread: None,
         })
     };
     let n_accelerators = cells[0].len();

@@ -362,6 +362,7 @@ fn table_of(layer: LayerCost) -> CostTable {
         energy_nj: 1.0,
         layers: vec![layer],
         choices: None,
+        spread: None,
     };
     CostTable::new(std::iter::repeat_n(Arc::new(cost), 4).collect(), 2)
 }

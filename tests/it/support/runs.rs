@@ -99,6 +99,7 @@ pub fn table(costs: &[Vec<Cost>]) -> CostTable {
             latency: SimSpan::from_ns(latency_ns),
             energy_nj,
             choices: None,
+            spread: None,
         })
     });
     CostTable::new(cells.collect(), costs[0].len())

@@ -224,6 +224,7 @@ fn cost(layers: &[(u64, u32)], coarse: bool) -> NetworkCost {
         energy_nj: layers.iter().map(|layer| layer.energy_nj).sum(),
         layers: if coarse { Vec::new() } else { layers },
         choices: None,
+        spread: None,
     }
 }
 

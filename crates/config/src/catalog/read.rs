@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::document::{Document, wrong_kind};
 use crate::format::{Contents, References};
 use crate::network::Model;
-use crate::yaml::Node;
 use crate::yaml::read::Problems;
+use crate::yaml::{Node, Value};
 use crate::{ConfigError, Kind, ParameterValues, Parameters, Problem, Source};
 use crate::{embedded, formats, hardware, kind, nearest, parameters};
 use xrsim_model::dataflow::Dataflow;
@@ -54,8 +54,30 @@ impl Catalog {
     /// File and line of the first use of a key in the description of the hardware called `name`, of the user's files that
     /// were used so far.
     pub fn place_of_key(&self, name: &str, key: &str) -> Option<String> {
-        self.hardware_files(|file, source, body| {
+        self.files_of(&Kind::HARDWARE, |file, source, body| {
             let at = hardware::place_of_key(body, name, key)?;
+            Some(format!("{file}:{}", source.position(at).0))
+        })
+        .into_iter()
+        .next()
+    }
+
+    /// File and line of the item of the list `list` with this index in the scenario or system called `name`, of the user's
+    /// files that were used so far; those of its `key`, if it has the key.
+    pub fn place_of_item(
+        &self,
+        name: &str,
+        (list, index): (&str, usize),
+        key: &str,
+    ) -> Option<String> {
+        self.files_of(&[Kind::System, Kind::Scenario], |file, source, body| {
+            let own = body.entry("name")?.value.scalar()?;
+            let Value::List(items) = &body.entry(list).filter(|_| own == name)?.value.value else {
+                return None;
+            };
+            let item = items.get(index)?;
+            let item = item.entry("processor").map_or(item, |it| &it.value);
+            let at = item.entry(key).map_or(item.span.start, |it| it.key_span.start);
             Some(format!("{file}:{}", source.position(at).0))
         })
         .into_iter()
@@ -65,7 +87,7 @@ impl Catalog {
     /// Warnings about keys of the user's files of hardware that were used so far and have no effect with a cost model of
     /// the program, with file and line.
     pub fn unused_keys(&self, cost_model: &str) -> Vec<String> {
-        self.hardware_files(|name, source, body| {
+        self.files_of(&Kind::HARDWARE, |name, source, body| {
             let warnings = hardware::unused(body, cost_model).into_iter();
             let warning =
                 |it: hardware::Unused| format!("{name}:{}: {it}", source.position(it.at).0);
@@ -100,13 +122,16 @@ impl Catalog {
         (found.layers() == network.layers()).then_some(reference)
     }
 
-    /// Results of `each` with name, text and description of the user's files of hardware that were used so far.
-    fn hardware_files<T>(&self, each: impl Fn(&str, &Source, &Node<'_>) -> Option<T>) -> Vec<T> {
+    /// Results of `each` with name, text and body of the user's files of these kinds that were used so far.
+    fn files_of<T>(
+        &self,
+        kinds: &[Kind],
+        each: impl Fn(&str, &Source, &Node<'_>) -> Option<T>,
+    ) -> Vec<T> {
         let mut found = Vec::new();
         for (name, source) in self.used.iter().filter(|(name, _)| !embedded::is_file(name)) {
-            let is_hardware =
-                |kind| self.contents.contains_key(&(name.clone(), kind, Parameters::default()));
-            if !Kind::HARDWARE.into_iter().any(is_hardware) {
+            let is_one = |(file, kind, _): &(String, Kind, _)| file == name && kinds.contains(kind);
+            if !self.contents.keys().any(is_one) {
                 continue;
             }
             let mut problems = Problems::default();

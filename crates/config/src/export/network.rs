@@ -44,7 +44,10 @@ struct Body<'a> {
     connections: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bits: Option<FlowMap<BTreeMap<&'static str, u32>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     layers: Vec<Entry<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -91,9 +94,10 @@ impl<'a> Body<'a> {
             published: None,
             traced: None,
             deviations: Vec::new(),
-            connections: stated.map(|(name, _)| *name),
+            connections: stated.filter(|_| !network.is_measured()).map(|(name, _)| *name),
             bits: words(common_bits(network.layers())),
             layers,
+            measured: network.is_measured().then_some(true),
         }
     }
 

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use xrsim_model::hardware::{
-    Accelerator, Dram, EnergyTable, Fill, MappingObjective, MemoryEnergy, Noc, NocLevel, System,
-    Width,
+    Accelerator, Dram, EnergyTable, Fill, MappingObjective, MemoryEnergy, Noc, NocLevel, Processor,
+    System, Width,
 };
 
 /// The `system:` file of `system`, called `name`, below lines of comments. `reference` gives the name or
@@ -15,8 +15,11 @@ pub fn system(
     comments: &[String],
     reference: impl Fn(&Accelerator) -> String,
 ) -> String {
-    let accelerators: Vec<_> =
-        system.accelerators().iter().map(|it| accelerator(it, &reference(it))).collect();
+    let of_place = |it: &Accelerator| match it.processor() {
+        Some(power) => processor(it, power),
+        None => accelerator(it, &reference(it)),
+    };
+    let accelerators: Vec<_> = system.accelerators().iter().map(of_place).collect();
     let mut body = Map::from_iter([("name".to_string(), json!(name))]);
     if let Some(technology) = system.technology() {
         body.insert("technology".into(), json!(technology.name()));
@@ -27,6 +30,17 @@ pub fn system(
     body.insert("accelerators".into(), accelerators.into());
     let comments: String = comments.iter().map(|line| format!("# {line}\n")).collect();
     comments + &super::document("system", body)
+}
+
+fn processor(it: &Accelerator, power: &Processor) -> Map<String, Value> {
+    let mut body = json!({"name": it.name, "idle_mw": power.idle_mw});
+    if let Some(milliwatts) = power.active_mw {
+        body["active_mw"] = json!(milliwatts);
+    }
+    if let Some(tasks) = &it.runs {
+        body["runs"] = json!(&**tasks);
+    }
+    Map::from_iter([("processor".into(), body)])
 }
 
 fn accelerator(it: &Accelerator, dataflow: &str) -> Map<String, Value> {
@@ -49,6 +63,9 @@ fn accelerator(it: &Accelerator, dataflow: &str) -> Map<String, Value> {
     }
     if !it.pinned.tasks().is_empty() {
         add("pinned", json!(it.pinned.tasks()));
+    }
+    if let Some(tasks) = &it.runs {
+        add("runs", json!(&**tasks));
     }
     add("pes", json!(it.pes));
     add("clock_mhz", json!(it.clock.as_mhz()));

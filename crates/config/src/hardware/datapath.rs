@@ -12,7 +12,7 @@ use super::super::yaml::read::At;
 use super::super::yaml::values::{Reader, at, number};
 
 /// Operations of PEs and widths of operands.
-pub(super) fn datapath() -> impl Reader<Value = Datapath> {
+pub(crate) fn datapath() -> impl Reader<Value = Datapath> {
     datapath_keys().shaped(|form| {
         let both = WIDTHS.map(|([bytes, bits], _)| json!({"not": {"required": [bytes, bits]}}));
         form.with("allOf", json!(both))

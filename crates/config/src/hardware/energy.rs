@@ -29,29 +29,29 @@ const OLD_BYTE_ENERGY: [Renamed; 3] = [
 const TOLERANCE: f64 = 1e-3;
 
 /// Either of these gives the energies of an accelerator.
-pub(super) const KEYS: [&str; 2] = ["energy", "energy_pj"];
+pub(crate) const KEYS: [&str; 2] = ["energy", "energy_pj"];
 
 /// What a schema says of a mapping that has to give its energies.
-pub(super) fn given() -> serde_json::Value {
+pub(crate) fn given() -> serde_json::Value {
     json!({"anyOf": KEYS.map(|key| json!({"required": [key]}))})
 }
 
 /// The form of a mapping that may have energies.
-pub(super) fn alone(form: Form) -> Form {
+pub(crate) fn alone(form: Form) -> Form {
     form.with("not", json!({"required": ["energy", "maestro_energy"]}))
 }
 
 /// Energies that a system, an accelerator or a platform gives.
-pub(super) struct RawEnergies {
+pub(crate) struct RawEnergies {
     table: Option<RawTable>,
     bytes: Option<At<RawBytes>>,
     maestro: Option<RawTable>,
     /// Whether a value is wrong, which is a problem already.
-    pub(super) is_wrong: bool,
+    pub(crate) is_wrong: bool,
 }
 
 /// The keys of energies, which stand beside others. If they are `needed`, their absence is a problem.
-pub(super) fn energies(
+pub(crate) fn energies(
     needed: bool,
 ) -> Keys<impl Fn(&mut Fields<'_, '_, '_>) -> Option<RawEnergies>> {
     mapping("energies", move |fields| {
@@ -83,32 +83,32 @@ pub(super) fn energies(
 }
 
 /// Energies of an accelerator.
-pub(super) struct Energies {
-    pub(super) bytes: ByteEnergy,
+pub(crate) struct Energies {
+    pub(crate) bytes: ByteEnergy,
     maestro: Option<EnergyTable>,
 }
 
 impl Energies {
     /// The table of an accelerator, for cost models that count accesses.
-    pub(super) fn table(&self, widths: &Widths, memory: &Memory) -> EnergyTable {
+    pub(crate) fn table(&self, widths: &Widths, memory: &Memory) -> EnergyTable {
         let of_bytes = || EnergyTable::from_byte_energy(&self.bytes, widths, memory);
         self.maestro.unwrap_or_else(of_bytes)
     }
 
     /// The table, unless it follows from the energies in pJ.
-    pub(super) fn own_table(&self) -> Option<EnergyTable> {
+    pub(crate) fn own_table(&self) -> Option<EnergyTable> {
         self.maestro
     }
 }
 
 impl RawEnergies {
     /// Whether it gives the energies of an accelerator.
-    pub(super) fn is_given(&self) -> bool {
+    pub(crate) fn is_given(&self) -> bool {
         self.is_wrong || self.table.is_some() || self.bytes.is_some()
     }
 
     /// Place of `energy_pj`, if the buffers of clusters have the energy of their size.
-    pub(super) fn cluster_by_size(&self) -> Option<&Range<usize>> {
+    pub(crate) fn cluster_by_size(&self) -> Option<&Range<usize>> {
         let At { span, value } = self.bytes.as_ref()?;
         let cluster = value.cluster.as_ref()?.value;
         (cluster == MemoryEnergy::BySize).then_some(span)
@@ -116,7 +116,7 @@ impl RawEnergies {
 
     /// The energies of an accelerator with these `widths`. What is given here goes before what the system `above` it
     /// gives. Two values that one mapping gives for one energy are a problem unless they agree.
-    pub(super) fn over(
+    pub(crate) fn over(
         &self,
         above: Option<&Self>,
         widths: &Widths,

@@ -138,9 +138,7 @@ fn visit(node: &Node<'_>, inside: &str, on_key: &mut impl FnMut(&str, usize)) {
 
 /// First byte of the first use of a key in the description `body` of hardware, if this is called `name`.
 pub(crate) fn place_of_key(body: &Node<'_>, name: &str, key: &str) -> Option<usize> {
-    let Value::Mapping(entries) = &body.value else { return None };
-    let own = entries.iter().find(|it| it.key == "name")?;
-    if !matches!(&own.value.value, Value::Scalar { text, .. } if **text == *name) {
+    if body.entry("name")?.value.scalar() != Some(name) {
         return None;
     }
     let mut found = None;

@@ -8,7 +8,7 @@ use crate::sensors::{RawGate, RawSensor};
 use crate::suite::{RawSuite, Suite};
 use crate::{ConfigError, Kind, SearchDraft, SweepDraft};
 use crate::{
-    dataflow, hardware, mapspace, mlperf, network, scenario, sensors, suite, technology,
+    dataflow, hardware, mapspace, mlperf, network, scenario, sensors, suite, system, technology,
     uncertainty,
 };
 use crate::{embedded, extensions};
@@ -166,7 +166,7 @@ fn style(file: &Document, references: &mut dyn References) -> Result<Style, Conf
 
 fn system(file: &Document, references: &mut dyn References) -> Result<System, ConfigError> {
     let mut problems = Problems::default();
-    let system = match file.draft(Kind::System, hardware::system(), &mut problems) {
+    let system = match file.draft(Kind::System, system::system(), &mut problems) {
         Some((raw, of_technology)) => {
             let technology = technology_of(&of_technology, file, references, &mut problems)?;
             let lookup = |name: &str| references.dataflow(name, file.folder.as_deref());

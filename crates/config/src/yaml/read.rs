@@ -379,6 +379,14 @@ impl Node<'_> {
         Problem::new(self.span.clone(), format!("expected {expected}, found {found}"))
     }
 
+    /// The entry of a mapping with this key; `None` for all that is no mapping.
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry<'_>> {
+        match &self.value {
+            Value::Mapping(entries) => entries.iter().find(|it| it.key == key),
+            _ => None,
+        }
+    }
+
     /// The same node, text without its quotes: JSON has words in quotes, and sometimes numbers.
     pub(crate) fn unquoted(&self) -> Self {
         let mut node = self.clone();
@@ -389,7 +397,7 @@ impl Node<'_> {
     }
 
     /// The scalar, in quotes or not; `None` for lists and mappings.
-    pub(super) fn scalar(&self) -> Option<&str> {
+    pub(crate) fn scalar(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar { text, .. } => Some(text),
             _ => None,

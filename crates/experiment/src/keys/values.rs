@@ -7,9 +7,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use xrsim_model::hardware::{
-    Accelerator, Change, DeadlineShare, Pinned, PinnedTasks, Width, WriteBack,
-};
+use xrsim_model::hardware::{Accelerator, Change, DeadlineShare, Pinned, Tasks, Width, WriteBack};
 use xrsim_model::text::is_name;
 use xrsim_model::units::{Bytes, ClockRate, SimSpan};
 
@@ -184,7 +182,7 @@ pub(super) fn reads(text: &str) -> Option<u32> {
 }
 
 /// Tasks of a scenario, each once, with `+` between them; `none` for none.
-pub(super) fn tasks(text: &str) -> Option<PinnedTasks> {
+pub(super) fn tasks(text: &str) -> Option<Tasks> {
     let tasks: Vec<Box<str>> = match text {
         "none" => Vec::new(),
         _ => text.split('+').map(|it| it.trim().into()).collect(),

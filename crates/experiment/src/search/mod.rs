@@ -255,6 +255,12 @@ impl Reader<'_> {
             let networks = networks(scenarios.iter());
             space = space.with_needed_buffers(&networks, &*cost_model.model, &|_| {});
         }
+        let models = scenarios.iter().flat_map(|scenario| scenario.models());
+        if cost_model.draws(models.map(|model| model.unit.network.name())) {
+            return Err(ExperimentError::Conflict(
+                "a search takes no latencies that differ from request to request (latency_p95_ms, samples)".into(),
+            ));
+        }
         let family = family(&space);
         let alone = cost_model.note_alone().filter(|_| family.is_too_large());
         let cost_model = cost_model.among(family);

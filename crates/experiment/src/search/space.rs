@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::super::keys::Key;
-use super::super::systems::{changed_platform, full_system, mapped, mapping, pinned, style_system};
+use super::super::systems::{
+    changed_platform, for_scenario, full_system, mapped, mapping, style_system,
+};
 use super::super::{ExperimentError, Settings};
 use super::{Reader, Text, set};
 use xrsim_config::{At, Hardware, resolve};
@@ -127,7 +129,7 @@ impl Reader<'_> {
         system: &Arc<System>,
         scenarios: &[Arc<Scenario>],
     ) -> Result<Arc<System>, ExperimentError> {
-        let all = scenarios.iter().map(|it| pinned(system, it, &self.catalog));
+        let all = scenarios.iter().map(|it| for_scenario(system, it, &self.catalog));
         let all = all.collect::<Result<Vec<_>, _>>()?;
         if all.windows(2).any(|pair| pair[0] != pair[1]) {
             return Err(ExperimentError::Conflict(format!(

@@ -13,7 +13,7 @@ use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::grid::Point;
 use xrsim_sim::sweep::{RunError, Scored, Scorer};
 
-use super::super::systems::{full_system, in_technology, pinned, style_system};
+use super::super::systems::{for_scenario, full_system, in_technology, style_system};
 use super::super::{ExperimentError, Settings};
 use super::inputs::Inputs;
 
@@ -120,7 +120,7 @@ fn plan(
 ) -> Result<Plan, ExperimentError> {
     settings.check()?;
     let system = system(settings, hardware, inputs)?;
-    Ok(settings.plan(scenario, &pinned(&system, scenario, inputs.catalog())?))
+    Ok(settings.plan(scenario, &for_scenario(&system, scenario, inputs.catalog())?))
 }
 
 /// The system of a point.

@@ -284,6 +284,7 @@ fn batch_costs(
             latency: cost.latency,
             energy_nj: cost.energy.get() * 1e6,
             choices: None,
+            spread: None,
         })
     };
     let row = |samples: u32| {

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::dataflow::LayerShape;
 use crate::hardware::Accelerator;
+use crate::scenario::Exclusion;
 use crate::units::SimSpan;
 
 use super::loop_nest;
@@ -93,6 +94,16 @@ pub enum Infeasible {
     NoPeriod,
     /// Weights stay in the shared memory of the accelerator that are not known, because no scenario is.
     OpenPinned,
+    /// It is a processor, whose costs come from a table, and there is none.
+    NoTable,
+    /// The network was measured as a whole, and there is no table.
+    Measured,
+    /// A table gives cycles for a processor, which has no clock.
+    NoClock,
+    /// A table gives no energy for a processor, which has no power while it runs.
+    NoEnergy,
+    /// The accelerator or the model lists what may run where.
+    Excluded(Exclusion),
 }
 
 impl Infeasible {
@@ -119,7 +130,7 @@ pub struct PairNames {
     pub accelerator: Box<str>,
     /// Name of the dataflow of the accelerator.
     pub dataflow: Box<str>,
-    /// PEs of the accelerator.
+    /// PEs of the accelerator; 0 for a processor.
     pub pes: u32,
 }
 
@@ -198,9 +209,15 @@ impl Subject {
         Self {
             network: format!("network `{network}`"),
             accelerator: format!("`{accelerator}`"),
-            the_accelerator: format!("accelerator `{accelerator}`"),
+            the_accelerator: match pes {
+                0 => format!("processor `{accelerator}`"),
+                _ => format!("accelerator `{accelerator}`"),
+            },
             dataflow: format!("dataflow {dataflow}"),
-            alternative: format!(" (or {dataflow}@{pes})"),
+            alternative: match pes {
+                0 => String::new(),
+                _ => format!(" (or {dataflow}@{pes})"),
+            },
         }
     }
 }
@@ -253,6 +270,28 @@ impl fmt::Display for Message<'_> {
             Infeasible::NotMeasured => write!(
                 f,
                 "the cost table has no row for {network} on {the_accelerator}{alternative}"
+            ),
+            Infeasible::Excluded(rule) if rule.key == "on" => {
+                write!(f, "model {} has {rule}, without {accelerator}", rule.task)
+            }
+            Infeasible::Excluded(rule) => {
+                write!(f, "{the_accelerator} has {rule}, without {}", rule.task)
+            }
+            Infeasible::NoTable => {
+                write!(f, "{the_accelerator} has costs in a table alone (--cost-model FILE.csv)")
+            }
+            Infeasible::Measured => write!(
+                f,
+                "{network} was measured as a whole (`measured: true`), and has costs in a table alone (--cost-model \
+                 FILE.csv)"
+            ),
+            Infeasible::NoClock => write!(
+                f,
+                "the cost table gives cycles for {network} on {the_accelerator}, which has no clock; give latency_ms"
+            ),
+            Infeasible::NoEnergy => write!(
+                f,
+                "the cost table has no energy for {network} on {the_accelerator}, and that has no `active_mw`"
             ),
             Infeasible::NoPeriod => write!(
                 f,

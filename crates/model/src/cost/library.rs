@@ -181,12 +181,17 @@ impl CostLibrary {
         let columns: Vec<_> =
             system.accelerators().iter().map(|it| self.columns(it, scenario, system)).collect();
         let pairs = scenario.variants().flat_map(move |(model, network)| {
+            let active = scenario.model(model);
             let row = self.find_network(network);
             let columns: Vec<_> = columns.iter().map(|it| it[model.index()]).collect();
             let columns = columns.into_iter().zip(system.accelerators());
-            columns.map(move |(column, accelerator)| (network, row, column, accelerator))
+            columns.map(move |(column, accelerator)| (active, network, row, column, accelerator))
         });
-        pairs.map(|(network, row, column, accelerator)| {
+        pairs.map(|(active, network, row, column, accelerator)| {
+            if let Some(rule) = active.exclusion(accelerator) {
+                let reason = Infeasible::Excluded(rule);
+                return Err(CostError::new(network.name(), accelerator, reason));
+            }
             let cell = self.costs[column].get(row).and_then(Option::as_ref);
             let cost = cell.expect("the pair was evaluated").clone();
             cost.map_err(|reason| CostError::new(network.name(), accelerator, *reason))
@@ -202,9 +207,12 @@ impl CostLibrary {
                 .iter()
                 .map(|it| self.intern_accelerator(&plain(it)))
                 .collect();
-            for (_, network) in scenario.variants() {
+            for (model, network) in scenario.variants() {
                 let row = self.intern_network(network);
-                pairs.extend(columns.iter().map(|&column| (column, row)));
+                let active = scenario.model(model);
+                let columns = columns.iter().zip(system.accelerators());
+                let columns = columns.filter(|(_, it)| active.exclusion(it).is_none());
+                pairs.extend(columns.map(|(&column, _)| (column, row)));
             }
         }
         pairs
@@ -220,7 +228,9 @@ impl CostLibrary {
                 for (model, network) in scenario.variants() {
                     let limit = Some(limits[model.index()]);
                     let column = self.intern_accelerator(&accelerator.within(limit));
-                    pairs.push((column, self.find_network(network)));
+                    if scenario.model(model).exclusion(accelerator).is_none() {
+                        pairs.push((column, self.find_network(network)));
+                    }
                 }
             }
         }
@@ -232,6 +242,7 @@ impl CostLibrary {
         let column = self.find_accelerator(&plain(accelerator));
         let of_model = |active: &ActiveModel| {
             let cell = self.costs[column].get(self.find_network(&active.unit.network));
+            let cell = cell.filter(|_| active.exclusion(accelerator).is_none());
             let cost = cell.and_then(|it| it.as_ref()?.as_ref().ok());
             (active.rate, cost.map(|it| it.network.cycles.get()))
         };

@@ -30,6 +30,8 @@ pub struct CostTable {
     cells: Vec<Timetable>,
     /// Pairs of model and accelerator that are not offered; `None` if there are none.
     gaps: Option<Arc<Gaps>>,
+    /// Whether the latency of some cell differs from request to request.
+    has_spreads: bool,
     /// Model and variant of every row, indexed by [`WorkId`].
     rows: Vec<(ModelId, u32)>,
     /// Indexed by [`ModelId`].
@@ -93,6 +95,7 @@ impl CostTable {
             n_layers: Vec::new(),
             cells: Vec::new(),
             gaps: None,
+            has_spreads: false,
             rows: Vec::new(),
             variants: Vec::new(),
         };
@@ -119,6 +122,25 @@ impl CostTable {
             }
         };
         self.rows.push((model, variant));
+    }
+
+    /// Table of `networks`, row-major `[model][accelerator]`, of pairs that may not be offered.
+    ///
+    /// # Errors
+    ///
+    /// The first reason of a row that no accelerator offers.
+    ///
+    /// # Panics
+    ///
+    /// If the rows are ragged.
+    pub fn offering(
+        networks: Vec<Result<Arc<NetworkCost>, CostError>>,
+        n_accelerators: usize,
+    ) -> Result<Self, CostError> {
+        let cells = networks.into_iter().map(|network| network.map(Timetable::new));
+        let cells: Vec<_> = cells.collect();
+        let models = (0..cells.len() / n_accelerators.max(1)).map(ModelId::new);
+        Self::of_offers(models, cells, n_accelerators)
     }
 
     /// Table of timetables as [`CostTable::of_cells`], of pairs that may not be offered.
@@ -178,6 +200,31 @@ impl CostTable {
         all.filter(move |&accelerator| self.on(work, accelerator).is_offered())
     }
 
+    /// Whether latencies of some pair differ from request to request ([`Execution::drawn`]).
+    #[inline]
+    pub fn has_spreads(&self) -> bool {
+        self.has_spreads
+    }
+
+    /// The same table with the costs of requests of which a share `share` of those of the model is not slower, above 0 and
+    /// below 1.
+    #[must_use]
+    pub fn drawn(&self, share: impl Fn(ModelId) -> f64) -> Self {
+        if !self.has_spreads {
+            return self.clone();
+        }
+        self.with_costs(|work, accelerator, cost| {
+            let Some(spread) = &cost.spread else { return Arc::clone(cost) };
+            let share = share(self.model_of(work));
+            Arc::new(NetworkCost {
+                latency: self.on(work, accelerator).drawn(share),
+                energy_nj: cost.energy_nj * spread.factor(share),
+                spread: None,
+                ..NetworkCost::clone(cost)
+            })
+        })
+    }
+
     /// Adds the costs of rows.
     ///
     /// # Panics
@@ -185,6 +232,7 @@ impl CostTable {
     /// If the rows are ragged.
     fn with_cells(mut self, cells: Vec<Timetable>) -> Self {
         assert!(cells.len().is_multiple_of(self.n_accelerators), "rows are equally long");
+        self.has_spreads |= cells.iter().any(|cell| cell.network.spread.is_some());
         self.latencies.extend(cells.iter().map(|cell| cell.network.latency));
         self.energies.extend(cells.iter().map(|cell| cell.network.energy()));
         self.n_layers.extend(cells.chunks(self.n_accelerators).map(n_layers));
@@ -214,6 +262,7 @@ impl CostTable {
             n_layers: Vec::new(),
             cells: Vec::new(),
             gaps: self.gaps.clone(),
+            has_spreads: false,
             rows: self.rows.clone(),
             variants: self.variants.clone(),
         };
@@ -396,6 +445,24 @@ impl<'a> Execution<'a> {
     #[inline]
     pub fn energy(self) -> Millijoules {
         self.costs.energies[self.index()]
+    }
+
+    /// Whether the time differs from request to request.
+    #[inline]
+    pub fn differs(self) -> bool {
+        self.network().spread.is_some()
+    }
+
+    /// Time of the whole of a request of which a share `share` of all is not slower, above 0 and below 1. It is
+    /// [`Execution::latency`] where latencies do not differ.
+    pub fn drawn(self, share: f64) -> SimSpan {
+        match &self.network().spread {
+            None => self.latency(),
+            Some(spread) => {
+                let ns = self.latency().ns() as f64 * spread.factor(share);
+                SimSpan::from_ns(ns.round() as u64).min(SimSpan::LONGEST)
+            }
+        }
     }
 
     /// Time from the start of `layer` to the end.

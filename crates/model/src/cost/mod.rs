@@ -11,6 +11,7 @@ pub mod loop_nest;
 pub mod maestro;
 pub mod roofline;
 pub mod selection;
+pub mod spread;
 pub mod table;
 
 mod choices;
@@ -18,6 +19,7 @@ mod chosen;
 mod dominant;
 mod given;
 mod infeasible;
+mod joined;
 mod matrix;
 mod timetable;
 
@@ -33,7 +35,9 @@ pub use chosen::{ChosenBy, ChosenLog, ChosenMappings};
 pub use dominant::{Dominant, MANY_PASSES, passes};
 pub use given::GivenCostModel;
 pub use infeasible::{CostError, Infeasible, PairNames};
+pub use joined::Joined;
 pub use matrix::{CostTable, Execution, Traffic};
+pub use spread::Spread;
 
 /// Cost of one layer.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -76,6 +80,9 @@ pub struct NetworkCost {
     pub energy_nj: f64,
     /// Choices of mappings; `None` if the accelerator has none.
     pub choices: Option<Choices>,
+    /// How the latency differs from request to request; `latency` is then its median. Of whole networks alone. The power
+    /// is that of the median.
+    pub spread: Option<Spread>,
 }
 
 impl NetworkCost {
@@ -84,7 +91,8 @@ impl NetworkCost {
         let cycles = layers.iter().fold(0u64, |sum, layer| sum.saturating_add(layer.cycles));
         let energy_nj = layers.iter().map(|layer| layer.energy_nj).sum();
         let cycles = Cycles::new(cycles);
-        Self { layers, cycles, latency: cycles.at(accelerator.clock), energy_nj, choices: None }
+        let latency = cycles.at(accelerator.clock);
+        Self { layers, cycles, latency, energy_nj, choices: None, spread: None }
     }
 
     /// The choices of mappings for the layers; `None` if the accelerator has none.
@@ -127,6 +135,7 @@ impl NetworkCost {
             latency: SimSpan::LONGEST,
             energy_nj: ENERGY_NJ,
             choices: None,
+            spread: None,
         }
     }
 
@@ -207,6 +216,7 @@ impl NetworkCost {
             latency: SimSpan::from_ns(up(self.latency.ns())),
             energy_nj: self.energy_nj,
             choices: self.choices.clone(),
+            spread: self.spread.clone(),
         }
     }
 }

@@ -13,7 +13,9 @@ use crate::hardware::Accelerator;
 use crate::model::{Layer, Network, Operator};
 use crate::units::{Cycles, Millijoules, SimSpan};
 
-use super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost, compulsory_bytes};
+use super::{
+    CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost, Spread, compulsory_bytes,
+};
 
 /// Registry entry.
 pub(super) const ENTRY: Entry = Entry {
@@ -43,8 +45,11 @@ pub struct CostRecord {
     pub layer: Option<Box<str>>,
     /// Latency.
     pub latency: Latency,
-    /// Energy, from 0 to [`CostRecord::MAX_ENERGY`].
-    pub energy: Millijoules,
+    /// Energy, from 0 to [`CostRecord::MAX_ENERGY`]; `None`: the power of the processor while it runs, times the
+    /// latency.
+    pub energy: Option<Millijoules>,
+    /// How the latency of a whole network differs from request to request; `latency` is then its median.
+    pub spread: Option<Spread>,
 }
 
 impl CostRecord {
@@ -75,6 +80,12 @@ pub enum RecordError {
         /// The record.
         record: usize,
     },
+    /// The latency of a single layer is to differ from request to request.
+    #[error("latencies of whole networks are drawn, not those of layers")]
+    DrawnLayer {
+        /// The record.
+        record: usize,
+    },
     /// An earlier record is of the same network, accelerator and layer.
     #[error("the same network, accelerator and layer were given before")]
     Duplicate {
@@ -100,6 +111,7 @@ impl RecordError {
         match *self {
             Self::Energy { record }
             | Self::Latency { record }
+            | Self::DrawnLayer { record }
             | Self::Duplicate { record, .. }
             | Self::WholeAndLayers { record, .. } => record,
         }
@@ -108,7 +120,7 @@ impl RecordError {
     /// Index of the earlier record that it contradicts, if any.
     pub fn earlier(&self) -> Option<usize> {
         match *self {
-            Self::Energy { .. } | Self::Latency { .. } => None,
+            Self::Energy { .. } | Self::Latency { .. } | Self::DrawnLayer { .. } => None,
             Self::Duplicate { earlier, .. } | Self::WholeAndLayers { earlier, .. } => Some(earlier),
         }
     }
@@ -119,6 +131,8 @@ impl RecordError {
 pub struct CostRecords {
     /// Measurements by name of the network, then by name of the accelerator.
     networks: HashMap<Box<str>, HashMap<Box<str>, Measured>>,
+    /// Whether any record has an energy.
+    has_energies: bool,
 }
 
 /// A network and an accelerator as a table names them.
@@ -145,11 +159,12 @@ enum Measured {
     },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Measurement {
     record: usize,
     latency: Latency,
-    energy: Millijoules,
+    energy: Option<Millijoules>,
+    spread: Option<Spread>,
 }
 
 impl CostRecords {
@@ -170,6 +185,7 @@ impl CostRecords {
 
     fn insert(&mut self, index: usize, record: CostRecord) -> Result<(), RecordError> {
         let measurement = Measurement::new(index, &record)?;
+        self.has_energies |= record.energy.is_some();
         let accelerators = self.networks.entry(record.network).or_default();
         match accelerators.entry(record.accelerator) {
             Slot::Vacant(pair) => {
@@ -205,12 +221,29 @@ impl CostRecords {
         (records[0] != records[1]).then_some(records)
     }
 
+    /// Whether there are rows for `network` on `accelerator`.
+    pub(super) fn has(&self, network: &Network, accelerator: &Accelerator) -> bool {
+        self.find(network, accelerator).is_ok()
+    }
+
+    /// Whether the latency of some network called `name` differs from request to request.
+    pub fn draws(&self, name: &str) -> bool {
+        let of_pair = |it: &Measured| matches!(it, Measured::Whole(it) if it.spread.is_some());
+        self.networks.get(name).is_some_and(|pairs| pairs.values().any(of_pair))
+    }
+
+    /// Whether any row has an energy.
+    pub fn has_energies(&self) -> bool {
+        self.has_energies
+    }
+
     /// Measurements of `network` on `accelerator`, under the name of the accelerator or else under its
     /// dataflow and PEs.
     fn find(&self, network: &Network, accelerator: &Accelerator) -> Result<&Measured, Infeasible> {
-        let style = style(accelerator);
         let pairs = self.networks.get(network.name()).ok_or(Infeasible::NotMeasured)?;
-        let measured = pairs.get(&accelerator.name).or_else(|| pairs.get(&*style));
+        let is_processor = accelerator.processor().is_some();
+        let by_style = || pairs.get(&*style(accelerator)).filter(|_| !is_processor);
+        let measured = pairs.get(&accelerator.name).or_else(by_style);
         measured.ok_or(Infeasible::NotMeasured)
     }
 }
@@ -276,7 +309,8 @@ impl Measured {
 impl Measurement {
     fn new(index: usize, record: &CostRecord) -> Result<Self, RecordError> {
         let energy = record.energy;
-        if !(0.0..=CostRecord::MAX_ENERGY.get()).contains(&energy.get()) {
+        let is_right = |it: Millijoules| (0.0..=CostRecord::MAX_ENERGY.get()).contains(&it.get());
+        if !energy.is_none_or(is_right) {
             return Err(RecordError::Energy { record: index });
         }
         let is_short = match record.latency {
@@ -286,7 +320,11 @@ impl Measurement {
         if !is_short {
             return Err(RecordError::Latency { record: index });
         }
-        Ok(Self { record: index, latency: record.latency, energy })
+        let spread = record.spread.clone();
+        if spread.is_some() && record.layer.is_some() {
+            return Err(RecordError::DrawnLayer { record: index });
+        }
+        Ok(Self { record: index, latency: record.latency, energy, spread })
     }
 
     fn cycles(&self, accelerator: &Accelerator) -> Cycles {
@@ -303,31 +341,56 @@ impl Measurement {
         }
     }
 
-    fn energy_nj(&self) -> f64 {
-        self.energy.get() * 1e6
+    /// Energy \[nJ\]. Without one in the record, it is the power of the processor while it runs times the latency; nothing
+    /// in a system and a table without any power or energy.
+    fn energy_nj(&self, accelerator: &Accelerator, any: bool) -> Result<f64, Infeasible> {
+        let processor = accelerator.processor();
+        let active_mw = processor.and_then(|it| it.active_mw);
+        match (self.energy, active_mw) {
+            (Some(energy), _) => Ok(energy.get() * 1e6),
+            (None, Some(milliwatts)) => Ok(milliwatts * self.span(accelerator).as_ms() * 1e3),
+            (None, None) if processor.is_some_and(|it| !it.needs_energy) && !any => Ok(0.0),
+            (None, None) => Err(Infeasible::NoEnergy),
+        }
     }
 
-    fn of_network(&self, accelerator: &Accelerator) -> NetworkCost {
-        NetworkCost {
+    /// Refuses cycles on a processor, which has no clock.
+    fn check_clock(&self, accelerator: &Accelerator) -> Result<(), Infeasible> {
+        match self.latency {
+            Latency::Cycles(_) if accelerator.processor().is_some() => Err(Infeasible::NoClock),
+            _ => Ok(()),
+        }
+    }
+
+    fn of_network(&self, accelerator: &Accelerator, any: bool) -> Result<NetworkCost, Infeasible> {
+        self.check_clock(accelerator)?;
+        Ok(NetworkCost {
             layers: Vec::new(),
             cycles: self.cycles(accelerator),
             latency: self.span(accelerator),
-            energy_nj: self.energy_nj(),
+            energy_nj: self.energy_nj(accelerator, any)?,
             choices: None,
-        }
+            spread: self.spread.clone(),
+        })
     }
 
     /// Cost of a layer. Only latency and energy were measured, so every tensor is taken to be moved once and
     /// no cycle to be hidden.
-    fn of_layer(&self, layer: &Layer, accelerator: &Accelerator) -> LayerCost {
+    fn of_layer(
+        &self,
+        layer: &Layer,
+        accelerator: &Accelerator,
+        any: bool,
+    ) -> Result<LayerCost, Infeasible> {
+        self.check_clock(accelerator)?;
         let bytes = compulsory_bytes(layer, accelerator);
-        LayerCost {
+        Ok(LayerCost {
             cycles: self.cycles(accelerator).get(),
-            energy_nj: self.energy_nj(),
+            energy_nj: self.energy_nj(accelerator, any)?,
             dram_bytes: bytes,
             noc_bytes: bytes,
             hidden_cycles: 0,
-        }
+        })
     }
 }
 
@@ -336,6 +399,7 @@ fn layers(
     by_name: &HashMap<Box<str>, Measurement>,
     network: &Network,
     accelerator: &Accelerator,
+    any: bool,
 ) -> Result<Vec<LayerCost>, Infeasible> {
     let names: HashSet<&str> = network.layers().iter().map(|layer| &*layer.name).collect();
     if let Some(unknown) = by_name.keys().filter(|name| !names.contains(&***name)).min() {
@@ -343,8 +407,8 @@ fn layers(
     }
     let cost = |layer: &Layer| {
         let measurement = by_name.get(&layer.name);
-        let cost = measurement.map(|it| it.of_layer(layer, accelerator));
-        cost.ok_or_else(|| Infeasible::LayerNotMeasured { layer: layer.name.clone() })
+        let missing = || Infeasible::LayerNotMeasured { layer: layer.name.clone() };
+        measurement.ok_or_else(missing)?.of_layer(layer, accelerator, any)
     };
     network.layers().iter().map(cost).collect()
 }
@@ -365,9 +429,11 @@ impl CostModel for CostRecords {
         accelerator: &Accelerator,
     ) -> Result<NetworkCost, Infeasible> {
         let cost = match self.find(network, accelerator)? {
-            Measured::Whole(measurement) => measurement.of_network(accelerator),
+            Measured::Whole(measurement) => {
+                measurement.of_network(accelerator, self.has_energies)?
+            }
             Measured::Layers { by_name, .. } => {
-                let layers = layers(by_name, network, accelerator)?;
+                let layers = layers(by_name, network, accelerator, self.has_energies)?;
                 NetworkCost::of_layers(layers, accelerator)
             }
         };

@@ -117,6 +117,7 @@ mod tests {
             latency: SimSpan::from_ns(latency),
             energy_nj: 2.0 * cycles.len() as f64,
             choices: None,
+            spread: None,
         }))
     }
 

@@ -145,10 +145,13 @@ impl AcceleratorChange {
         *self == Self::default()
     }
 
-    /// The accelerator with the changes.
+    /// The accelerator with the changes; a processor as it is.
     #[must_use]
     pub fn of(&self, accelerator: &Accelerator) -> Accelerator {
         let mut changed = accelerator.clone();
+        if accelerator.processor().is_some() {
+            return changed;
+        }
         set(&mut changed.clock, self.clock.map(|it| it.of(accelerator.clock)));
         set(&mut changed.memory.dram_latency, self.dram_latency);
         set(&mut changed.memory.shared_copies, self.shared_copies.map(PerTensor::splat));

@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::RangeInclusive;
 
-use super::{PinnedTasks, WriteBackSettings};
+use super::{Tasks, WriteBackSettings};
 use crate::dataflow::Flexibility;
 
 /// Quantity of which an accelerator that chooses mappings takes the least.
@@ -112,7 +112,7 @@ pub struct MappingSettings {
     /// Operators that ride along with layers.
     pub write_back: WriteBackSettings,
     /// Tasks whose networks keep their weights in the shared memory.
-    pub pinned: Option<PinnedTasks>,
+    pub pinned: Option<Tasks>,
 }
 
 impl MappingSettings {

@@ -36,11 +36,13 @@ mod array;
 mod buffers;
 mod change;
 mod energy;
+mod error;
 mod mapping;
 mod noc;
 mod order;
 mod pinned;
 pub mod platform;
+mod processor;
 mod style;
 pub mod technology;
 mod widths;
@@ -50,9 +52,11 @@ pub use buffers::LocalBuffers;
 pub use change::{AcceleratorChange, Change, EnergyChange, NocChange};
 pub use energy::{ByteEnergy, EnergyTable, MemoryEnergy};
 pub use energy::{sram_pj_per_byte, usual_cluster_pj, usual_scratchpad_pj};
+pub use error::HardwareError;
 pub use mapping::{DeadlineShare, MappingDeadline, MappingObjective, MappingSettings};
 pub use noc::{Fill, Noc, NocLevel};
-pub use pinned::{Pinned, PinnedTasks};
+pub use pinned::{Pinned, Tasks};
+pub use processor::{CostOrigin, Processor};
 pub use style::{Share, Style};
 pub use technology::Technology;
 pub use widths::{Compression, Width, Widths};
@@ -60,8 +64,6 @@ pub use write_back::{Fusion, WriteBack, WriteBackSettings};
 
 use std::borrow::Cow;
 use std::sync::Arc;
-
-use thiserror::Error;
 
 use crate::dataflow::Dataflow;
 pub use crate::dataflow::Flexibility;
@@ -137,6 +139,10 @@ pub struct Accelerator {
     pub write_back: WriteBack,
     /// Networks whose weights stay in its shared memory.
     pub pinned: Pinned,
+    /// Tasks that it runs, and no others; `None`: all.
+    pub runs: Option<Tasks>,
+    /// Where the costs of networks on it come from. [`System::new`] sets it for accelerators that are no processors.
+    pub origin: CostOrigin,
     /// Energy per event, relative to a multiply-accumulate.
     pub energy: EnergyTable,
     /// Energy per multiply-accumulate and per byte moved.
@@ -190,14 +196,19 @@ impl Accelerator {
             datapath: Datapath::default(),
             write_back: WriteBack::default(),
             pinned: Pinned::default(),
+            runs: None,
+            origin: CostOrigin::default(),
             energy: EnergyTable::ARTIFACT,
             byte_energy: ByteEnergy::default(),
         }
     }
 
-    /// The same accelerator with `settings`, where these have any.
+    /// The same accelerator with `settings`, where these have any; a processor as it is.
     #[must_use]
     pub fn mapped(self, settings: &MappingSettings) -> Self {
+        if self.processor().is_some() {
+            return self;
+        }
         Self {
             flexibility: settings.flexibility.unwrap_or(self.flexibility),
             mapping_objective: settings.objective.unwrap_or(self.mapping_objective),
@@ -242,6 +253,7 @@ impl Accelerator {
             && self.datapath == other.datapath
             && self.write_back == other.write_back
             && self.pinned == other.pinned
+            && self.origin == other.origin
             && self.energy == other.energy
             && self.byte_energy == other.byte_energy
     }
@@ -279,123 +291,6 @@ impl Dram {
     }
 }
 
-/// Reasons why a system cannot be built.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum HardwareError {
-    /// No accelerators.
-    #[error("system `{0}` has no accelerators")]
-    Empty(String),
-    /// More accelerators than [`System::MAX_ACCELERATORS`].
-    #[error(
-        "system `{system}` has {found} accelerators; at most {} are allowed",
-        System::MAX_ACCELERATORS
-    )]
-    TooMany {
-        /// System.
-        system: Box<str>,
-        /// Number of accelerators.
-        found: usize,
-    },
-    /// Too few PEs for one unit of the dataflow.
-    #[error(
-        "accelerator `{accelerator}` has {pes} PEs, but one unit of dataflow {dataflow} needs \
-         {needed} (the product of its cluster sizes)"
-    )]
-    TooFewPes {
-        /// Accelerator.
-        accelerator: Box<str>,
-        /// Its PEs.
-        pes: u32,
-        /// Its dataflow.
-        dataflow: Box<str>,
-        /// PEs of one outermost unit.
-        needed: u64,
-    },
-    /// A size is 0 or too large.
-    #[error("accelerator `{accelerator}`: {what} is {found}; allowed are 1 to {max}")]
-    Size {
-        /// Accelerator.
-        accelerator: Box<str>,
-        /// Name of the size.
-        what: &'static str,
-        /// Given value.
-        found: u64,
-        /// Largest allowed.
-        max: u64,
-    },
-    /// The energy of cluster buffers follows from a size that is not given.
-    #[error(
-        "accelerator `{accelerator}`: the energy of a byte of the cluster buffers is `by-size`, but \
-         their size is not given (key `cluster_memory_kib`)"
-    )]
-    NoClusterSize {
-        /// Accelerator.
-        accelerator: Box<str>,
-    },
-    /// Weights are to stay in shared memory of a network that no model of the scenario has.
-    #[error(
-        "accelerator `{accelerator}`: weights of {task} are to stay in its shared memory (key `pinned`), but {place}"
-    )]
-    UnknownPinned {
-        /// Accelerator.
-        accelerator: Box<str>,
-        /// Task.
-        task: Box<str>,
-        /// Where it was looked for, and the tasks there.
-        place: String,
-    },
-    /// Weights that are to stay do not fit into shared memory.
-    #[error(
-        "accelerator `{accelerator}`: the weights of {} (key `pinned`) take {} bytes of its shared memory of {available} \
-         bytes", pinned::in_words(sizes), sizes.iter().map(|(_, bytes)| bytes).sum::<u64>()
-    )]
-    PinnedTooLarge {
-        /// Accelerator.
-        accelerator: Box<str>,
-        /// Its shared memory \[byte\].
-        available: u64,
-        /// Tasks with the bytes of their weights.
-        sizes: Vec<(Box<str>, u64)>,
-    },
-    /// The PEs do not divide into the shares of a style.
-    #[error("style {style} cannot split {pes} PEs {shares}: {pes} is not a multiple of {total}")]
-    UnevenShares {
-        /// Style.
-        style: Box<str>,
-        /// Total PEs.
-        pes: u32,
-        /// The shares, e.g. `3:1`.
-        shares: String,
-        /// Sum of the shares.
-        total: u32,
-    },
-    /// A platform of tables does not list the partition.
-    #[error(
-        "style {style} needs accelerators of {partition} PEs, which platform `{platform}` does not \
-         list (it has {known}); choose one of those sizes or `--platform paper`"
-    )]
-    NoTable {
-        /// Style.
-        style: Box<str>,
-        /// PEs of its accelerators.
-        partition: String,
-        /// Platform.
-        platform: Box<str>,
-        /// Partitions that it lists.
-        known: String,
-    },
-    /// A platform of tables has no budget to change.
-    #[error(
-        "platform `{platform}` lists its accelerators one by one; bandwidth and memory are set on a \
-         platform with a budget, such as `paper`"
-    )]
-    NoBudget {
-        /// Platform.
-        platform: Box<str>,
-    },
-}
-
 impl System {
     /// Most accelerators of a system.
     pub const MAX_ACCELERATORS: usize = 1024;
@@ -409,7 +304,7 @@ impl System {
     /// accelerator that is wrong.
     pub fn new(
         name: impl Into<Box<str>>,
-        accelerators: Vec<Accelerator>,
+        mut accelerators: Vec<Accelerator>,
     ) -> Result<Self, HardwareError> {
         let name = name.into();
         if accelerators.is_empty() {
@@ -422,6 +317,7 @@ impl System {
         for accelerator in &accelerators {
             accelerator.check()?;
         }
+        processor::join(&mut accelerators);
         Ok(Self { name, accelerators, technology: None, dram: Dram::Split })
     }
 
@@ -441,10 +337,10 @@ impl System {
         &self.accelerators
     }
 
-    /// The same system in `technology`.
+    /// The same system in `technology`; in none if it has processors.
     #[must_use]
     pub fn in_technology(self, technology: Option<Arc<Technology>>) -> Self {
-        Self { technology, ..self }
+        Self { technology: technology.filter(|_| !self.has_processors()), ..self }
     }
 
     /// Technology that its file or platform names, or that a command gives it.
@@ -475,13 +371,15 @@ impl System {
         if dram == self.dram {
             return self;
         }
-        let bandwidths = self.accelerators.iter().map(Accelerator::dram_gb_per_s);
+        let has_dram = |it: &&Accelerator| it.processor().is_none();
+        let with_dram = self.accelerators.iter().filter(has_dram);
+        let bandwidths = with_dram.map(Accelerator::dram_gb_per_s);
         let most = match dram {
             Dram::Shared => bandwidths.sum(),
             Dram::Split => bandwidths.fold(0.0, f64::max),
         };
         let pes = self.pes();
-        for it in &mut self.accelerators {
+        for it in self.accelerators.iter_mut().filter(|it| it.processor().is_none()) {
             // Whole bytes and clocks of whole Hz: what is off from a whole number is rounding.
             let whole = (most / (it.clock.as_mhz() / 1e3) + 1e-6) as u64;
             it.memory.dram_bandwidth = match dram {
@@ -500,8 +398,9 @@ impl System {
     /// Bandwidth of DRAM that several accelerators share, that of the accelerator with the most
     /// \[byte/ns = GB/s\]; `None` if it is split, or if there is only one accelerator.
     pub fn shared_dram(&self) -> Option<f64> {
-        let is_shared = self.dram == Dram::Shared && self.accelerators.len() > 1;
-        let bandwidths = self.accelerators.iter().map(Accelerator::dram_gb_per_s);
+        let with_dram = self.accelerators.iter().filter(|it| it.processor().is_none());
+        let is_shared = self.dram == Dram::Shared && with_dram.clone().count() > 1;
+        let bandwidths = with_dram.map(Accelerator::dram_gb_per_s);
         is_shared.then(|| bandwidths.fold(0.0, f64::max))
     }
 
@@ -540,6 +439,9 @@ impl Accelerator {
     }
 
     fn check(&self) -> Result<(), HardwareError> {
+        if self.processor().is_some() {
+            return Ok(());
+        }
         let bounded = |what, found: u64, max: u64| {
             if found == 0 || found > max {
                 return Err(HardwareError::Size {

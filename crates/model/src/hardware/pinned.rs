@@ -6,13 +6,13 @@ use crate::model::Network;
 
 use super::{Accelerator, HardwareError, System, Widths};
 
-/// Tasks whose networks keep their weights in the shared memory.
-pub type PinnedTasks = Arc<[Box<str>]>;
+/// Tasks of scenarios.
+pub type Tasks = Arc<[Box<str>]>;
 
 /// Networks whose weights stay in the shared memory of an accelerator, from before a run to its end.
 #[derive(Debug, Clone, Default)]
 pub struct Pinned {
-    tasks: PinnedTasks,
+    tasks: Tasks,
     weights: Option<Arc<Weights>>,
 }
 
@@ -38,7 +38,7 @@ impl Pinned {
     pub const MAX: usize = 64;
 
     /// Networks of these tasks, which are not known yet.
-    pub fn of(tasks: PinnedTasks) -> Self {
+    pub fn of(tasks: Tasks) -> Self {
         Self { tasks, weights: None }
     }
 

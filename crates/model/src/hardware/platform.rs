@@ -10,8 +10,9 @@ use crate::dataflow::Dataflow;
 use crate::units::{Bytes, ClockRate};
 
 use super::{
-    Accelerator, ByteEnergy, Change, Datapath, Dram, EnergyTable, HardwareError, MappingDeadline,
-    MappingObjective, Memory, Noc, Pinned, Share, Style, System, Technology, WriteBack,
+    Accelerator, ByteEnergy, Change, CostOrigin, Datapath, Dram, EnergyTable, HardwareError,
+    MappingDeadline, MappingObjective, Memory, Noc, Pinned, Share, Style, System, Technology,
+    WriteBack,
 };
 
 /// Properties of the hardware that do not depend on dataflows and PE counts.
@@ -208,6 +209,8 @@ impl Instance {
             datapath: platform.datapath,
             write_back: platform.write_back,
             pinned: Pinned::default(),
+            runs: None,
+            origin: CostOrigin::default(),
             energy: platform.energy.unwrap_or_else(|| {
                 let widths = &platform.datapath.widths;
                 EnergyTable::from_byte_energy(&platform.byte_energy, widths, &self.memory)

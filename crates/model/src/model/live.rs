@@ -50,7 +50,9 @@ impl Network {
                 ends[last_reader[writer]] += outputs;
             }
         }
-        live[0] = if is_counted(layers[0].bits) { layers[0].operator.inputs() } else { 0 };
+        if let (Some(live), Some(first)) = (live.first_mut(), layers.first()) {
+            *live = if is_counted(first.bits) { first.operator.inputs() } else { 0 };
+        }
         live
     }
 }

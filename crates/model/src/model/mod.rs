@@ -253,6 +253,25 @@ impl Network {
         Ok(Self { name, layers, connections, parameters })
     }
 
+    /// A network that was measured as a whole: its layers are not known.
+    pub fn measured(name: impl Into<Box<str>>) -> Self {
+        let layers = Layers {
+            layers: Vec::new(),
+            operators: Vec::new(),
+            bits: Vec::new(),
+            operator_of: Vec::new(),
+            digest: Computed::default(),
+            readers: Computed::default(),
+        };
+        let (connections, parameters) = (Connections::Incomplete, Arc::default());
+        Self { name: name.into(), layers: Arc::new(layers), connections, parameters }
+    }
+
+    /// Whether it was measured as a whole, so that it has no layers.
+    pub fn is_measured(&self) -> bool {
+        self.layers().is_empty()
+    }
+
     /// This network on a batch of `n` inputs: activations grow `n`-fold, weights stay. The batch is part of
     /// the name, `KD_res8_narrow x8`, unless `n` is 1.
     ///

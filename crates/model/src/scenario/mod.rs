@@ -30,6 +30,7 @@
 //! # }
 //! ```
 
+mod affinity;
 mod recording;
 mod sequence;
 
@@ -42,6 +43,7 @@ use crate::ids::{FrameId, ModelId, StreamId};
 use crate::model::Network;
 use crate::units::{FrameRate, SimSpan};
 
+pub use affinity::Exclusion;
 pub use recording::{Dwell, DwellDistribution, Gate, Recorded, RecordedFrame, Recording, Replay};
 pub use sequence::{Between, Pace, Sequence, Step, Tokens, cache_bytes, weight_bytes};
 
@@ -190,6 +192,8 @@ pub struct ActiveModel {
     /// Span from the nominal start of a frame, with the initial latency of the primary stream, to the
     /// deadline; `None`: the period of `rate`.
     pub relative_deadline: Option<SimSpan>,
+    /// Names of the accelerators on which it may run; `None`: all.
+    pub on: Option<Arc<[Box<str>]>>,
 }
 
 impl ActiveModel {
@@ -204,6 +208,7 @@ impl ActiveModel {
             sequence: None,
             dependencies: Vec::new(),
             relative_deadline: None,
+            on: None,
         }
     }
 

@@ -217,6 +217,7 @@ mod fixture {
                     latency: SimSpan::from_ns(cycles),
                     energy_nj: self.energy_mj * 1e6,
                     choices: None,
+                    spread: None,
                 })
             })
         }

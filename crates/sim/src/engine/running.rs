@@ -21,6 +21,8 @@ pub(super) struct RunningSegment {
     pub(super) moving: SimSpan,
     /// Whether it directly continues the segment before it: same job, same accelerator, no gap.
     pub(super) continues: bool,
+    /// Time of the whole request, if it was drawn. No layers are known then.
+    pub(super) drawn: Option<SimSpan>,
 }
 
 impl RunningSegment {
@@ -33,7 +35,8 @@ impl RunningSegment {
             Granularity::Layer => costs.on(job.work, accelerator).step_end(next_layer),
             Granularity::Block(span) => costs.on(job.work, accelerator).cut_after(next_layer, span),
         };
-        Self { job, accelerator, end_layer, start: now, moving: SimSpan::ZERO, continues: false }
+        let (moving, continues, drawn) = (SimSpan::ZERO, false, None);
+        Self { job, accelerator, end_layer, start: now, moving, continues, drawn }
     }
 
     /// Costs of its job where it runs.
@@ -49,6 +52,14 @@ impl RunningSegment {
 
     /// Its end if nothing interferes.
     pub(super) fn end(&self, costs: &CostTable) -> SimTime {
+        match self.drawn {
+            Some(time) => self.first_layer_start() + time,
+            None => self.expected_end(costs),
+        }
+    }
+
+    /// The same as far as schedulers know, who do not know what was drawn.
+    pub(super) fn expected_end(&self, costs: &CostTable) -> SimTime {
         let execution = self.execution(costs);
         let first = self.job.next_layer;
         let time = match self.end_layer == execution.n_layers() {
@@ -56,6 +67,15 @@ impl RunningSegment {
             false => execution.time_of(first..self.end_layer),
         };
         self.first_layer_start() + time
+    }
+
+    /// Energy of the whole request. The power of one whose time was drawn is that of the median.
+    pub(super) fn energy(&self, costs: &CostTable) -> Millijoules {
+        let execution = self.execution(costs);
+        match self.drawn {
+            Some(time) => share_of(execution.energy(), time, execution.latency()),
+            None => execution.energy(),
+        }
     }
 
     /// Whether it is a whole request without a data transfer.
@@ -96,6 +116,9 @@ impl RunningSegment {
         }
         let execution = self.execution(costs);
         let ran = now - start;
+        if self.drawn.is_some() {
+            return (first, ran.ns() as f64 / execution.latency().ns().max(1) as f64);
+        }
         let cut = execution.end_after(first, ran);
         let layer = cut - 1;
         let before = execution.time_of(first..layer);
@@ -105,4 +128,9 @@ impl RunningSegment {
             false => (cut, 0.0),
         }
     }
+}
+
+/// `energy` of the time `whole`, in the time `part` at the same power.
+fn share_of(energy: Millijoules, part: SimSpan, whole: SimSpan) -> Millijoules {
+    Millijoules::new(energy.get() * (part.ns() as f64 / whole.ns().max(1) as f64))
 }

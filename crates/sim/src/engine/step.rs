@@ -18,7 +18,7 @@
 //! (`notify_dependants`): they become ready, or end too. When a request becomes ready (`make_ready`), it can
 //! replace an older frame of its model, and cut what runs.
 
-use crate::load::{Feed, Request, RequestStream};
+use crate::load::{Feed, LatencyDraws, Request, RequestStream};
 use crate::plan::{DeadlineMiss, EngineSettings, Plan};
 use crate::schedule::{
     Decision, Dispatch, Job, Policy, PolicyFailure, Preemption, Scheduler, Setup, View,
@@ -54,6 +54,8 @@ pub(super) struct Engine<'a> {
     segments: Segments,
     effects: DeviceEffects<'a>,
     sequences: Sequences,
+    /// Draws of latencies; `None` if these do not differ from request to request.
+    latencies: Option<LatencyDraws>,
     /// Requests that have ended and whose dependants, which wait, have not been notified.
     ended: Vec<RequestId>,
     /// Submitted requests that are not admitted yet, with the time of submission, in that order.
@@ -100,6 +102,7 @@ impl<'a> Engine<'a> {
             segments: Segments::default(),
             effects: DeviceEffects::new(plan, costs),
             sequences: Sequences::new(plan),
+            latencies: costs.has_spreads().then(|| LatencyDraws::new(&plan.scenario, &plan.load)),
             ended: Vec::new(),
             submissions: Vec::new(),
             request_events: Vec::new(),
@@ -205,6 +208,10 @@ impl<'a> Engine<'a> {
     #[inline]
     pub(super) fn dispatch(&mut self, dispatch: &Dispatch, now: SimTime) {
         let job = self.take_shown(dispatch.request);
+        assert!(
+            self.costs.on(job.work, dispatch.accelerator).is_offered(),
+            "a policy answers with an accelerator that can run the request"
+        );
         self.start(job, dispatch, now);
     }
 
@@ -242,7 +249,7 @@ impl<'a> Engine<'a> {
                 continue;
             }
             let (start, energy) = match running.is_plain(self.costs) {
-                true => (start, running.execution(self.costs).energy()),
+                true => (start, running.energy(self.costs)),
                 false => self.close_segments(accelerator, now),
             };
             self.end(request, Outcome::Executed { accelerator, start, end: now, energy });
@@ -278,7 +285,10 @@ impl<'a> Engine<'a> {
     /// Adds a segment that ends at `now` with its last layer.
     fn add_segment(&mut self, running: &RunningSegment, now: SimTime) {
         let execution = running.execution(self.costs);
-        let energy_of = |it: &Segment| execution.energy_of(it.first_layer..it.end_layer);
+        let energy_of = |it: &Segment| match running.drawn {
+            Some(_) => running.energy(self.costs),
+            None => execution.energy_of(it.first_layer..it.end_layer),
+        };
         self.keep(running, running.end_layer, now, energy_of);
     }
 
@@ -402,8 +412,14 @@ impl<'a> Engine<'a> {
         running.continues = job.last_accelerator == Some(accelerator)
             && job.ready_since == now
             && self.state.last_segment(accelerator).job.request == job.request;
+        if let Some(latencies) = &self.latencies {
+            let execution = running.execution(self.costs);
+            let share = || latencies.of(job.model, job.frame);
+            running.drawn = execution.differs().then(|| execution.drawn(share()));
+        }
         let end = self.effects.start(&mut running);
-        self.state.start(running, end);
+        let expected = if running.drawn.is_some() { running.expected_end(self.costs) } else { end };
+        self.state.start(running, expected);
         if !self.effects.set_completions() {
             self.completions.set(accelerator, end);
         }

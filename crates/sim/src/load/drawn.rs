@@ -21,6 +21,8 @@ pub struct Drawn {
     pub windows: bool,
     /// Dwells of gates.
     pub gates: bool,
+    /// Latencies of requests.
+    pub latencies: bool,
 }
 
 impl Drawn {
@@ -41,6 +43,7 @@ impl Drawn {
             lengths: models()
                 .filter_map(|model| model.sequence.as_ref())
                 .any(|sequence| sequence.prompt.are_drawn() || sequence.answer.are_drawn()),
+            latencies: settings.draws_latencies,
         }
     }
 
@@ -73,6 +76,7 @@ impl Drawn {
             lengths: self.lengths || other.lengths,
             windows: self.windows || other.windows,
             gates: self.gates || other.gates,
+            latencies: self.latencies || other.latencies,
         }
     }
 
@@ -85,6 +89,7 @@ impl Drawn {
             (self.lengths, "lengths"),
             (self.windows, "windows of recordings"),
             (self.gates, "gates"),
+            (self.latencies, "latencies"),
         ];
         all.into_iter().filter_map(|(drawn, name)| drawn.then_some(name)).collect()
     }
@@ -99,6 +104,7 @@ impl Drawn {
             lengths: has("lengths"),
             windows: has("windows of recordings"),
             gates: has("gates"),
+            latencies: has("latencies"),
         }
     }
 }

@@ -8,6 +8,7 @@ mod drawn;
 mod feed;
 mod gate;
 mod generator;
+mod latencies;
 mod random;
 mod recorded;
 
@@ -16,6 +17,7 @@ pub use arrival::{arrivals, upstream_frame};
 pub use drawn::Drawn;
 pub use feed::Feed;
 pub use generator::{Generator, generate};
+pub use latencies::{LatencyDraws, least_costs};
 pub use recorded::{ShortRecording, short_recordings};
 
 use thiserror::Error;
@@ -63,6 +65,8 @@ pub struct LoadSettings {
     /// whether frame `f` of model `m` is asked for; frames from 64 on are not. `None`, and models
     /// beyond the end, draw.
     pub fixed_triggers: Vec<Option<u64>>,
+    /// Whether costs say how latencies differ from request to request, so that they are drawn.
+    pub draws_latencies: bool,
 }
 
 impl LoadSettings {
@@ -115,6 +119,7 @@ impl Default for LoadSettings {
             deadline_factor: 1.0,
             trigger_probability: None,
             fixed_triggers: Vec::new(),
+            draws_latencies: false,
         }
     }
 }

@@ -31,6 +31,8 @@ pub(super) enum Purpose {
     Blocks,
     /// Dwells of a gate; the source is the sensor's name.
     Gate,
+    /// Latency of a request; the source is the task of the model.
+    Latency,
 }
 
 impl Purpose {
@@ -43,6 +45,7 @@ impl Purpose {
             Self::Answer => 5,
             Self::Blocks => 6,
             Self::Gate => 7,
+            Self::Latency => 8,
         }
     }
 }

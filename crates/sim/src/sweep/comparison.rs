@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use crate::bounds::window::{WindowError, Windows};
 use crate::bounds::{Class, ClassBounds, Routes};
 use crate::engine;
-use crate::load::RequestStream;
+use crate::load::{RequestStream, least_costs};
 use crate::metrics::{DeviceMetrics, Metrics, Usage};
 use crate::plan::Plan;
 use crate::schedule::Policy;
@@ -273,6 +273,12 @@ impl Comparison {
         let costs = costs.as_ref().map_err(RunError::clone)?;
         let mut plan = plan.clone();
         plan.load.replication = replication;
+        let drawn = costs.table.has_spreads().then(|| {
+            let least = least_costs(&plan.scenario, &plan.load, &costs.table);
+            let routes = |class| Routes::new(&plan.scenario, &least, &plan.score, class);
+            Costed { routes: Class::ALL.map(routes), table: Arc::clone(&costs.table) }
+        });
+        let costs = drawn.as_ref().unwrap_or(costs);
         let mut metrics = vec![MeanMetrics::default(); self.policies.len()];
         let replication = replicate(plan, costs, &self.policies, self.triggers, &mut metrics)?;
         Ok(Outcome { replication, metrics })
@@ -305,6 +311,7 @@ impl Comparison {
     pub fn window_bound(&self, n_frames: usize) -> Result<f64, WindowError> {
         let bound = |plan: &Plan| {
             let costs = super::costs(plan, &self.library).ok()?;
+            let costs = least_costs(&plan.scenario, &plan.load, &costs);
             let requests = plan.requests().ok()?;
             let grace = plan.engine.grace;
             let windows = Windows::new(&plan.scenario, &costs, &requests, &plan.score, grace);

@@ -86,15 +86,27 @@ impl Profile {
                 known.clear();
             }
             let key = (address, n_layers, capacity.map(f64::to_bits), n_levels);
-            let new = || (Arc::clone(network), Arc::new(Self::new(execution, capacity, n_levels)));
+            let profile = || Arc::new(Self::new(execution, None, capacity, n_levels));
+            let new = || (Arc::clone(network), profile());
             Arc::clone(&known.entry(key).or_insert_with(new).1)
         })
     }
 
-    fn new(execution: Execution<'_>, capacity: [f64; N_RESOURCES], n_levels: usize) -> Self {
+    /// Tables of a network without layers whose time was drawn.
+    pub(super) fn drawn(execution: Execution<'_>, time: SimSpan) -> Arc<Self> {
+        let capacity = [f64::INFINITY; N_RESOURCES];
+        Arc::new(Self::new(execution, Some(time), capacity, MAX_LEVELS))
+    }
+
+    fn new(
+        execution: Execution<'_>,
+        drawn: Option<SimSpan>,
+        capacity: [f64; N_RESOURCES],
+        n_levels: usize,
+    ) -> Self {
         let n_layers = execution.n_layers();
         let network = execution.network();
-        let latency = network.latency.ns() as f64;
+        let latency = drawn.unwrap_or(network.latency).ns() as f64;
         let add = |sum: u64, it: &LayerCost| sum.saturating_add(it.cycles);
         let per_ns = network.layers.iter().fold(0, add) as f64 / latency;
         let with_room = || Vec::with_capacity(n_layers as usize + 1);
@@ -104,7 +116,7 @@ impl Profile {
         let mut wanted = Vec::with_capacity(n_layers as usize);
         let (mut before, mut moved) = (SimSpan::ZERO, 0.0);
         for layer in 0..n_layers {
-            let time = execution.layer_time(layer);
+            let time = drawn.unwrap_or_else(|| execution.layer_time(layer));
             let exact = match n_layers {
                 1 => latency,
                 _ => network.layers[layer as usize].cycles as f64 / per_ns,

@@ -95,6 +95,10 @@ impl<'a> Sharing<'a> {
     pub(super) fn start(&mut self, running: &RunningSegment, moved: &Transfer) {
         let accelerator = running.accelerator;
         let index = self.profile(&running.job, accelerator);
+        if let Some(time) = running.drawn {
+            // Nothing else runs there, so that no other load looks at this profile.
+            self.profiles[index] = Some(Profile::drawn(running.execution(self.costs), time));
+        }
         let profile = self.profiles[index].as_ref().expect("it was made");
         let load = Load::new(running, moved, index, profile);
         let place = self.running.partition_point(|it| it.accelerator < accelerator);

@@ -45,7 +45,7 @@ impl Purpose {
             Self::Answer => 5,
             Self::Blocks => 6,
             Self::Gate => 7,
-            Self::Latency => 8,
+            Self::Latency => 16,
         }
     }
 }

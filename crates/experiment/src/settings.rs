@@ -269,8 +269,7 @@ impl Settings {
 
 /// The error for a key that does not exist.
 pub(super) fn unknown_key(name: &str) -> ExperimentError {
-    let nearest = xrsim_config::nearest(name, KEYS.iter().map(|key| key.name));
-    ExperimentError::Key { name: name.into(), nearest }
+    ExperimentError::Key { name: name.into(), nearest: Key::nearest(name) }
 }
 
 #[cfg(test)]
@@ -290,6 +289,10 @@ mod tests {
             refused(&[("score.k_pre_ms", "3")]),
             "no setting named `score.k_pre_ms`; did you mean `score.k_per_ms`? (see `xrsim list settings`)"
         );
+        for name in ["clock_mhz", "clock"] {
+            let meant = refused(&[(name, "800")]);
+            assert!(meant.contains("did you mean `hardware.clock_mhz`?"), "{meant}");
+        }
         let range = refused(&[("load.trigger_probability", "1.5")]);
         assert!(range.contains("0 to 1"), "{range}");
         let nan = refused(&[("score.k_per_ms", "NaN")]);

@@ -26,7 +26,7 @@ const MISTAKES: &[Mistake] = &[
     ("plot unet.yaml --kind best", &["no rows of a sweep", "first line is `network:`"]),
     ("show edff", &["did you mean `edf`?"]),
     ("run --system unet.yaml", &["this is a `network` file; a `style` or `system` file is needed"]),
-    ("run --system a.yaml,b.yaml", &["both describe a system `chip@256`", "NAME=b.yaml"]),
+    ("run --system a.yaml,b.yaml", &["both describe a system `chip@512`", "NAME=b.yaml"]),
     ("check same.yaml", &["`main` is named twice"]),
     ("run --scheduler edf,rm", &["takes one scheduler", "`xrsim compare --scheduler edf,rm`"]),
     ("run --scheduler external", &["needs a command: external:COMMAND"]),
@@ -126,7 +126,7 @@ fn the_cause_of_a_failed_scheduler_is_told_in_spite_of_quiet() {
     for command in ["run", "compare"] {
         let said = stderr(&xrsim(&[&[command][..], &of].concat()).assert().failure());
         assert!(said.contains("warning: no"), "{said}");
-        assert!(said.contains("scheduler mine: cannot start `no-such-program`"), "{said}");
+        assert!(said.contains("cannot start `no-such-program`"), "{said}");
     }
 }
 

@@ -278,7 +278,7 @@ impl Key {
 
     /// The key that `name` may stand for: one whose last word it is or begins, as `clock` for `hardware.clock_mhz`, or
     /// the most similar one.
-    fn nearest(name: &str) -> Option<&'static str> {
+    pub(crate) fn nearest(name: &str) -> Option<&'static str> {
         let last = |key: &&Self| key.name.rsplit('.').next().unwrap_or_default();
         let begins = |key: &&Self| name.len() > 2 && last(key).starts_with(name);
         let of_last =

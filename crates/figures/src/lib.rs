@@ -35,7 +35,7 @@
 //! A page for screens is 720 px wide and as high as its content; text is 11 px, titles are 13 px. A
 //! printed page ([`Sheet::printed`]) has the width that is asked for, text of 7.2 pt, and no title. Colours are
 //! those of Okabe and Ito, which readers with common colour blindness can distinguish; series of
-//! points differ in shape too. The legend is above the data. The same data give the same bytes: no
+//! points differ in shape too, areas in hatching. The legend is above the data. The same data give the same bytes: no
 //! clock, no font of the machine, no hash order.
 //! The font that is compiled in has Latin-1, Greek and common signs; a PNG shows other signs as boxes.
 //!

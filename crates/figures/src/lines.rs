@@ -212,14 +212,12 @@ impl Lines {
     }
 
     /// Draws the answer: a line up from the axis to a ring, with the name.
-    fn draw_answer(&self, scene: &mut Scene, panel: &LinePanel, frame: &Frame) {
+    fn draw_answer(&self, scene: &mut Scene, placement: &mut Placement, frame: &Frame) {
         let Some(answer) = &self.answer else { return };
         let (x, y) = frame.at(answer.x, answer.y);
         let ends = [(x, frame.area.bottom()), (x, y)];
         scene.dashed(ends.to_vec(), Dashes::LIMIT, 1.2, Ink::TEXT);
         Marker::Disc.draw_open(scene, (x, y), OPEN_PX, Ink::TEXT);
-        let mut placement = Placement::within(frame.area);
-        self.keep_clear_of_lines(&mut placement, panel, frame);
         placement.keep_clear((x, y), OPEN_PX);
         placement.keep_clear_of_line(ends[0], ends[1]);
         placement.name_surely(scene, &answer.name, (x, y), OPEN_PX);
@@ -258,9 +256,7 @@ impl Lines {
     }
 
     /// Draws the limits across a panel, each with its name where the lines leave space.
-    fn draw_limits(&self, scene: &mut Scene, panel: &LinePanel, frame: &Frame) {
-        let mut placement = Placement::within(frame.area);
-        self.keep_clear_of_lines(&mut placement, panel, frame);
+    fn draw_limits(&self, scene: &mut Scene, placement: &mut Placement, frame: &Frame) {
         for limit in &self.limits {
             let y = frame.y.at(limit.value);
             let ends = ((frame.area.x, y), (frame.area.right(), y));
@@ -370,8 +366,10 @@ impl Chart for Lines {
                 false => frame.draw_lines_of_grid(&mut page.scene),
             }
             panel.draw(&mut page.scene, &self.series, &frame);
-            self.draw_limits(&mut page.scene, panel, &frame);
-            self.draw_answer(&mut page.scene, panel, &frame);
+            let mut placement = Placement::within(frame.area);
+            self.keep_clear_of_lines(&mut placement, panel, &frame);
+            self.draw_answer(&mut page.scene, &mut placement, &frame);
+            self.draw_limits(&mut page.scene, &mut placement, &frame);
             if self.names_lines() {
                 self.draw_names(&mut page.scene, &frame);
             }

@@ -2,7 +2,7 @@
 
 use xrsim_figures::Lines;
 use xrsim_mlperf::benchmark::{TestBed, TestError, TestResult};
-use xrsim_mlperf::results::Performance;
+use xrsim_mlperf::results::{Metric, Performance};
 use xrsim_mlperf::settings::EffectiveSettings;
 use xrsim_model::parallel;
 use xrsim_model::statistics::Fraction;
@@ -43,7 +43,11 @@ impl Curve {
         };
         let points = parallel::map_indices(n as usize, point);
         let points = points.into_iter().collect::<Result<_, _>>()?;
-        let result_per_s = result.is_valid().then_some(target_qps);
+        // The rate of the table of results.
+        let result_per_s = match result.metric() {
+            Metric::Rate(rate) if result.is_valid() => rate,
+            _ => None,
+        };
         Ok(Self { bound: target_latency, percentile, result_per_s, points })
     }
 

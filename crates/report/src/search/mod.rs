@@ -297,8 +297,8 @@ impl AnswerReport {
         let caption = Caption {
             title: format!("{} over {}: {kind}", y_axis.label, x_axis.label),
             subtitle: format!(
-                "{n_front} of {} on the front; scenarios: {}",
-                counted(points.len(), "simulated system"),
+                "{n_front} of {} on the front, a system with a scheduler each; scenarios: {}",
+                counted(points.len(), "point"),
                 self.answer.question.name
             ),
             note: String::new(),

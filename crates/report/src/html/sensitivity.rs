@@ -50,7 +50,7 @@ pub fn sensitivity_page(files: &SensitivityFiles<'_>) -> Result<(String, usize),
     }
     let mut section = Section::new(
         "levels",
-        "Settings",
+        "Changes",
         "Change of the mean score: level minus base on equal draws; low and high are the ends of its 95 % interval. Changes \
          of real time, energy and quality of experience stand beside it. Tau: Kendall's rank correlation of the systems with \
          the base; best: the system of the highest mean score.",

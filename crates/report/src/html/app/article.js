@@ -8,7 +8,7 @@ function listOf(sentences) {
 
 function sectionOf({ id, title, lead, points, drawings, tables }) {
   const figures = drawings.map(({ svg, caption }) =>
-    h("figure", {}, drawing(svg), h("figcaption", { class: "note" }, caption)),
+    h("figure", { tabindex: 0 }, drawing(svg), h("figcaption", { class: "note" }, caption)),
   );
   return h(
     "section",

@@ -50,7 +50,7 @@ function showTests(section, results) {
 function showShares(section, { shares, shares_svg: svg, columns }) {
   const headings = columnsOf(columns.shares);
   if (shares.length === 0) return drop("shares");
-  if (svg) section.append(h("figure", {}, drawing(svg)));
+  if (svg) section.append(h("figure", { tabindex: 0 }, drawing(svg)));
   section.append(tableOf("Throughput of server and offline", headings, shares));
 }
 
@@ -61,7 +61,7 @@ function showCurves(section, { curves, columns }) {
     folded(task, curves.length <= MAX_OPEN, () => {
       const caption = `Latency over rate of ${task}`;
       const numbers = folded("Numbers", false, () => tableOf(caption, headings, points));
-      return h("figure", {}, drawing(svg), numbers);
+      return h("figure", { tabindex: 0 }, drawing(svg), numbers);
     }),
   );
   section.append(h("div", { class: "figures" }, ...parts));

@@ -200,7 +200,8 @@ fn lengths_are_equal_for_every_scheduler() {
     let drawn = "prompt_tokens: {values: [40, 90, 300]}, new_tokens: {mean: 6, most: 20}, ttft_deadline_ms: 300, tpot_deadline_ms: 40";
     let of = |scheduler: &str| {
         let scenario = Arc::unwrap_or_clone(scenario(drawn));
-        let experiment = Experiment::new().scenario(scenario).system("A").pes(4096).scheduler(scheduler);
+        let experiment =
+            Experiment::new().scenario(scenario).system("A").pes(4096).scheduler(scheduler);
         let runs = experiment.set("duration_ms", "4000").run().expect("the description is right");
         let result = runs[0].result().expect("it runs").clone();
         steps(&runs[0].plan, &result).iter().map(|it| it.2.frame).collect::<Vec<_>>()
@@ -240,7 +241,9 @@ fn interpolated_tokens_take_about_the_time_of_exact_ones() {
 #[test]
 fn mistakes_of_sequences_say_what_is_allowed() {
     let refused = |model: &str| {
-        let text = format!("scenario:\n  name: wrong\n  models:\n    - {{network: HT, fps: 45}}\n    - {model}\n");
+        let text = format!(
+            "scenario:\n  name: wrong\n  models:\n    - {{network: HT, fps: 45}}\n    - {model}\n"
+        );
         let mut catalog = Catalog::new();
         catalog.provide(Source::new("wrong.yaml", text));
         catalog.scenario("wrong.yaml", Edition::Reference).expect_err("it is wrong").to_string()

@@ -108,11 +108,7 @@ struct Folder {
 }
 
 impl Folder {
-    fn create(
-        path: &Path,
-        has_sequences: bool,
-        uncaptured: bool,
-    ) -> Result<Self, Failure> {
+    fn create(path: &Path, has_sequences: bool, uncaptured: bool) -> Result<Self, Failure> {
         let set = OutputSet::create(path)?;
         let failure = |error| Failure::writing(&path.display(), &error);
         let table = |(name, kind)| {

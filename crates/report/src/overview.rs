@@ -110,7 +110,7 @@ pub(crate) struct Answer {
 
 /// Columns of the table of an answer, in their order, with their headings in a page. The score is at the left, where a
 /// narrow window shows it.
-const ANSWER: [(&str, &str); 19] = [
+const ANSWER: [(&str, &str); 21] = [
     ("scenario", "Scenario"),
     ("score", "Score"),
     ("best", "Best"),
@@ -119,6 +119,8 @@ const ANSWER: [(&str, &str); 19] = [
     ("PEs", "PEs"),
     ("late", "Late"),
     ("dropped", "Dropped"),
+    ("lost", "Lost"),
+    ("gated", "Gated"),
     ("p99 latency", "Latency p99 of deadline"),
     ("headroom", "Headroom"),
     ("mW", "Power [mW]"),
@@ -153,11 +155,12 @@ pub(crate) fn answer(rows: &[ScoreRow], seed: u64) -> Answer {
     let is_small = super::scores::is_small(rows);
     let (grid, legend) = match is_small {
         true => {
-            let (columns, meanings) = super::scores::detail_columns(Style::Lines);
+            let (columns, meanings) = super::scores::detail_columns(rows, Style::Lines);
             (columns.of(rows), meanings)
         }
         false => {
-            let mut grid = columns(Style::Lines, &none).of(all);
+            let has_lost = rows.iter().any(|row| row.mean("lost") > 0.0);
+            let mut grid = columns(Style::Lines, has_lost, &none).of(all);
             if is_once {
                 grid.header[2] = "highest~".into();
             }

@@ -67,13 +67,16 @@ pub fn is_small(rows: &[ScoreRow]) -> bool {
 /// Scores of one run each, with their breakdown; `-` where there is none. Lines below explain the columns if the
 /// table `explains`.
 pub fn detail(rows: &[ScoreRow], seed: u64, style: Style, explains: bool) -> String {
-    let (columns, meanings) = detail_columns(style);
+    let (columns, meanings) = detail_columns(rows, style);
     let meanings = if explains { &*meanings } else { "" };
     [&columns.of(rows).text(style), meanings, &uncertainty(rows, seed), MORE].concat()
 }
 
-/// Columns of scores of one run each, and their meanings, a line each.
-pub(super) fn detail_columns<'r>(style: Style) -> (Columns<'r, &'r ScoreRow>, String) {
+/// Columns of scores of one run each in `rows`, and their meanings, a line each.
+pub(super) fn detail_columns<'r>(
+    rows: &[ScoreRow],
+    style: Style,
+) -> (Columns<'r, &'r ScoreRow>, String) {
     let mut columns = Columns::<&ScoreRow>::new()
         .text("scenario", |it| marked_scenario(it))
         .text("system", |it| it.system.clone())

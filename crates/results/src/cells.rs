@@ -209,7 +209,9 @@ impl RunTable {
     pub fn uncaptured(self) -> Vec<Heading> {
         match self {
             Self::Scores | Self::Models => Score::UNCAPTURED.iter().map(Heading::of).collect(),
-            Self::Inferences | Self::InferenceFacts | Self::InferenceTexts => Vec::new(),
+            Self::Inferences | Self::InferenceFacts | Self::InferenceTexts | Self::Sequences => {
+                Vec::new()
+            }
         }
     }
 

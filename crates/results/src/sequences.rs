@@ -99,7 +99,7 @@ pub(super) fn rows<'p>(plan: &'p Plan, trace: &Trace) -> Vec<SequenceRow<'p>> {
         let tokens: Vec<_> = records().filter_map(token_end).collect();
         let energy = records().map(|record| match record.outcome {
             Outcome::Executed { energy, .. } | Outcome::Dropped { energy, .. } => energy.get(),
-            Outcome::NotTriggered | Outcome::Lost { .. } => 0.0,
+            Outcome::NotTriggered | Outcome::NotCaptured(_) | Outcome::Lost { .. } => 0.0,
         });
         Some(SequenceRow {
             model: names[id.index()],
@@ -108,6 +108,7 @@ pub(super) fn rows<'p>(plan: &'p Plan, trace: &Trace) -> Vec<SequenceRow<'p>> {
             arrival: records().map(|record| record.arrival).min()?,
             outcome: match records().next()?.outcome {
                 Outcome::NotTriggered => "not triggered",
+                Outcome::NotCaptured(_) => "not captured",
                 _ if tokens.len() == asked as usize => "complete",
                 _ if tokens.is_empty() => "dropped",
                 _ => "truncated",

@@ -170,7 +170,14 @@ impl NetworkCost {
         };
         let cycles = Cycles::new(mix(self.cycles.get(), other.cycles.get()));
         let energy_nj = real(self.energy_nj, other.energy_nj);
-        Self { layers, cycles, latency: cycles.at(accelerator.clock), energy_nj, choices: None }
+        Self {
+            layers,
+            cycles,
+            latency: cycles.at(accelerator.clock),
+            energy_nj,
+            choices: None,
+            spread: None,
+        }
     }
 
     /// Energy.

@@ -272,6 +272,7 @@ mod fixture {
             let fate = match record.outcome {
                 Outcome::Dropped { at, .. } => format!("dropped at {}", at.as_ms()),
                 Outcome::NotTriggered => "not triggered".into(),
+                Outcome::NotCaptured(_) => "not captured".into(),
                 Outcome::Lost { attempt: Some(_) } => "lost running".into(),
                 Outcome::Lost { attempt: None } => "lost waiting".into(),
                 Outcome::Executed { accelerator, start, end, .. } => {

@@ -1,9 +1,7 @@
 //! Times and draws of single frames: sensor grid, jitter, recordings, deadlines, coins of dependencies.
 
 use xrsim_model::ids::{FrameId, ModelId, StreamId};
-use xrsim_model::scenario::{
-    ActiveModel, DependencyKind, InputStream, Scenario, Sequence, Tokens,
-};
+use xrsim_model::scenario::{ActiveModel, DependencyKind, InputStream, Scenario, Sequence, Tokens};
 use xrsim_model::trace::Absence;
 use xrsim_model::units::{FrameRate, SimSpan, SimTime};
 

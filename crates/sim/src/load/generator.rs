@@ -278,7 +278,10 @@ impl<'a> Generator<'a> {
                 }
                 Some(sequence) => {
                     let start = Request::new(id, FrameId::new(frame as usize), arrival, origin);
-                    self.make_steps(sequence, Request { triggered: is_triggered, absence, ..start });
+                    self.make_steps(
+                        sequence,
+                        Request { triggered: is_triggered, absence, ..start },
+                    );
                 }
             }
             let frames = &mut self.models[id.index()];

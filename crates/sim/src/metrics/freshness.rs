@@ -141,14 +141,17 @@ impl RunFreshness {
             Streaks::of(&served)
         };
         let skews = skews(scenario, frames, &generations);
+        // Tokens have no generation.
+        let is_frame = |model: &ModelId| scenario.model(*model).sequence.is_none();
         let of_model = |(model, skew): (ModelId, Option<Skew>)| {
-            let records = frames.records[model.index()].iter();
+            let records = frames.records[model.index()].iter().filter(|_| is_frame(&model));
             let updates = records.filter_map(|it| update(model, it.frame, it.outcome));
             Freshness { age: age(updates.collect()), skew, streaks: streaks(model) }
         };
         let of_chain = |chain: &Vec<ModelId>| {
             let last = chain[chain.len() - 1];
             let records = frames.records[last.index()].iter();
+            let records = records.filter(|_| chain.iter().all(is_frame));
             let updates = records.filter_map(|it| {
                 let first = first_of(scenario, frames, chain, it)?;
                 update(chain[0], first.frame, it.outcome)
@@ -326,6 +329,9 @@ fn skews(
     let mut roots: Vec<Vec<usize>> = vec![Vec::new(); all.len()];
     for &model in scenario.topological() {
         let active = scenario.model(model);
+        if active.sequence.is_some() {
+            continue;
+        }
         let mut own: Vec<usize> = active.inputs.iter().map(|it| it.index()).collect();
         let upstream = || active.dependencies.iter().map(|it| it.upstream);
         if own.is_empty() && active.dependencies.is_empty() {

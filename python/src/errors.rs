@@ -45,7 +45,7 @@ pub(crate) fn of_run(py: Python<'_>, error: &RunError) -> PyErr {
 pub(crate) fn of_config(py: Python<'_>, error: &ConfigError) -> PyErr {
     let message = error.to_string();
     match error {
-        ConfigError::Unknown { kind, name, nearest, known } => {
+        ConfigError::Unknown { kind, name, nearest, known, .. } => {
             made(py, "UnknownNameError", &message, |raised| {
                 raised.setattr("kind", *kind)?;
                 raised.setattr("name", name)?;

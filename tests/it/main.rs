@@ -1,6 +1,7 @@
 //! The integration tests, one binary: a module a subject, in the order of their names.
 
 mod affinity;
+mod aihub;
 mod architecture;
 mod area;
 mod backlog;

@@ -45,6 +45,21 @@ const MAX_SAMPLES: usize = 1_000_000;
 /// Reads the file of a path that a table names.
 pub type Open<'a> = &'a mut dyn FnMut(&str) -> Result<Arc<Source>, ConfigError>;
 
+/// Tables that come with the program.
+const SHIPPED: [(&str, &str); 1] =
+    [("xr2_gen2", include_str!("../../../hw_configs/examples/xr2_gen2.csv"))];
+
+/// Names of the tables that come with the program.
+pub fn shipped_names() -> impl Iterator<Item = &'static str> {
+    SHIPPED.iter().map(|(name, _)| *name)
+}
+
+/// The table called `name` that comes with the program; `None` if there is none.
+pub fn shipped(name: &str) -> Option<Arc<Source>> {
+    let (name, text) = SHIPPED.iter().find(|(known, _)| *known == name)?;
+    Some(Source::new(format!("hw_configs/examples/{name}.csv"), *text))
+}
+
 /// Reads a table of measured costs that names no files.
 ///
 /// # Errors

@@ -16,6 +16,7 @@
 #![warn(missing_docs, unreachable_pub)]
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
+pub mod aihub;
 pub(crate) mod catalog;
 pub mod cost_cases;
 pub mod cost_csv;

@@ -163,8 +163,9 @@ fn raw_network(values: &ParameterValues) -> impl Reader<Value = RawNetwork> {
             fields.about(about).needed_without("layers", "measured", value(read, layers_form));
         let about = "Whether it was measured as a whole, and has costs in a table alone. It has no layers, and is not \
                      preempted.";
-        let measured = fields.about(about).optional("measured", one_of(&[("true", true)]));
-        if measured.is_some() && fields.given("layers") {
+        let measured = fields.about(about).optional("measured", flag());
+        let is_measured = measured == Some(true);
+        if is_measured && fields.given("layers") {
             let problem =
                 Problem::new(fields.span_of("layers"), "a measured network has no layers");
             fields.problem(problem.help("leave out `measured`, or `layers`"));
@@ -175,7 +176,12 @@ fn raw_network(values: &ParameterValues) -> impl Reader<Value = RawNetwork> {
                 let expansion = expand(&items, bits?, fields)?;
                 Some((items, expansion))
             }
-            None => measured.map(|_| None)?,
+            None if is_measured => None,
+            None => {
+                let problem = Problem::new(fields.span(), "a network has layers, or is measured");
+                fields.problem(problem.help("`layers`, or `measured: true`"));
+                return None;
+            }
         };
         Some(RawNetwork { head: head?, parameters, layers })
     };

@@ -88,7 +88,7 @@ const MAX_SEARCHED: usize = 16;
 /// Tries every network of the catalog under `cost_model` on the hardware that the file at `path`
 /// describes. The mapping of a dataflow depends on the layer, so that only a trial decides. Where directives do not run,
 /// mappings are searched for a few layers, the smallest networks first. Returns `None`
-/// for files that describe no accelerator with a dataflow.
+/// for files that describe no accelerator with a dataflow. Processors have costs in tables alone.
 ///
 /// # Errors
 ///
@@ -99,7 +99,8 @@ pub fn feasibility(
     cost_model: &str,
 ) -> Result<Option<Feasibility>, ExperimentError> {
     let mut catalog = Catalog::new();
-    let accelerators = described(kind, path, &mut catalog)?;
+    let mut accelerators = described(kind, path, &mut catalog)?;
+    accelerators.retain(|it| it.processor().is_none());
     if accelerators.is_empty() {
         return Ok(None);
     }

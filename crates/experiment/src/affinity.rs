@@ -1,7 +1,7 @@
 //! Check of the keys `runs` of hardware and `on` of scenarios against each other.
 
 use xrsim_config::{Catalog, Kind, nearest};
-use xrsim_model::hardware::System;
+use xrsim_model::hardware::{System, Tasks};
 use xrsim_model::scenario::{ActiveModel, Scenario};
 use xrsim_model::text::in_line;
 
@@ -21,8 +21,8 @@ pub(super) fn check(
     let pair = Pair { system, scenario, catalog };
     let known = || system.accelerators().iter().map(|it| &*it.name);
     for (index, model) in scenario.models().iter().enumerate() {
-        let unknown = |name: &&Box<str>| !known().any(|it| it == &***name);
-        if let Some(name) = model.on.iter().flat_map(|names| &**names).find(unknown) {
+        let mut names = names(model.on.as_ref());
+        if let Some(name) = names.find(|name| !known().any(|it| it == *name)) {
             let kind = format!("system `{}` has no accelerator", system.name());
             return Err(pair.unknown(pair.place_of_on(index), &kind, name, known().collect()));
         }
@@ -32,8 +32,8 @@ pub(super) fn check(
         let tasks = scenario.models().iter().map(|it| &*it.unit.task);
         let known: Vec<_> = tasks.chain(networks.iter().map(|name| &**name)).collect();
         for (index, accelerator) in system.accelerators().iter().enumerate() {
-            let unknown = |task: &&Box<str>| !known.contains(&&***task);
-            if let Some(task) = accelerator.runs.iter().flat_map(|it| &**it).find(unknown) {
+            let mut tasks = names(accelerator.runs.as_ref());
+            if let Some(task) = tasks.find(|task| !known.contains(task)) {
                 let kind = format!("scenario {} has no model", scenario.name());
                 return Err(pair.unknown(pair.place_of_runs(index), &kind, task, known));
             }
@@ -46,6 +46,11 @@ pub(super) fn check(
         Some((index, model)) => Err(pair.homeless(index, model)),
         None => Ok(()),
     }
+}
+
+/// The names of a key; none without the key.
+fn names(key: Option<&Tasks>) -> impl Iterator<Item = &str> {
+    key.into_iter().flat_map(|names| names.iter().map(|name| &**name))
 }
 
 struct Pair<'a> {

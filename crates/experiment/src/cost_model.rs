@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use xrsim_config::{Catalog, Kind, LIMITED_KEYS, cost_csv, nearest};
+use xrsim_config::{Catalog, Kind, LIMITED_KEYS, Source, cost_csv, nearest};
 use xrsim_model::cost::loop_nest::{ChosenLoopNest, Family, LoopNest};
 use xrsim_model::cost::table::{CostRecords, Pair, style};
 use xrsim_model::cost::{self, CostModel, Joined};
@@ -89,11 +89,14 @@ impl NamedCostModel {
                 _ => Self::shared(text, build().into()),
             });
         }
+        if let Some(source) = cost_csv::shipped(text) {
+            return Self::of_source(catalog, text, &source);
+        }
         let path = Path::new(text);
         if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
             return Self::of_file(catalog, path);
         }
-        let known = cost::ALL.iter().map(|entry| entry.name);
+        let known = cost::ALL.iter().map(|entry| entry.name).chain(cost_csv::shipped_names());
         Err(ExperimentError::unknown("cost model", text, known))
     }
 
@@ -158,17 +161,26 @@ impl NamedCostModel {
 
     fn of_file(catalog: &mut Catalog, path: &Path) -> Result<Self, ExperimentError> {
         let source = catalog.read(path)?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let mut open = |name: &str| catalog.read(&folder.join(name));
-        let records = cost_csv::parse_with(&source, &mut open)?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        let lines = cost_csv::lines(&source);
-        let file = path.display().to_string();
+        Self::of_source(catalog, &name, &source)
+    }
+
+    /// The table `source`, called `name`.
+    fn of_source(
+        catalog: &mut Catalog,
+        name: &str,
+        source: &Arc<Source>,
+    ) -> Result<Self, ExperimentError> {
+        let folder = Path::new(source.name()).parent().unwrap_or(Path::new(""));
+        let mut open = |name: &str| catalog.read(&folder.join(name));
+        let records = cost_csv::parse_with(source, &mut open)?;
+        let lines = cost_csv::lines(source);
+        let file = source.name().to_string();
         let table = Table {
             file,
             records: Arc::new(records),
             lines,
-            misfit: cost_csv::tail_misfit(&source),
+            misfit: cost_csv::tail_misfit(source),
             effort: Effort::default(),
         };
         Ok(Self::of_table(format!("table:{name}"), table))

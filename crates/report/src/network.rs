@@ -41,6 +41,9 @@ impl Facts<'_> {
     /// fold away, parameters, and multiply-accumulates. A published number follows the computed one, with the deviation of the
     /// computed one from it. A comparison with executed code ends them.
     pub fn to_comments(self) -> String {
+        if self.network.is_measured() {
+            return "# measured as a whole: its costs are rows of a table\n".into();
+        }
         let mut text = self.parameter_values();
         let weights = self.network.weights();
         let (mebibytes, bits) = (self.weight_mebibytes(), self.weight_bits());

@@ -94,7 +94,7 @@ impl<'a> Body<'a> {
             published: None,
             traced: None,
             deviations: Vec::new(),
-            connections: stated.filter(|_| !network.is_measured()).map(|(name, _)| *name),
+            connections: stated.map(|(name, _)| *name),
             bits: words(common_bits(network.layers())),
             layers,
             measured: network.is_measured().then_some(true),

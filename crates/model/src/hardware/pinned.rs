@@ -6,7 +6,7 @@ use crate::model::Network;
 
 use super::{Accelerator, HardwareError, System, Widths};
 
-/// Tasks of scenarios.
+/// Names, such as tasks of scenarios.
 pub type Tasks = Arc<[Box<str>]>;
 
 /// Networks whose weights stay in the shared memory of an accelerator, from before a run to its end.

@@ -263,7 +263,7 @@ impl Network {
             digest: Computed::default(),
             readers: Computed::default(),
         };
-        let (connections, parameters) = (Connections::Incomplete, Arc::default());
+        let (connections, parameters) = (Connections::Complete, Arc::default());
         Self { name: name.into(), layers: Arc::new(layers), connections, parameters }
     }
 

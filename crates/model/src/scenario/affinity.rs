@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::hardware::Accelerator;
+use crate::hardware::{Accelerator, Tasks};
 
 use super::ActiveModel;
 
@@ -15,19 +15,19 @@ pub struct Exclusion {
     /// Task of the model.
     pub task: Box<str>,
     /// Names that the key has.
-    pub names: Arc<[Box<str>]>,
+    pub names: Tasks,
 }
 
 impl ActiveModel {
     /// The first rule by which the model does not run on `accelerator`; `None` if it may.
     pub fn exclusion(&self, accelerator: &Accelerator) -> Option<Exclusion> {
         let task = &self.unit.task;
-        let rules = [("runs", &accelerator.runs, task), ("on", &self.on, &accelerator.name)];
-        let violated = |(key, names, name): (&'static str, &Option<Arc<[Box<str>]>>, &Box<str>)| {
-            let names = names.as_ref().filter(|names| !names.contains(name))?;
+        let violated = |key, names: &Option<Tasks>, name: &str| {
+            let names = names.as_ref().filter(|names| !names.iter().any(|it| **it == *name))?;
             Some(Exclusion { key, task: task.clone(), names: Arc::clone(names) })
         };
-        rules.into_iter().find_map(violated)
+        violated("runs", &accelerator.runs, task)
+            .or_else(|| violated("on", &self.on, &accelerator.name))
     }
 }
 

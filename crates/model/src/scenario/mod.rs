@@ -39,6 +39,7 @@ use std::sync::Arc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use thiserror::Error;
 
+use crate::hardware::Tasks;
 use crate::ids::{FrameId, ModelId, StreamId};
 use crate::model::Network;
 use crate::units::{FrameRate, SimSpan};
@@ -193,7 +194,7 @@ pub struct ActiveModel {
     /// deadline; `None`: the period of `rate`.
     pub relative_deadline: Option<SimSpan>,
     /// Names of the accelerators on which it may run; `None`: all.
-    pub on: Option<Arc<[Box<str>]>>,
+    pub on: Option<Tasks>,
 }
 
 impl ActiveModel {

@@ -391,3 +391,28 @@ fn arrivals_far_from_the_grid_keep_requests_in_order() {
         assert!(requests.iter().any(|it| it.arrival > SimTime::ZERO));
     }
 }
+
+#[test]
+fn a_recording_that_cannot_be_read_is_named_where_it_is_given() {
+    let texts = [
+        "sensors:\n  camera: {rate_fps: 60, jitter: {periods: absent.csv}}\n",
+        "scenario:
+  name: recorded
+  sensors:
+    camera: {rate_fps: 60, arrivals: absent.csv, speed: 2, repeat: false}
+    microphone: {rate_fps: 3, jitter: {periods: absent.csv}}
+  gates:
+    microphone: {distribution: gamma, on_s: {mean: 4.5, cv: 2}, off_s: {mean: 9.9, cv: 2.7}}
+  models: [{network: KD, fps: 3}]
+",
+    ];
+    for text in texts {
+        let folder = tempdir().expect("a folder can be made");
+        fs::write(folder.path().join("file.yaml"), text).expect("written");
+        let file = path(&folder, "file.yaml");
+        let error = Catalog::new().check(file.as_ref()).expect_err("it is absent").to_string();
+        let line = 1 + text.lines().position(|it| it.contains("absent.csv")).expect("a line");
+        assert!(error.contains(&format!("file.yaml:{line}:")), "{error}");
+        assert!(error.contains("absent.csv"), "{error}");
+    }
+}

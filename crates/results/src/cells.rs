@@ -180,7 +180,7 @@ impl RunTable {
         RunLabel::COLUMNS.into_iter().map(|column| column.heading())
     }
 
-    /// Columns after the label, if no frame of a sensor can lack.
+    /// Columns after the label, if no frame of a sensor can be missing.
     pub fn columns(self) -> Vec<Heading> {
         let scores = Score::columns().map(Heading::of);
         let facts = RequestRow::FACTS.iter().map(Field::heading);
@@ -200,12 +200,12 @@ impl RunTable {
         }
     }
 
-    /// Names of the columns after the label, if no frame of a sensor can lack.
+    /// Names of the columns after the label, if no frame of a sensor can be missing.
     pub fn names(self) -> Vec<&'static str> {
         self.columns().iter().map(|column| column.name).collect()
     }
 
-    /// Further columns at the end, if frames of sensors can lack: counts of requests that were not captured.
+    /// Further columns at the end, if frames of sensors can be missing: counts of requests that were not captured.
     pub fn uncaptured(self) -> Vec<Heading> {
         match self {
             Self::Scores | Self::Models => Score::UNCAPTURED.iter().map(Heading::of).collect(),

@@ -67,7 +67,7 @@ fn writers() -> Vec<Writer> {
                 (
                     "scores.csv",
                     "scores.csv",
-                    "a row for each run. Where frames of sensors can lack (recorded sensors, gates), the columns `lost` and \
+                    "a row for each run. Where frames of sensors can be missing (recorded sensors, gates), the columns `lost` and \
                      `gated` follow: requests that are not there for this reason",
                 ),
                 (

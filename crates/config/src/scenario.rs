@@ -138,6 +138,9 @@ fn control() -> impl Reader<Value = DependencyKind> {
     })
 }
 
+/// A sequence, and the references to the networks of its steps.
+type SequenceSteps = (Sequence, Vec<At<Box<str>>>);
+
 impl RawScenario {
     /// References to the networks of the models with the values of parameters that the file gives, with their places.
     pub(super) fn references(&self) -> Vec<At<Box<str>>> {
@@ -167,7 +170,7 @@ impl RawScenario {
         references: &[At<Box<str>>],
         models: &[Arc<Model>],
         problems: &mut Problems,
-    ) -> Vec<Option<(Sequence, Vec<At<Box<str>>>)>> {
+    ) -> Vec<Option<SequenceSteps>> {
         let models = self.models.iter().zip(references).zip(models);
         let of_model = |((raw, reference), model): ((&RawModel, _), &Arc<Model>)| {
             sequence::resolve(raw.sequence.as_ref()?, model, reference, problems)

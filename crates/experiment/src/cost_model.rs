@@ -26,6 +26,8 @@ pub struct NamedCostModel {
     pub model: Arc<dyn CostModel>,
     /// Table of a cost model of measurements.
     table: Option<Arc<Table>>,
+    /// Whether the table comes with the program, so that its names are no slips.
+    is_shipped: bool,
     /// Work of the search for mappings; `None` if the model does not choose them, or is one of the caller's.
     effort: Option<Effort>,
     /// Accelerators whose choices are compared; `None` if each chooses alone.
@@ -66,7 +68,14 @@ impl NamedCostModel {
     /// The cost model `model`, called `name` in results.
     pub(crate) fn shared(name: impl Into<String>, model: Arc<dyn CostModel>) -> Self {
         let model = Arc::new(Joined::alone(model));
-        Self { name: name.into(), model, table: None, effort: None, family: None }
+        Self {
+            name: name.into(),
+            model,
+            table: None,
+            is_shipped: false,
+            effort: None,
+            family: None,
+        }
     }
 
     /// The cost model called `text`, or the table of measurements in the CSV file `text`. Adds an old name
@@ -90,7 +99,8 @@ impl NamedCostModel {
             });
         }
         if let Some(source) = cost_csv::shipped(text) {
-            return Self::of_source(catalog, text, &source);
+            let shipped = Self::of_source(catalog, text, &source)?;
+            return Ok(Self { is_shipped: true, ..shipped });
         }
         let path = Path::new(text);
         if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
@@ -103,7 +113,14 @@ impl NamedCostModel {
     /// The cost model `loop-nest` whose mappings are chosen with this effort.
     fn chosen(effort: Effort) -> Self {
         let model = Arc::new(Joined::alone(loop_nest(effort)));
-        Self { name: LoopNest::NAME.into(), model, table: None, effort: Some(effort), family: None }
+        Self {
+            name: LoopNest::NAME.into(),
+            model,
+            table: None,
+            is_shipped: false,
+            effort: Some(effort),
+            family: None,
+        }
     }
 
     /// The same cost model for the accelerators of a command, whose choices of mappings are compared, unless
@@ -147,9 +164,10 @@ impl NamedCostModel {
     pub fn with_effort(self, effort: Effort) -> Self {
         match (self.effort, &self.table) {
             (Some(_), _) => Self::chosen(effort),
-            (None, Some(table)) => {
-                Self::of_table(self.name, Table { effort, ..Table::clone(table) })
-            }
+            (None, Some(table)) => Self {
+                is_shipped: self.is_shipped,
+                ..Self::of_table(self.name, Table { effort, ..Table::clone(table) })
+            },
             (None, None) => self,
         }
     }
@@ -190,7 +208,7 @@ impl NamedCostModel {
     fn of_table(name: String, table: Table) -> Self {
         let model = Joined::of_rows(Arc::clone(&table.records), loop_nest(table.effort));
         let table = Some(Arc::new(table));
-        Self { name, model: Arc::new(model), table, effort: None, family: None }
+        Self { name, model: Arc::new(model), table, is_shipped: false, effort: None, family: None }
     }
 
     /// Whether the table, if there is one, has an energy in any row.
@@ -261,7 +279,9 @@ impl NamedCostModel {
         networks: impl Iterator<Item = &'n str>,
         accelerators: impl Iterator<Item = &'a Accelerator>,
     ) -> Vec<String> {
-        let Some(table) = &self.table else { return Vec::new() };
+        let Some(table) = self.table.as_ref().filter(|_| !self.is_shipped) else {
+            return Vec::new();
+        };
         let networks: BTreeSet<&str> = networks.collect();
         let accelerators: Vec<&Accelerator> = accelerators.collect();
         let warnings = [

@@ -128,6 +128,20 @@ const FURTHER: &[&str] = &[
       scratchpad_kib: 8
       dram_bandwidth_bytes_per_cycle: 128
 ",
+    "sensors: {camera: {rate_fps: 60, jitter: {periods: examples/recorded_camera/camera.csv}}}",
+    "scenario:
+  name: s
+  sensors:
+    camera: {rate_fps: 60, jitter: {periods: examples/recorded_camera/camera.csv}}
+    microphone: {rate_fps: 3}
+  gates: {microphone: {distribution: gamma, on_s: {mean: 4, cv: 2}, off_s: {mean: 9, cv: 2}}}
+  models: [{network: KD, fps: 3}]
+",
+    "scenario:
+  name: s
+  sensors: {camera: {arrivals: examples/recorded_camera/camera.csv, speed: 2, repeat: false}}
+  models: [{network: KD, inputs: [camera], fps: 3}]
+",
     "search:
   name: s
   constraints: {area_mm2: '<= 60'}

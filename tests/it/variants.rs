@@ -14,7 +14,7 @@ use xrsim::{Experiment, Plan, Scenario, engine};
 
 /// A run whose first model has a second variant: two images at once.
 fn plan() -> Plan {
-    let experiment = Experiment::new().scenario("VR_gaming").system("J").pes(4096);
+    let experiment = Experiment::new().scenario("VR_gaming").system("A").pes(4096);
     let prepared = experiment.prepare().expect("it is embedded");
     let plan = prepared.plans().next().expect("it is one run").clone();
     let mut models = plan.scenario.models().to_vec();

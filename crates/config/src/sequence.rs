@@ -72,11 +72,6 @@ keys! {
         /// Numbers of tokens, of which each start draws one.
         values: Vec<u32> = required(at_most(MAX_VALUES, list("numbers", number(1..=Sequence::MAX_CONTEXT))));
     }
-    check(fields) {
-        if values.as_ref().is_some_and(Vec::is_empty) {
-            fields.problem(Problem::new(fields.span_of("values"), "no number of tokens"));
-        }
-    }
 }
 
 keys! {

@@ -352,6 +352,27 @@ impl ModelRow<'_> {
     ];
 }
 
+impl SequenceRow<'_> {
+    const COLUMNS: [Field<Self>; 16] = [
+        Field::new("model", Value::Text(|it| it.model)),
+        Field::new("network", Value::Text(|it| it.network)),
+        Field::new("start", Value::Whole(|it| it.start)),
+        Field::new("arrival_ms", Value::Time(|it| Some(it.arrival))),
+        Field::new("outcome", Value::Text(|it| it.outcome)),
+        Field::new("prompt_tokens", Value::Whole(|it| it.prompt.into())),
+        Field::new("asked_tokens", Value::Whole(|it| it.asked.into())),
+        Field::new("tokens", Value::Whole(|it| it.tokens.len() as u64)),
+        Field::new("ttft_ms", Value::Number(|it| Some(it.ttft()?.as_ms()))),
+        Field::new("tpot_mean_ms", Value::Number(Self::tpot_mean_ms)),
+        Field::new("tpot_p99_ms", Value::Number(|it| Some(it.gap(99)?.as_ms()))),
+        Field::new("longest_gap_ms", Value::Number(|it| Some(it.gap(100)?.as_ms()))),
+        Field::new("tokens_per_s", Value::Number(|it| Some(1e3 / it.tpot_mean_ms()?))),
+        Field::new("cache_mib", Value::Number(|it| Some(it.cache_bytes as f64 / 1_048_576.0))),
+        Field::new("energy_mj", Value::Number(|it| Some(it.energy_mj))),
+        Field::new("energy_per_token_mj", Value::Number(Self::energy_per_token_mj)),
+    ];
+}
+
 /// Row of a request, apart from its scores.
 struct RequestRow<'r> {
     model: &'r str,

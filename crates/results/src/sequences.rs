@@ -9,65 +9,45 @@ use xrsim_model::units::{SimSpan, SimTime};
 use xrsim_sim::load::sequence_lengths;
 use xrsim_sim::plan::Plan;
 
-use super::cells::{Field, Value};
 use super::model_names;
 
 /// Row of a start of a sequence.
 pub(super) struct SequenceRow<'r> {
-    model: &'r str,
-    network: &'r str,
-    start: u64,
-    arrival: SimTime,
-    outcome: &'static str,
-    prompt: u32,
-    asked: u32,
+    pub(super) model: &'r str,
+    pub(super) network: &'r str,
+    pub(super) start: u64,
+    pub(super) arrival: SimTime,
+    pub(super) outcome: &'static str,
+    pub(super) prompt: u32,
+    pub(super) asked: u32,
     /// Ends of the tokens that were made, in order.
-    tokens: Vec<SimTime>,
-    cache_bytes: u64,
-    energy_mj: f64,
+    pub(super) tokens: Vec<SimTime>,
+    pub(super) cache_bytes: u64,
+    pub(super) energy_mj: f64,
 }
 
 impl SequenceRow<'_> {
-    pub(super) const COLUMNS: [Field<Self>; 16] = [
-        Field::new("model", Value::Text(|it| it.model)),
-        Field::new("network", Value::Text(|it| it.network)),
-        Field::new("start", Value::Whole(|it| it.start)),
-        Field::new("arrival_ms", Value::Time(|it| Some(it.arrival))),
-        Field::new("outcome", Value::Text(|it| it.outcome)),
-        Field::new("prompt_tokens", Value::Whole(|it| it.prompt.into())),
-        Field::new("asked_tokens", Value::Whole(|it| it.asked.into())),
-        Field::new("tokens", Value::Whole(|it| it.tokens.len() as u64)),
-        Field::new("ttft_ms", Value::Number(|it| Some(it.ttft()?.as_ms()))),
-        Field::new("tpot_mean_ms", Value::Number(Self::tpot_mean_ms)),
-        Field::new("tpot_p99_ms", Value::Number(|it| Some(it.gap(99)?.as_ms()))),
-        Field::new("longest_gap_ms", Value::Number(|it| Some(it.gap(100)?.as_ms()))),
-        Field::new("tokens_per_s", Value::Number(|it| Some(1e3 / it.tpot_mean_ms()?))),
-        Field::new("cache_mib", Value::Number(|it| Some(it.cache_bytes as f64 / 1_048_576.0))),
-        Field::new("energy_mj", Value::Number(|it| Some(it.energy_mj))),
-        Field::new("energy_per_token_mj", Value::Number(Self::energy_per_token_mj)),
-    ];
-
     /// From the start to the end of the first token.
-    fn ttft(&self) -> Option<SimSpan> {
+    pub(super) fn ttft(&self) -> Option<SimSpan> {
         self.tokens.first().map(|end| end.saturating_since(self.arrival))
     }
 
     /// Mean of the times from the end of a token to that of the next one.
-    fn tpot_mean_ms(&self) -> Option<f64> {
+    pub(super) fn tpot_mean_ms(&self) -> Option<f64> {
         let (first, last) = (self.tokens.first()?, self.tokens.last()?);
         let n = self.tokens.len().checked_sub(1).filter(|n| *n > 0)?;
         Some(last.saturating_since(*first).as_ms() / n as f64)
     }
 
     /// Percentile, by the nearest rank, of the times from the end of a token to that of the next one.
-    fn gap(&self, percent: usize) -> Option<SimSpan> {
+    pub(super) fn gap(&self, percent: usize) -> Option<SimSpan> {
         let gaps = self.tokens.windows(2).map(|pair| pair[1].saturating_since(pair[0]));
         let mut gaps: Vec<_> = gaps.collect();
         gaps.sort_unstable();
         gaps.get((gaps.len() * percent).div_ceil(100).checked_sub(1)?).copied()
     }
 
-    fn energy_per_token_mj(&self) -> Option<f64> {
+    pub(super) fn energy_per_token_mj(&self) -> Option<f64> {
         let n = self.tokens.len();
         (n > 0).then(|| self.energy_mj / n as f64)
     }

@@ -232,7 +232,7 @@ impl<'p> WholeRun<'p> {
                 [first, last].map(|past| sequence.most_tokens_per_s(network, past, gb_per_s));
             let (weights, cache) = (weight_bytes(network), sequence.cache_bytes);
             Some(format!(
-                "\n{name}: at most {most:.1} tokens/s with {first} tokens in the cache, {least:.1} with {last}: DRAM of \
+                "\n{name}: at most {most:.2} tokens/s with {first} tokens in the cache, {least:.2} with {last}: DRAM of \
                  {gb_per_s:.1} GB/s over {:.1} MB of weights and {:.1} KiB a token\n",
                 weights as f64 / 1e6,
                 cache as f64 / 1024.0

@@ -363,7 +363,9 @@ mod tests {
     use std::sync::Arc;
     use xrsim_model::ids::StreamId;
     use xrsim_model::model::{ConvShape, Layer, Network};
-    use xrsim_model::scenario::{ActiveModel, Dependency, DependencyKind, InputStream, UnitModel};
+    use xrsim_model::scenario::{
+        ActiveModel, Dependency, DependencyKind, InputStream, Tokens, UnitModel,
+    };
     use xrsim_model::units::FrameRate;
 
     use super::super::FrameMapping;
@@ -386,6 +388,14 @@ mod tests {
         model
     }
 
+    /// The model with prompts of one or three chunks, and answers of up to 9 tokens.
+    fn answering(mut model: ActiveModel) -> ActiveModel {
+        let prompt = Tokens::Values([100, 300].into());
+        let answer = Tokens::Geometric { mean: 4.0, most: 9 };
+        model.sequence = Some(Sequence::new(prompt, answer, ms(50.0), ms(10.0)));
+        model
+    }
+
     /// A fast sensor that jitters by more than its period, and a slow one whose data comes late; models that depend on
     /// slower, faster and later ones, in both orders of the file.
     fn scenario() -> Scenario {
@@ -402,6 +412,7 @@ mod tests {
             model(3.0, &[1], &[]),
             model(90.0, &[0], &[]),
             model(7.0, &[], &[(1, DependencyKind::Data)]),
+            answering(model(3.0, &[], &[(2, coin)])),
         ];
         Scenario::new("test", streams, models).expect("it is valid")
     }
@@ -429,7 +440,17 @@ mod tests {
                     (all, most_open)
                 };
                 let (whole, _) = made(duration);
-                assert_eq!(whole.len(), 90 * 4 * 2 + 28 + 12 + 120);
+                let n_frames = 90 * 4 * 2 + 28 + 12 + 120;
+                let n_starts = whole.iter().filter(|(it, _)| it.model.index() == 5 && it.begins);
+                assert_eq!(n_starts.count(), 12);
+                let n_steps = whole.iter().filter(|(it, _)| it.model.index() == 5).count();
+                let generator = Generator::new(&scenario, &settings).expect("it is small");
+                assert_eq!([whole.len(), generator.n_requests()], [n_frames + n_steps; 2]);
+                for (request, upstream) in whole.iter().filter(|(it, _)| !it.begins) {
+                    let (before, _) = &whole[upstream[0].index()];
+                    assert_eq!((upstream.len(), before.model), (1, request.model));
+                    assert_eq!(before.frame.index() + 1, request.frame.index());
+                }
                 for part in [0.3, 7.0, 400.0, 1500.0, 3999.0] {
                     let (all, most_open) = made(ms(part));
                     assert!(all == whole, "{frame_mapping:?} {random_phase} {part}");

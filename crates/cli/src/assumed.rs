@@ -31,10 +31,18 @@ pub(super) fn assumed_by_all_schedulers(prepared: &Prepared, case: &[(&str, &str
     line + &parameters(prepared) + &prepared.changes.concat()
 }
 
+/// The lines with the parameters of networks, and with a model that is a sequence.
 fn parameters(prepared: &Prepared) -> String {
     let scenarios = distinct(prepared.plans().map(|plan| &*plan.scenario));
-    let models = scenarios.into_iter().flat_map(|scenario| scenario.models());
-    parameters_of(models.map(|model| (&*model.unit.task, &*model.unit.network)))
+    let models = || scenarios.iter().flat_map(|scenario| scenario.models());
+    let speaks = models().find(|model| model.sequence.is_some()).map(|model| &model.unit.task);
+    let sequences = speaks.map_or(String::new(), |task| {
+        format!(
+            "sequences: requests of {task} are tokens, each with a deadline of its own; an extension of XRBench \
+             (docs/explanation/sequences.md)\n"
+        )
+    });
+    parameters_of(models().map(|model| (&*model.unit.task, &*model.unit.network))) + &sequences
 }
 
 /// The line with the parameters of networks, each with its task, if they have any.

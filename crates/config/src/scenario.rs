@@ -8,8 +8,7 @@ use xrsim_model::hardware::Tasks;
 use xrsim_model::ids::{ModelId, StreamId};
 use xrsim_model::renamed::Renamed;
 use xrsim_model::scenario::{
-    ActiveModel, Dependency, DependencyKind, InputStream, Scenario, ScenarioError, Sequence,
-    UnitModel,
+    ActiveModel, Dependency, DependencyKind, InputStream, Scenario, ScenarioError, UnitModel,
 };
 use xrsim_model::units::{FrameRate, SimSpan};
 
@@ -17,7 +16,7 @@ use super::hardware::names_once;
 use super::network::Model;
 use super::quantities::{frame_rate, positive_ms};
 use super::sensors::{RawGate, RawSensor, gates, sensors};
-use super::sequence::{self, RawSequence, Sequences};
+use super::sequence::{self, OfSteps, RawSequence, Sequences};
 use super::yaml::keys::{keys, mapping};
 use super::yaml::read::{At, Problems, printable, unknown_name};
 use super::yaml::values::{Reader, at, at_most, list, named, number, proper_name, text, value};
@@ -138,9 +137,6 @@ fn control() -> impl Reader<Value = DependencyKind> {
     })
 }
 
-/// A sequence, and the references to the networks of its steps.
-type SequenceSteps = (Sequence, Vec<At<Box<str>>>);
-
 impl RawScenario {
     /// References to the networks of the models with the values of parameters that the file gives, with their places.
     pub(super) fn references(&self) -> Vec<At<Box<str>>> {
@@ -170,7 +166,7 @@ impl RawScenario {
         references: &[At<Box<str>>],
         models: &[Arc<Model>],
         problems: &mut Problems,
-    ) -> Vec<Option<SequenceSteps>> {
+    ) -> Vec<OfSteps<At<Box<str>>>> {
         let models = self.models.iter().zip(references).zip(models);
         let of_model = |((raw, reference), model): ((&RawModel, _), &Arc<Model>)| {
             sequence::resolve(raw.sequence.as_ref()?, model, reference, problems)

@@ -90,7 +90,7 @@ pub(super) fn resolve(
     model: &Model,
     reference: &At<Box<str>>,
     problems: &mut Problems,
-) -> Option<(Sequence, Vec<At<Box<str>>>)> {
+) -> OfSteps<At<Box<str>>> {
     let RawSequence { prompt_tokens, new_tokens, ttft_deadline_ms, tpot_deadline_ms, .. } =
         &raw.value;
     let mut sequence = Sequence::new(
@@ -156,5 +156,8 @@ fn fault(sequence: &Sequence, network: &Network) -> Option<String> {
     sequence.networks().find_map(|(new, past)| fits(NEW, new).or_else(|| fits(PAST, past)))
 }
 
+/// The sequence of a model that is one, with something for each of its further variants.
+pub(super) type OfSteps<T> = Option<(Sequence, Vec<T>)>;
+
 /// Networks of the variants of every model, with its sequence.
-pub(super) type Sequences = Vec<Option<(Sequence, Vec<Arc<Model>>)>>;
+pub(super) type Sequences = Vec<OfSteps<Arc<Model>>>;

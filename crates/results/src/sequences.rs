@@ -87,8 +87,8 @@ pub(super) fn rows<'p>(plan: &'p Plan, trace: &Trace) -> Vec<SequenceRow<'p>> {
             start,
             arrival: records().map(|record| record.arrival).min()?,
             outcome: match records().next()?.outcome {
-                Outcome::NotTriggered => "not triggered",
-                Outcome::NotCaptured(_) => "not captured",
+                Outcome::NotTriggered => "not_triggered",
+                Outcome::NotCaptured(_) => "not_captured",
                 _ if tokens.len() == asked as usize => "complete",
                 _ if tokens.is_empty() => "dropped",
                 _ => "truncated",

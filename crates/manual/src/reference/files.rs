@@ -84,6 +84,17 @@ fn writers() -> Vec<Writer> {
             files: &[("", "arrivals.csv", "a row for each frame of a sensor, which a scenario can read")],
         },
         Writer {
+            command: "xrsim run --out DIR",
+            arguments: "run --scenario AR_agent --system A --pes 4096 --flexibility none --out"
+                .split(' ')
+                .collect(),
+            files: &[(
+                "sequences.csv",
+                "sequences.csv",
+                "a row for each start of a sequence; only of scenarios with sequences",
+            )],
+        },
+        Writer {
             command: "xrsim sweep --out FILE.csv",
             arguments: of_run(&["sweep"], &["--out"]),
             files: &[(

@@ -95,6 +95,11 @@ pub(super) fn further_names(kind: Kind) -> Vec<String> {
     let Some(folder) = further_folder(kind) else {
         return Vec::new();
     };
+    names_in(kind, folder)
+}
+
+/// Bare names of the files of `kind` in a folder.
+pub(super) fn names_in(kind: Kind, folder: &str) -> Vec<String> {
     let names = of_kind(kind).filter_map(|file| file.name().strip_prefix(folder));
     names.map(Into::into).collect()
 }

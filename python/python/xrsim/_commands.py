@@ -41,28 +41,28 @@ def run(
     Arguments:
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
-        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
-            separate them by commas [default: A to M].
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
+            by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
             of reference, artifact.
-        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
-            One of principled, mlsys2023.
+        semantics: Rules of the run: by the intent of the paper, or as the published artifact ran them, to the last
+            digit. One of principled, mlsys2023.
         without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics; repeat for
-            several [default: none].
+            several, or separate them by commas [default: none].
         scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
         replications: Independent replications of every run [default: 30 of each run with random draws; 1 with --out,
             --trace, `--format csv`, `--format json` or `--semantics mlsys2023`].
         duration: Span in which requests arrive [ms] [default: 1000.0].
         seed: Seed of every random draw.
         set: Any other setting (see `xrsim list settings`); repeat for several.
-        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator, or separate them by commas.
         platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
-        dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
+        dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
             [default: that of the system or platform, or else split]. One of split, shared.
-        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+        technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
         cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
             semantics].
@@ -131,17 +131,18 @@ def compare(
     Tables: `policies`, `pairs`, `configurations` and `metrics`.
 
     Arguments:
-        scheduler: Scheduler, with its parameters; repeat for each, or separate them by commas [default: all online
-            schedulers].
+        scheduler: Scheduler, with its parameters; repeat for each, or separate them by commas: KEY=VALUE after a comma
+            is one more parameter of the scheduler before it, and an external command goes to the end of its
+            option [default: all online schedulers].
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
             of reference, artifact.
-        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
-            One of principled, mlsys2023.
+        semantics: Rules of the run: by the intent of the paper, or as the published artifact ran them, to the last
+            digit. One of principled, mlsys2023.
         without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics; repeat for
-            several [default: none].
+            several, or separate them by commas [default: none].
         replications: Independent replications of every configuration.
         half_width: Replicate to a precision: until half of the 95 % interval of the mean of every scheduler is at most
             X (30 replications at least, 1000 at most).
@@ -151,15 +152,15 @@ def compare(
         steady: Steady state instead of a cold start: ten seconds at random sensor phases, with one second of warm-
             up.
         set: Any other setting (see `xrsim list settings`); repeat for several.
-        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
-            separate them by commas [default: A to M].
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
+            by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
-        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator, or separate them by commas.
         platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
-        dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
+        dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
             [default: that of the system or platform, or else split]. One of split, shared.
-        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+        technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
         cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
             semantics].
@@ -173,25 +174,25 @@ def compare(
         effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
             and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
             default, full.
-        by: Column to rank by: a score, `missed` or `energy_mj` [default: score, the primary metric, which `run`
-            ranks by too].
+        by: Column of the ranking (a score, `missed` or `energy_mj`) [default: score, the primary metric, by
+            which `run` also ranks].
         pairs: Compare all pairs of schedulers, not only each with the best.
         window: Also bound the score by windows: by exact optima of windows of N frames of the first replication,
             which take up to seconds each; for schedulers with model granularity.
         tune: Search alpha and beta of every `dream` given, as its authors do, for the least UXCost of the first
             replication.
-        out: Folder for policies.csv, pairs.csv, configurations.csv, metrics.csv (of models and chains), LaTeX
-            tables, and the figures of differences and of critical differences.
+        out: Folder of the results (policies.csv, pairs.csv, configurations.csv, metrics.csv of models and
+            chains, LaTeX tables, and the figures of differences and of critical differences).
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
             per inch, and the title in FIGURE.txt instead of the picture.
         no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
-        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
-        restart: Begin the part again, whatever is in the folder.
+        dry_run: Print points, time and parts, and write nothing: some points are timed on this machine.
+        restart: Begin the part again, and discard what is in the folder.
         shard: Make the I-th of N equal parts of the replications only, into the folder of `out`.
         join: Folder of a part (`shard`) whose replications are taken; repeat for each. The result is that of a
             comparison without parts.
-        sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
-            limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
+        sbatch: Print a job script of N parts for Slurm, which continues after kills, power cuts, preemption and
+            time limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
         submit: Submit the script of `sbatch`, and a job that joins the parts.
         sbatch_options: Options for sbatch, such as `--partition=long --mem=2G`.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
@@ -234,28 +235,29 @@ def sweep(
     sbatch_options: Given | Sequence[Given] | None = None,
     progress: Progress = None,
 ) -> Report:
-    """Make many runs, one row each, in a file that outlives the program.
+    """Make many runs and write a row for each; an interrupted sweep continues.
 
     The table `points` has a row for each point. With `out`, an interrupted sweep goes on after its last row.
 
     Arguments:
-        spec: Sweep: a file, or the name of one that comes with the program.
+        spec: Sweep file, or the name of a built-in sweep.
         scenario: Usage scenario: a name or a file [default: the seven of the suite].
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics].
-        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
+        semantics: Rules of the run: by the intent of the paper, or as the published artifact ran them, to the last
+            digit.
         without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics [default: none].
         scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
         replications: Independent replications of every point.
         duration: Span in which requests arrive [ms] [default: 1000.0].
         seed: Seed of every random draw.
         set: Values of any other setting (see `xrsim list settings`); repeat for several settings.
-        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file [default: A to M].
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file [default: A to M].
         pes: PEs of the whole system, for styles [default: 4096, 8192].
         platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
-        dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
+        dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
             [default: that of the system or platform, or else split].
-        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+        technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
         cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
             semantics].
@@ -269,11 +271,11 @@ def sweep(
             and `full` takes ten times as long and proves small mapspaces [default: default].
         out: File of the rows. A record of the inputs is written beside it as FILE.csv.json [default: the name of
             the sweep's file, ending in .csv, in the working directory].
-        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
-        restart: Begin the file again, whatever is in it.
+        dry_run: Print points, time and parts, and write nothing: some points are timed on this machine.
+        restart: Begin the file again and discard its rows.
         shard: Make the I-th of N equal parts only.
-        sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
-            limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
+        sbatch: Print a job script of N parts for Slurm, which continues after kills, power cuts, preemption and
+            time limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
         submit: Submit the script of `sbatch`, and a job that joins the parts.
         sbatch_options: Options for sbatch, such as `--partition=long --mem=2G`.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
@@ -327,46 +329,49 @@ def search(
     Tables: `evaluated`, and further ones that depend on the question.
 
     Arguments:
-        spec: Search: a file, or the name of one that comes with the program. Options replace what it says.
-        scenario: Scenarios, separated by commas [default: those of the suite].
-        scheduler: Scheduler, with its parameters; repeat for each, or separate them by commas [default: latency-
-            greedy, edf:admission=hopeless, value:admission=hopeless].
-        replications: Draws of every scenario in which something is drawn [default: 30].
+        spec: Search file, or the name of a built-in search. Options replace its keys.
+        scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: those of
+            the suite].
+        scheduler: Scheduler, with its parameters; repeat for each, or separate them by commas: KEY=VALUE after a comma
+            is one more parameter of the scheduler before it, and an external command goes to the end of its
+            option [default: latency-greedy, edf:admission=hopeless, value:admission=hopeless].
+        replications: Draws of every scenario with random inputs [default: 30].
         set: Any other setting of the runs (see `xrsim list settings`); repeat for several.
         accelerators: Number of accelerators, or a range such as 1..3 [default: 1..2].
         max_pes: Most PEs of a system [default: 4096].
         exactly: Take only systems that have exactly `max_pes` PEs. A larger budget can then be worse.
         step: PEs of an accelerator are multiples of N [default: 128].
-        dataflow: Dataflows of accelerators, separated by commas [default: WS,OS,RS].
+        dataflow: Dataflow of accelerators: a name or a file; repeat for several, or separate them by commas [default:
+            WS, OS, RS].
         platform: Platform of the systems: clock, bandwidth and memory [default: headset].
         technology: Technology of areas and leakage.
         flexibility: Choices of every accelerator for each layer [default: tiles].
         effort: Work of the search for these choices in one layer [default: default].
-        objective: Quantity to optimise; two or three, separated by commas, for their front [default:
+        objective: Quantity to optimise (two or three, separated by commas, for their front) [default:
             score_executed_mean].
-        over: Treatment of several scenarios: mean, min (the worst), or each by itself; several are separated by
-            commas.
-        constraint: Limit of a quantity, such as 'area_mm2<=60'; repeat for several.
+        over: Treatment of several scenarios (mean, min for the worst, or each by itself); several are separated
+            by commas.
+        constraint: Limit of a quantity, such as 'area_mm2<=60'; repeat for several, or separate them by commas.
         method: Method: auto, bound, exhaustive or evolve.
         stop: Rule that ends the search early, such as gap_percent=0.5, minutes=10 or runs=1000000; repeat for
-            several.
+            several, or separate them by commas.
         require_proof: Fail unless the answer is proven: the optimum of the space under the schedulers of `proof_for`.
-        proof_for: Schedulers that `require_proof` is about: listed (those of the search), keeping (all that keep a
-            request where it began) or any; for the last two, no system may be more than gap_percent (`stop`)
-            better. One of listed, keeping, any.
-        out: Folder of the results: evaluated.csv, the front, the best system as a file, and a journal with which
-            the same command continues.
-        audit: Also write the bound of every system that was excluded, so that a script can check the proof.
+        proof_for: Schedulers for `require_proof`: listed (those of the search), keeping (all that keep a request where
+            it began) or any; for keeping and any, no system may be more than gap_percent (`stop`) better. One
+            of listed, keeping, any.
+        out: Folder of the results (evaluated.csv, the front, the best system as a file, and a journal with which
+            the same command continues).
+        audit: Also write the bounds of excluded systems, so that a script can check the proof.
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
             per inch, and the title in FIGURE.txt instead of the picture.
         no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
-        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
-        restart: Begin again, whatever the journal in the folder has.
+        dry_run: Print points, time and parts, and write nothing: some points are timed on this machine.
+        restart: Begin again and discard the journal in the folder.
         shard: Search the I-th of N parts of the systems only.
         join: Folder of a part (`shard`) whose runs are taken; repeat for each. The result is that of a search
             without parts.
-        sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
-            limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
+        sbatch: Print a job script of N parts for Slurm, which continues after kills, power cuts, preemption and
+            time limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
         submit: Submit the script of `sbatch`, and a job that joins the parts.
         sbatch_options: Options for sbatch, such as `--partition=long --mem=2G`.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
@@ -385,16 +390,19 @@ def map(
     *,
     networks: Given | None = None,
     layer: Given | None = None,
-    pes: Given | None = None,
+    set: dict[str, Any] | None = None,
+    system: Given | Sequence[Given] | None = None,
+    pes: Number | None = None,
     dataflow: Given | Sequence[Given] | None = None,
     platform: Given | None = None,
+    dram: Given | None = None,
     flexibility: Given | None = None,
     objective: Given | None = None,
     effort: Given | None = None,
     mapspace: Given | None = None,
     levels: Given | None = None,
     sizes: Given | None = None,
-    gap: Given | None = None,
+    gap: Number | None = None,
     no_rule: Given | Sequence[Given] | None = None,
     out: Given | None = None,
     table: Given | None = None,
@@ -407,44 +415,50 @@ def map(
     sbatch_options: Given | Sequence[Given] | None = None,
     progress: Progress = None,
 ) -> Report:
-    """Find the best mapping of every layer of networks. It says how far from the optimum they may be.
+    """Find the best mapping of every layer of networks, and its largest distance to the optimum.
 
     The table `mappings` has a row for each layer and dataflow.
 
     Arguments:
         network: Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`);
-            repeat for more [default: all of the suite].
+            repeat for more, or separate them by commas [default: all of the suite].
         networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
             artifact.
         layer: This layer of the networks only.
-        pes: Number of PEs (processing elements).
-        dataflow: Dataflow: a name or a file; repeat for more [default: WS, OS, RS].
-        platform: Platform, which has the clock, the memories and the energies.
+        set: Change of the hardware of `system`, such as hardware.dram_bandwidth_bytes_per_cycle=x2; repeat for
+            several.
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
+            by commas [default: A to M].
+        pes: Number of PEs (processing elements) [default: 4096].
+        dataflow: Dataflow: a name or a file; repeat for more, or separate them by commas [default: WS, OS, RS].
+        platform: Platform, which has the clock, the memories and the energies [default: headset].
+        dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
+            [default: that of the system or platform, or else split]. One of split, shared.
         flexibility: Choices: all of a mapping, or only what one `dataflow` leaves open: its sizes and orders (`tiles`),
             or also the axes that are spread (`axes`). One of tiles, axes, any.
         objective: Objective: least cycles, energy or product of both (`edp`), least energy among mappings within 1 %
-            of the least cycles (`cycles,energy`), or all that nothing is better than in both (`pareto`). One of
-            cycles, energy, edp, cycles,energy, pareto.
-        effort: Work for one layer: as runs do (`default`), less (`quick`), or more and with exact search (`full`).
-            One of quick, default, full.
+            of the least cycles (`cycles,energy`), or all Pareto-optimal mappings (`pareto`). One of cycles,
+            energy, edp, cycles,energy, pareto.
+        effort: Work of the search for one layer (`default` as in runs, `quick` less, `full` more and with exact
+            search). One of quick, default, full.
         mapspace: Mapspace to search: a name or a file.
         levels: Least and largest number of levels of a mapping, with `--flexibility any` [default: 1..3].
         sizes: Sizes of chunks [default: all, as in runs]. One of divisors, powers, balanced, all.
         gap: End the search of a layer at this distance to the bound [percent].
-        no_rule: Leave out a rule of exact search; repeat for more. One of order-classes, skeleton-bounds, tile-
-            bounds, level-bounds.
+        no_rule: Leave out a rule of exact search; repeat for more, or separate them by commas. One of order-classes,
+            skeleton-bounds, tile-bounds, level-bounds.
         out: Write the mappings of one network, as a dataflow that `cost` and systems take; with `shard`, the
             folder of the part.
         table: Write the table of mappings, as it comes with the program, into this folder: all networks, or those
             of `network`, on the accelerators of the styles A to M at 4,096 and 8,192 PEs, on the platforms
             `paper` and `headset`.
-        dry_run: Print points, time and parts without making anything: some points are timed on this machine.
-        restart: Begin the part again, whatever is in the folder.
+        dry_run: Print points, time and parts, and write nothing: some points are timed on this machine.
+        restart: Begin the part again, and discard what is in the folder.
         shard: Make the I-th of N equal parts of the searches only, into the folder of `out`.
         join: Folder of a part (`shard`) whose results are taken; repeat for each. The result is that of a command
             without parts.
-        sbatch: Print a job script of N parts for Slurm, which goes on after kills, power cuts, preemption and time
-            limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
+        sbatch: Print a job script of N parts for Slurm, which continues after kills, power cuts, preemption and
+            time limits; `auto` makes parts of about half an hour. Options for sbatch are `sbatch_options`.
         submit: Submit the script of `sbatch`, and a job that joins the parts.
         sbatch_options: Options for sbatch, such as `--partition=long --mem=2G`.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
@@ -462,9 +476,12 @@ def cost(
     networks: Given | None = None,
     layer: Given | None = None,
     batch: Given | Sequence[Given] | None = None,
-    pes: Given | Sequence[Given] | None = None,
+    set: dict[str, Any] | None = None,
+    system: Given | Sequence[Given] | None = None,
+    pes: Number | Sequence[Number] | None = None,
     dataflow: Given | Sequence[Given] | None = None,
     platform: Given | None = None,
+    dram: Given | None = None,
     noc_bandwidth: Given | Sequence[Given] | None = None,
     cost_model: Given | Sequence[Given] | None = None,
     flexibility: Given | None = None,
@@ -478,17 +495,24 @@ def cost(
 
     Arguments:
         network: Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`);
-            repeat for more [default: all of the suite].
+            repeat for more, or separate them by commas [default: all of the suite].
         networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
             artifact.
         layer: This layer of the networks only.
         batch: Batch size: print time and energy of the batch, and the split into smaller batches that is fastest;
-            repeat for more.
-        pes: Number of PEs (processing elements); repeat for more [default: 4096].
-        dataflow: Dataflow: a name or a file; repeat for more [default: WS, OS, RS].
-        platform: Platform, which has the clock, the memories and the energies.
+            repeat for more, or separate them by commas.
+        set: Change of the hardware of `system`, such as hardware.dram_bandwidth_bytes_per_cycle=x2; repeat for
+            several.
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
+            by commas [default: A to M].
+        pes: Number of PEs (processing elements); repeat for more, or separate them by commas [default: 4096].
+        dataflow: Dataflow: a name or a file; repeat for more, or separate them by commas [default: WS, OS, RS].
+        platform: Platform, which has the clock, the memories and the energies [default: headset].
+        dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
+            [default: that of the system or platform, or else split]. One of split, shared.
         noc_bandwidth: Bandwidth of every NoC level, outermost first [byte/cycle; default: that of the platform].
-        cost_model: Cost model, or a CSV file of measurements; repeat for more [default: loop-nest].
+        cost_model: Cost model, or a CSV file of measurements; repeat for more, or separate them by commas [default:
+            loop-nest].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -522,6 +546,9 @@ def area(
     flexibility: Given | None = None,
     mapping_objective: Given | None = None,
     sizes: Given | None = None,
+    plot: Given | None = None,
+    width: Given | None = None,
+    no_title: bool = False,
     progress: Progress = None,
 ) -> Report:
     """Compute the area and power of systems, term by term.
@@ -529,18 +556,18 @@ def area(
     The table `areas` has the area and the leakage of each system.
 
     Arguments:
-        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
-            separate them by commas [default: A to M].
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
+            by commas [default: A to M].
         network: Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`);
-            repeat for more [default: all of the suite].
+            repeat for more, or separate them by commas [default: all of the suite].
         networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
             artifact.
         set: Any other setting of the hardware, such as hardware.shared_memory_kib; repeat for several.
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
-        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator, or separate them by commas.
         platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
-        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+        technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
@@ -552,6 +579,11 @@ def area(
         sizes: Sizes of scratchpads and cluster buffers: those that the platform or system declares, or the least
             that the networks need. A note names the need in any case where memories take most of an area. One
             of declared, needed.
+        plot: Draw where the area goes, a bar for each accelerator, as .svg, .pdf or .png, with the data beside it
+            as .csv.
+        width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
+            per inch, and the title in FIGURE.txt instead of the picture.
+        no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
@@ -574,7 +606,7 @@ def mlperf(
     seed: Given | None = None,
     set: dict[str, Any] | None = None,
     system: Given | None = None,
-    pes: Given | None = None,
+    pes: Number | None = None,
     platform: Given | None = None,
     cost_model: Given | None = None,
     service: Given | None = None,
@@ -601,12 +633,13 @@ def mlperf(
 
     Arguments:
         benchmark: Benchmark. One of inference, mobile.
-        task: Task; repeat for several.
-        load: Load: single-stream, multi-stream, server or offline; repeat for several.
-        round: Round, with its LoadGen version, counts, durations and seeds [default: v0.5 of inference, v3.0 of
+        task: Task; repeat for several, or separate them by commas.
+        load: Load of LoadGen (single-stream, multi-stream, server or offline); repeat for several, or separate
+            them by commas.
+        round: Round (its LoadGen version, counts, durations and seeds) [default: v0.5 of inference, v3.0 of
             mobile].
-        suite: Suite with tasks and tests in place of those of the round, see scenarios/mlperf/README.md; the round
-            is that of the suite by default.
+        suite: Suite of tasks and tests, in place of the suite of the round (scenarios/mlperf/README.md); by
+            default the round is that of the suite.
         beside: Usage scenario in the background: its frames run on the same system during the test.
         tenant: Task with a load of its own, at the same time as all other tenants; repeat for each. Keys: qps,
             arrivals (poisson or periodic), burst_qps, burst_ms, period_ms, group, bound_ms, percentile,
@@ -636,13 +669,14 @@ def mlperf(
         qps: Rate of a server in place of a search for the highest valid rate.
         streams: Number of streams of multi-stream, in place of a search for the largest valid number; from v2.0 on
             samples of a query in place of 8.
-        find_peak: Search from `qps` or `streams` on, as LoadGen does; with tenants, for the largest factor of all
+        find_peak: Search from `qps` or `streams` upwards, as LoadGen does; with tenants, for the largest factor of all
             rates.
-        min_duration: Minimum duration of a test in place of that of the round (s).
-        min_queries: Minimum number of queries of a test in place of that of the round; of samples in offline.
+        min_duration: Minimum duration of a test, in place of the minimum of the round (s).
+        min_queries: Minimum number of queries of a test, or of samples in offline, in place of the minimum of the round.
         curve: Measure the latency at N rates, below and above the peak of every server test; `out` has it as
             curve.csv and a figure.
-        out: Folder for LoadGen's logs and queries.csv of every test, suite.csv and figures as SVG and PDF.
+        out: Folder of the results (LoadGen's logs and queries.csv of every test, suite.csv, and figures as SVG
+            and PDF).
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
             per inch, and the title in FIGURE.txt instead of the picture.
         no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.
@@ -688,34 +722,34 @@ def sensitivity(
     no_title: bool = False,
     progress: Progress = None,
 ) -> Report:
-    """Vary the settings of runs, and say how much scores and rankings depend on each.
+    """Vary the settings of runs, and measure how much scores and rankings depend on each.
 
     The table `sensitivity` has a row for each factor.
 
     Arguments:
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
-        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
-            separate them by commas [default: A to M].
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
+            by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
             of reference, artifact.
-        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
-            One of principled, mlsys2023.
+        semantics: Rules of the run: by the intent of the paper, or as the published artifact ran them, to the last
+            digit. One of principled, mlsys2023.
         without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics; repeat for
-            several [default: none].
+            several, or separate them by commas [default: none].
         scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
         replications: Independent replications of every run.
         duration: Span in which requests arrive [ms] [default: 1000.0].
         seed: Seed of every random draw.
         set: Any other setting (see `xrsim list settings`); repeat for several.
-        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator, or separate them by commas.
         platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
-        dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
+        dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
             [default: that of the system or platform, or else split]. One of split, shared.
-        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+        technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
         cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
             semantics].
@@ -767,8 +801,9 @@ def reproduce(
     Tables and figures of the published study.
 
     Arguments:
-        figure: Figure of the paper, or `scaling`; repeat for more. One of 5, 6, 7, 8, scaling.
-        semantics: Rules of the runs; repeat for both. One of principled, mlsys2023.
+        figure: Figure of the paper, or `scaling`; repeat for more, or separate them by commas. One of 5, 6, 7, 8,
+            scaling.
+        semantics: Rules of the runs; repeat for both, or separate them by commas. One of principled, mlsys2023.
         flexibility: Choices of every accelerator for each layer, in figures with principled semantics, and in the last
             column of the conclusions [default: tiles, as `xrsim run` has it]. One of none, forms, tiles, axes,
             any.
@@ -812,37 +847,37 @@ def explain(
     effort: Given | None = None,
     progress: Progress = None,
 ) -> str:
-    """Say where a run loses its score, or why a frame was late or dropped, and which single change helps most.
+    """Explain where a run loses its score, or why a frame was late or dropped, and which single change helps most.
 
     The text says which models, frames and causes lose most.
 
     Arguments:
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
-        system: System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
-            separate them by commas [default: A to M].
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
+            by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
-        frame: A frame: a model of the scenario and a number from 0.
+        frame: Model of the scenario and number of its frame, from 0.
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
             of reference, artifact.
-        semantics: Rules of the run: as the paper means them, or as the published artifact ran them, to the last digit.
-            One of principled, mlsys2023.
+        semantics: Rules of the run: by the intent of the paper, or as the published artifact ran them, to the last
+            digit. One of principled, mlsys2023.
         without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics; repeat for
-            several [default: none].
+            several, or separate them by commas [default: none].
         scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
         replication: Replication of the frame, counted from 0.
-        replications: Replications that scores are means of.
+        replications: Number of replications; scores are their means.
         duration: Span in which requests arrive [ms] [default: 1000.0].
         seed: Seed of every random draw.
         set: Any other setting (see `xrsim list settings`); repeat for several.
         against: Compare with this system, on equal draws.
-        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator.
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator, or separate them by commas.
         platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
-        dram: Bandwidth of DRAM: each accelerator has its part, or each has all of it and those that run share it
+        dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
             [default: that of the system or platform, or else split]. One of split, shared.
-        technology: Constants of area and leakage, which no score depends on [default: that of the system or platform,
+        technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
         cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
             semantics].
@@ -870,12 +905,12 @@ def status(
     *,
     progress: Progress = None,
 ) -> str:
-    """Say how far the parts of a sweep, search, comparison or mapping are, by their files.
+    """Show the progress of the parts of a sweep, search, comparison or mapping, by their files.
 
     The text says which parts are done, under way and missing.
 
     Arguments:
-        folder: Folder of the parts.
+        folder: Folder of the parts, or the file of one part, or of a sweep without parts.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
@@ -896,7 +931,7 @@ def merge(
     out: Given | None = None,
     progress: Progress = None,
 ) -> bytes:
-    """Join the parts of a sweep to the file that the whole sweep would have written.
+    """Join the parts of a sweep into the file of the whole sweep.
 
     Returns the joined rows as CSV.
 
@@ -920,6 +955,7 @@ def merge(
 def import_network(
     file: Given | Sequence[Given] | None = None,
     *,
+    device: Given | None = None,
     dim: Given | Sequence[Given] | None = None,
     shape: Given | Sequence[Given] | None = None,
     value: Given | Sequence[Given] | None = None,
@@ -933,21 +969,24 @@ def import_network(
     out: Given | None = None,
     progress: Progress = None,
 ) -> str:
-    """Convert an ONNX file, or a file of the published artifact (.m), to YAML.
+    """Convert an ONNX file, a topology of SCALE-Sim (.csv), a file of the published artifact (.m), or times of Qualcomm AI Hub, to YAML.
 
     Returns the YAML of the network. `json`-like values go by `xrsim.Network`.
 
     Arguments:
-        file: File to convert.
-        dim: Extent of an open axis, e.g. `batch=1`.
+        file: File to convert; with the word `aihub` before it a `perf.yaml` of Qualcomm AI Hub, or a folder of
+            them.
+        device: Device whose times are taken of files of AI Hub.
+        dim: Extent of an open axis, e.g. `batch=1`; several are separated by commas.
         shape: Shape of an input, e.g. `x=1x3x224x224`.
         value: Elements of an integer input on which shapes depend, e.g. `lengths=4,6`.
-        trips: Trips of a loop.
-        branch: Branch that an `If` takes, `then` or `else`.
-        bound: Extent that data decide, such as the number of boxes; `*` for every node without one of its own.
-        input: Sensor that an input is from, e.g. `image=camera`.
-        state: Output of one frame that an input of the next one is.
-        name: Name of the network [default: the name of the file without its ending].
+        trips: Trips of a loop; several are separated by commas.
+        branch: Branch that an `If` takes, `then` or `else`; several are separated by commas.
+        bound: Extent that depends on data, such as the number of boxes; `*` for every node without a bound of its
+            own; several are separated by commas.
+        input: Sensor of an input, e.g. `image=camera`; several are separated by commas.
+        state: Output of one frame that is an input of the next frame; several are separated by commas.
+        name: Name of the network [default: the name of the file without its extension].
         task: Task of the network [default: its name].
         out: Folder to write to, one file per network, scenario or dataflow [default: standard output].
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
@@ -968,7 +1007,7 @@ def report(
     out: Given | None = None,
     progress: Progress = None,
 ) -> bytes:
-    """Write results as one HTML page that needs no internet connection: runs, load tests, comparisons, searches, sensitivities or a sweep.
+    """Write results as one HTML page that needs no internet connection (runs, load tests, comparisons, searches, sensitivities or a sweep).
 
     Returns the page as HTML. With `out` it is also written.
 
@@ -1008,8 +1047,8 @@ def plot(
     Arguments:
         file: Rows of a sweep, or the scores.csv of a run.
         kind: Kind of plot. One of pareto, best, heatmap.
-        x: First objective [default: energy_per_frame_mj], or columns of a heat map [default: pes].
-        y: Second objective [default: score], or rows of a heat map [default: system].
+        x: First objective, or columns of a heat map [default: energy_per_frame_mj, or pes].
+        y: Second objective, or rows of a heat map [default: score, or system].
         z: Third objective, objective of the best designs, or colours of a heat map [default: score].
         where: Use only rows with this value in this column; repeat for more conditions.
         out: File to write: a picture as .svg, .pdf or .png with its data beside it as .csv, or a table as .csv.
@@ -1032,7 +1071,7 @@ def validate(
     *,
     progress: Progress = None,
 ) -> str:
-    """Compare the simulator with reference data. They are those of the program, or tables of your own.
+    """Compare the simulator with reference data: built-in data, or tables of your own.
 
     The text has the comparisons with reference data.
 

@@ -355,7 +355,7 @@ fn a_dry_run_says_that_a_minute_needs_no_cluster() {
     let folder = folder();
     let text = stdout(&call(&folder, &["sweep", "my spec.yaml", "--dry-run"]).assert().success());
     assert!(text.starts_with("40 points, 40 of them timed\nprocessor time  about "), "{text}");
-    assert!(text.contains("A cluster is not worth it"), "{text}");
+    assert!(text.contains("A cluster is not needed"), "{text}");
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
 }
 

@@ -383,5 +383,5 @@ fn a_comparison_without_options_names_its_case() {
         "edf,rm",
     ]);
     assert!(!one.contains("scenario VR_gaming, system"), "{one}");
-    assert_eq!(one.lines().position(|it| it.starts_with("in these draws")), Some(3), "{one}");
+    assert_eq!(one.lines().position(|it| it.starts_with("upper bounds of ")), Some(3), "{one}");
 }

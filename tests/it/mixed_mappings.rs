@@ -89,7 +89,7 @@ fn without_mappings(record: &mut Value) {
 type Changes = [(fn(&mut Value), &'static str); 3];
 
 const CHANGES: Changes = [
-    (other_digests, "its mappings of KD_res8_narrow_101x40 on WS@768 are others"),
+    (other_digests, "its mappings of KD_res8_narrow_101x40 on WS@768 differ"),
     (other_version, "those of another cost model or search, of version 0123456789abcdef and not"),
     (without_mappings, "its record has no digests of mappings: an earlier build made it"),
 ];
@@ -324,7 +324,7 @@ fn a_search_refuses_runs_with_other_mappings() {
     let changes: [(&Change, &str); 3] = [
         (
             &|line| edited(line, other_digests),
-            "its mappings of KD_res8_narrow_101x40 on OS@256 are others",
+            "its mappings of KD_res8_narrow_101x40 on OS@256 differ",
         ),
         (&|line| edited(line, other_version), "version 0123456789abcdef and not"),
         (&|_| None, "it has no digests of mappings: an earlier build made it"),
@@ -495,7 +495,7 @@ fn a_legal_choice_that_somebody_else_wrote_is_not_mixed_in() {
     fs::write(study.path("cut.csv"), lines(&study.read("whole.csv"), 3)).expect("a file");
     fs::copy(study.path("whole.csv.json"), study.path("cut.csv.json")).expect("a copy");
     let said = study.refused(&sweep(&["--out", "cut.csv"]));
-    let reason = "its mappings of ES_ritnet_160x100 on WS@768 are others";
+    let reason = "its mappings of ES_ritnet_160x100 on WS@768 differ";
     assert!(said.contains("cut.csv cannot be continued: ") && said.contains(reason), "{said}");
     study.call_at("default", &sweep(&["--out", "cut.csv"]));
     assert_eq!(study.read("cut.csv"), study.read("whole.csv"));

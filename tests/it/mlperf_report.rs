@@ -401,7 +401,7 @@ fn files_that_are_missing_or_of_two_commands_are_named() {
     example.remove("vision/offline/mlperf_log_summary.txt");
     let message = example.refusal();
     assert!(message.contains("vision/offline/mlperf_log_summary.txt: "), "{message}");
-    assert!(message.contains("xrsim mlperf .. --out DIR"), "{message}");
+    assert!(message.contains("`xrsim mlperf` write with `--out DIR`"), "{message}");
 }
 
 #[test]

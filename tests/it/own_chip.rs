@@ -153,9 +153,9 @@ fn the_command_that_a_note_gives_costs_the_network_on_the_chip() {
     let run = ["run", "--scenario", "own files/desk.yaml", "--system", "own files/chip.yaml"];
     let how = ["--flexibility", "none", "--set", "hardware.clock_mhz=50", "--replications", "1"];
     let table = call(&folder, &[&run[..], &how].concat());
-    let note = table.lines().find(|line| line.contains("the score is that of its mapping"));
+    let note = table.lines().find(|line| line.contains("its mapping decides the score"));
     let note = note.unwrap_or_else(|| panic!("{table}"));
-    let (_, command) = note.split_once("mapping (").expect("a command");
+    let (_, command) = note.split_once("score (").expect("a command");
     let command = command.trim_end_matches(')');
     assert_eq!(
         command,

@@ -144,7 +144,7 @@ fn what_cannot_be_divided_is_refused_with_the_reason() {
     let message = refused(&[&schedulers[..], &["--tune"], &shard].concat());
     assert!(message.contains("give the schedulers that it prints"), "{message}");
     let message = refused(&[&schedulers[..], &["--shard", "1/2"]].concat());
-    assert!(message.contains("a part is of use in a folder only"), "{message}");
+    assert!(message.contains("a part needs a folder: give --out DIR"), "{message}");
     let message = refused(&[&MAP[..], &["--objective", "pareto"], &shard].concat());
     assert!(message.contains("a front has no parts"), "{message}");
 }

@@ -505,7 +505,7 @@ fn a_missing_file_is_named_with_the_command_that_writes_it_and_no_page_is_left()
     fs::create_dir(&results).expect("a folder can be made");
     for (name, text) in FILES.iter().zip(example().texts) {
         let message = refused(&["report", &results, "-o", &html]);
-        assert!(message.contains(name) && message.contains("xrsim run --out DIR"), "{message}");
+        assert!(message.contains(name) && message.contains("`--out DIR`"), "{message}");
         assert!(!Path::new(&html).exists());
         fs::write(Path::new(&results).join(name), text).expect("the file can be written");
     }

@@ -11,8 +11,8 @@ use xrsim_experiment::{Allowed, Experiment, KEYS, Key, KeyOption, Prepared, Sett
 use xrsim_model::hardware::MappingSettings;
 use xrsim_model::mapper::Effort;
 
+use super::commas::listed;
 use super::message::{Failure, say, warn, with_hints};
-use super::options::listed;
 use super::record;
 
 /// Memory above which a user is told before it is taken \[byte\].

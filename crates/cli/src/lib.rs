@@ -22,6 +22,7 @@ mod call;
 mod check;
 mod cluster;
 mod colour;
+mod commas;
 mod compare;
 mod completions;
 mod console;

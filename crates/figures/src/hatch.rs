@@ -1,6 +1,6 @@
 //! Lines over areas: series that differ in colour differ in their lines too.
 
-use super::scene::{Point, Rect};
+use super::rect::{Point, Rect};
 
 /// Direction of the lines over an area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

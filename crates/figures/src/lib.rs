@@ -61,6 +61,7 @@ mod output;
 mod page;
 mod pdf;
 mod placement;
+mod rect;
 mod scale;
 mod scene;
 mod sheet;

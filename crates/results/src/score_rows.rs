@@ -93,7 +93,7 @@ impl ScoreRow {
     /// Adds the scores of one more replication.
     fn add(&mut self, total: &Score, power_mw: f64) {
         self.draws.push(Score::primary().of(total));
-        for (sum, column) in self.sums.iter_mut().zip(Score::columns()) {
+        for (sum, column) in self.sums.iter_mut().zip(Score::all_columns()) {
             *sum += column.of(total).unwrap_or(0.0);
         }
         self.power_mw += power_mw;
@@ -149,7 +149,7 @@ impl ScoreRows {
             large_term: None,
             drawn: run.drawn,
             power_mw: 0.0,
-            sums: Score::columns().map(|_| 0.0).collect(),
+            sums: Score::all_columns().map(|_| 0.0).collect(),
             draws: Vec::new(),
             models: ModelParts::named(names),
         });

@@ -20,7 +20,7 @@ const MISTAKES: &[Mistake] = &[
     ("check stationary.yaml", &["stationary.yaml:8:31: no dataflow", "did you mean `OS`?"]),
     (
         "check desk.yaml",
-        &["desk.yaml:5:40: expected a mapping", "write {ES: data}, or {ES: {control"],
+        &["desk.yaml:5:42: expected a mapping", "write {ES: data}, or {ES: {control"],
     ),
     ("import unet.yaml", &["a file of xrsim already, a `network`", "`xrsim check`"]),
     ("plot unet.yaml --kind best", &["no rows of a sweep", "first line is `network:`"]),

@@ -122,7 +122,7 @@ fn output_that_cannot_be_written_is_an_error_and_leaves_nothing() {
     let blocked = folder.path().join("file");
     fs::write(&blocked, "in the way").expect("a file can be written");
     let message = refused(&["run", "--out", &path(&folder, "file")]);
-    assert!(message.contains("cannot write"), "{message}");
+    assert!(message.contains("is a file; a folder is needed"), "{message}");
     assert_eq!(fs::read_to_string(&blocked).expect("the file is still there"), "in the way");
 }
 
@@ -251,9 +251,9 @@ fn schedulers_are_listed_with_what_they_take_and_what_is_unverified() {
     ] {
         assert!(page.contains(text), "{text}:\n{page}");
     }
-    assert!(!page.contains("looks at all requests"));
+    assert!(!page.contains("looks at all waiting requests"));
     let external = output(&["show", "external"]);
-    assert!(external.contains("json.loads") && external.contains("looks at all requests"));
+    assert!(external.contains("json.loads") && external.contains("looks at all waiting requests"));
 }
 
 #[test]

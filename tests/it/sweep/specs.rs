@@ -124,7 +124,7 @@ sweep:
 
 #[test]
 fn hostile_products_are_refused_with_their_number() {
-    let axes = "{seed: 0..9999, replication: 0..9999, pes: 1..10000}";
+    let axes = "{seed: 0..9999, replication: 0..9999, pes: 1..10000 step 1}";
     let spec =
         format!("sweep: {{name: s, points: [{{scenario: VR_gaming, system: A}}], grid: {axes}}}");
     assert_eq!(messages(&spec), ["1:1: 1000000000000 points; at most 100000000 are allowed"]);

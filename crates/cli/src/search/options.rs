@@ -11,9 +11,9 @@ use xrsim_model::renamed::Renamed;
 use xrsim_sim::sweep::grid::Shard;
 
 use super::super::cluster::ClusterOptions;
+use super::super::commas::listed;
 use super::super::figure::PictureOptions;
 use super::super::message::{Failure, warn};
-use super::super::options::listed;
 use super::super::parts::{PartOptions, shard};
 
 /// Find the best system of a space, with a proof or with a stated gap.

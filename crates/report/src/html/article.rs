@@ -9,8 +9,8 @@ use xrsim_figures::{Figure, FigureError, Format, Sheet, render_on};
 use crate::table::{Grid, Rows};
 use crate::words;
 
+use super::page;
 use super::provenance::Pair;
-use super::{data, page};
 
 /// A page.
 #[derive(Debug, Default, Serialize)]
@@ -88,7 +88,7 @@ impl Article {
             !it.drawings.is_empty() || !it.tables.is_empty() || !it.points.is_empty()
         };
         self.sections.retain(has_some);
-        page::Kind::Article.fill(&data::deflated(&self))
+        page::Kind::Article.fill(&page::deflated(&self))
     }
 }
 

@@ -6,8 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json as to_json};
 
@@ -18,11 +16,9 @@ use xrsim_sim::score::{InferenceScore, Score};
 
 use super::answer::Answer;
 use super::columns::{self, Column};
+use super::page::deflated;
 use super::provenance::Provenance;
 use super::results::{Request, Results, Run};
-
-/// Level of the compressor, from 0 to 10.
-const LEVEL: u8 = 9;
 
 /// Document that the page decodes.
 #[derive(Serialize)]
@@ -117,12 +113,6 @@ fn places(runs: &[Run]) -> Vec<(&str, usize)> {
     let names: Vec<&str> = names.into_iter().collect();
     let places = model_places(&names);
     names.into_iter().zip(places).collect()
-}
-
-/// A document of columns and text as the page carries it.
-pub(super) fn deflated(document: &impl Serialize) -> String {
-    let text = serde_json::to_vec(document).expect("columns and text serialise");
-    STANDARD.encode(miniz_oxide::deflate::compress_to_vec(&text, LEVEL))
 }
 
 impl Columns {

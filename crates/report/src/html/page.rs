@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 /// Places are `{{name}}`.
@@ -118,4 +119,13 @@ fn uplot(script: &str) -> String {
         "<!-- uPlot, in the script below, is under this licence:\n{UPLOT_LICENCE}-->\n\
          <script>{script}</script>\n"
     )
+}
+
+/// Level of the compressor, from 0 to 10.
+const LEVEL: u8 = 9;
+
+/// A document of columns and text as the page carries it.
+pub(super) fn deflated(document: &impl Serialize) -> String {
+    let text = serde_json::to_vec(document).expect("columns and text serialise");
+    STANDARD.encode(miniz_oxide::deflate::compress_to_vec(&text, LEVEL))
 }

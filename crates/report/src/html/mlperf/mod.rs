@@ -25,7 +25,7 @@ use xrsim_figures::{Figure, FigureError, Format, render};
 
 use super::columns::{self, Column};
 use super::provenance::Pair;
-use super::{ReadError, Source, data, page};
+use super::{ReadError, Source, page};
 
 pub use header::Header;
 pub use table::Kind;
@@ -150,7 +150,7 @@ impl Tests {
             shares,
             curves: self.curves(files).map_err(|error| explained(error, header))?,
         };
-        Ok(page::Kind::Tests.fill(&data::deflated(&document)))
+        Ok(page::Kind::Tests.fill(&page::deflated(&document)))
     }
 
     /// Number of tests.

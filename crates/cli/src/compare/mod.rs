@@ -23,11 +23,11 @@ use xrsim_sim::sweep::grid::Shard;
 
 use super::assumed::assumed_by_all_schedulers;
 use super::cluster::ClusterOptions;
+use super::commas::listed;
 use super::experiment::{RunOptions, note_memory, prepare};
 use super::figure::PictureOptions;
 use super::mappings::Mappings;
 use super::message::{Failure, hint, say, warn};
-use super::options::listed;
 use super::output::OutputSet;
 use super::parts::{PartOptions, shard};
 use super::places::Places;

@@ -248,7 +248,7 @@ fn a_part_of_a_sweep_has_the_values_of_the_whole() {
 #[test]
 fn a_sweep_of_too_many_accelerators_says_so() {
     let mut options = SweepOptions::default();
-    for (key, values) in [("system", "A"), ("pes", "1024..2048")] {
+    for (key, values) in [("system", "A"), ("pes", "1024..2048 step 1")] {
         options.add(&format!("--{key}"), key, values);
     }
     let draft = options.draft(None);

@@ -112,7 +112,7 @@ FUNCTIONS = [
     ),
     Function(
         "explain", "scenario system pes", "str", 'return _calls.text("explain", locals())',
-        '>>> "loses most" in xrsim.explain("AR_gaming", "J", 1024, flexibility="none")\nTrue',
+        '>>> "largest loss" in xrsim.explain("AR_gaming", "J", 1024, flexibility="none")\nTrue',
         result="The text says which models, frames and causes lose most.",
     ),
     Function(

@@ -894,7 +894,7 @@ def explain(
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
-    >>> "loses most" in xrsim.explain("AR_gaming", "J", 1024, flexibility="none")
+    >>> "largest loss" in xrsim.explain("AR_gaming", "J", 1024, flexibility="none")
     True
     """
     return _calls.text("explain", locals())

@@ -263,7 +263,11 @@ fn a_table_that_contradicts_itself_is_refused_at_its_place() {
         ),
         (
             "network,accelerator,latency_ms,samples\npalm,npu,2,times.txt\n",
-            "t.csv:2:10: beside `samples` stands no other latency",
+            "t.csv:2:10: a row with `samples` has no other latency",
+        ),
+        (
+            "network,accelerator,latency_p50_ms,latency_p99_ms\npalm,npu,2,9\n",
+            "t.csv:2:12: a 99th percentile without `latency_p95_ms`",
         ),
         ("network,accelerator,samples\npalm,npu,none.txt\n", "none.txt"),
         (

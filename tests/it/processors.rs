@@ -42,6 +42,8 @@ fn folder(models: &str, system: &str, rows: &str) -> TempDir {
     folder
 }
 
+const ROWS_OF_PALM: &str = "network,accelerator,layer,latency_ms\npalm,npu,,0.5\n";
+
 const PALM_ALONE: &str = "    - {network: ./palm.yaml, fps: 1}\n";
 
 fn experiment(folder: &TempDir) -> Experiment {
@@ -250,4 +252,29 @@ fn commands_that_compare_and_search_take_processors() {
     fs::write(folder.path().join("search.yaml"), search).expect("written");
     let assert = xrsim(&["search", &path(&folder, "search.yaml")]).assert();
     assert!(assert.get_output().status.success(), "{}", stderr(&assert));
+}
+
+#[test]
+fn processors_and_measured_networks_have_no_mappings() {
+    let folder = folder(PALM_ALONE, CHIP, ROWS_OF_PALM);
+    let (chip, palm) = (path(&folder, "chip.yaml"), path(&folder, "palm.yaml"));
+    let said = binary::refused(&["map", "--system", &chip, "--network", "KD"]);
+    assert!(said.contains("npu is a processor: its costs are rows of a table"), "{said}");
+    let said = binary::refused(&["map", "--network", &palm]);
+    assert!(said.contains("palm is measured: it has no layers"), "{said}");
+}
+
+/// Both processors have the same hardware: none that the program knows.
+#[test]
+fn cost_shows_every_processor_of_a_system() {
+    let folder = folder(
+        PALM_ALONE,
+        CHIP,
+        "network,accelerator,layer,latency_ms\npalm,npu,,0.5\npalm,gpu,,2\n",
+    );
+    let [chip, palm, table] = ["chip.yaml", "palm.yaml", "t.csv"].map(|it| path(&folder, it));
+    let command = ["cost", "--system", &chip, "--network", &palm, "--cost-model", &table];
+    let text = output(&command);
+    assert!(text.contains("npu") && text.contains("gpu") && text.contains("2.000"), "{text}");
+    assert!(!text.contains("inf") && !text.contains("NaN"), "{text}");
 }

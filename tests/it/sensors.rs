@@ -8,7 +8,7 @@ use std::sync::Arc;
 use binary::{path, refused, stderr, stdout, xrsim};
 use tempfile::{TempDir, tempdir};
 
-use xrsim::load::{self, LoadSettings, Request};
+use xrsim::load::{self, Drawn, LoadSettings, Request};
 use xrsim::scenario::InputStream;
 use xrsim::trace::Absence;
 use xrsim::{Catalog, Edition, Experiment, Scenario, SimSpan, SimTime};
@@ -243,9 +243,11 @@ fn blocks_of_periods_are_those_of_the_file() {
     for frame in 1..60 {
         rows.push((frame, rows[frame as usize - 1].1 + 17.0 + frame as f64));
     }
-    let folder =
-        folder(&camera("rate_fps: 50, jitter: {periods: a.csv}", ""), &[("a.csv", &csv(&rows))]);
-    let scenario = scenario(&folder);
+    let of = |rows: &[(u64, f64)]| {
+        let keys = camera("rate_fps: 50, jitter: {periods: a.csv}", "");
+        scenario(&folder(&keys, &[("a.csv", &csv(rows))]))
+    };
+    let scenario = of(&rows);
     let stream = &scenario.streams()[0];
     let drawn = arrivals(stream, &settings(20_000.0, 0));
     assert_eq!(drawn.len(), 1000);
@@ -261,6 +263,12 @@ fn blocks_of_periods_are_those_of_the_file() {
     firsts.dedup();
     assert!(firsts.len() > 20, "blocks begin at {} places of 45", firsts.len());
     assert_ne!(drawn, arrivals(stream, &settings(20_000.0, 1)));
+    // Without jitter, frames of a whole recording are exact; which are lost is drawn.
+    let exact = LoadSettings { jitter: false, ..settings(20_000.0, 0) };
+    assert!(!Drawn::from_settings(&scenario, &exact).any());
+    rows.remove(30);
+    let lossy = of(&rows);
+    assert!(Drawn::from_settings(&lossy, &exact).jitter);
     assert_eq!(drawn, arrivals(stream, &settings(20_000.0, 0)));
 }
 

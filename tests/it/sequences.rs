@@ -1,5 +1,7 @@
 //! Sequences: costs of their steps against closed forms, and their runs.
 
+use crate::support::binary;
+
 use std::sync::Arc;
 
 use xrsim::config::{Catalog, Edition, Hardware, Source};
@@ -261,4 +263,42 @@ fn mistakes_of_sequences_say_what_is_allowed() {
     assert!(wrong.contains("this list of numbers is empty"), "{wrong}");
     let wrong = of("", &SHORT.replace("5,", "{mean: 9000, most: 9000},"));
     assert!(wrong.contains("at most 4096 are allowed"), "{wrong}");
+}
+
+/// A plan of the whole run would have the arrivals of tokens, which follow from the run.
+#[test]
+fn schedulers_that_plan_before_the_run_are_refused() {
+    for scheduler in ["magma", "herald-list"] {
+        let experiment = Experiment::new().scenario(Arc::unwrap_or_clone(scenario(SHORT)));
+        let runs = experiment.system("A").pes(4096).scheduler(scheduler).run();
+        let runs = runs.expect("the description is right");
+        let error = runs[0].result().expect_err("nobody knows when tokens arrive").to_string();
+        assert!(error.contains(&format!("scheduler `{scheduler}` plans all requests")), "{error}");
+    }
+}
+
+/// A token takes 20 ms of its 40 ms. Deadlines of first tokens that have passed when their step arrives are no time.
+#[test]
+fn the_headroom_of_a_sequence_is_that_of_its_tokens() {
+    let (_, result) = run(&SHORT.replace("300", "1"), &[]);
+    let counts = result.scorecard.models[1].counts;
+    assert!((0.0..0.6).contains(&counts.headroom), "{}", counts.headroom);
+    assert!((20.0..40.0).contains(&counts.latency_p99_ms), "{}", counts.latency_p99_ms);
+}
+
+/// Chunks of a prompt before the last one are executed and have no scores.
+#[test]
+fn results_with_prompts_of_several_chunks_have_a_page() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = binary::path(&folder, "speaks.yaml");
+    let text = format!(
+        "scenario:\n  name: speaks\n  models:\n    - {{network: HT, fps: 45}}\n    - {{network: assistant_1b, fps: 2, sequence: {{{SHORT}}}}}\n"
+    );
+    std::fs::write(&file, text).expect("the file can be written");
+    let (out, page) = (binary::path(&folder, "out"), binary::path(&folder, "page.html"));
+    let command = ["run", "--scenario", &file, "--system", "A", "--pes", "4096"];
+    let none = ["--flexibility", "none", "--replications", "1", "--out", &out];
+    binary::output(&[&command[..], &none].concat());
+    binary::output(&["report", &out, "-o", &page]);
+    assert!(std::fs::read_to_string(page).is_ok_and(|it| it.contains("<html")));
 }

@@ -217,7 +217,10 @@ impl Inputs {
         let choices = cost_models(args, &mut catalog)?;
         let networks = args.layers.networks.read(&mut catalog)?;
         let choosing = |experiment| args.mapping.add_to(experiment);
-        let of_systems = args.layers.of_systems(&args.pes, choosing, &mut catalog)?;
+        let of_systems = {
+            let by_name = choices.iter().any(NamedCostModel::is_table);
+            args.layers.of_systems((&args.pes, by_name), choosing, &mut catalog)?
+        };
         let (accelerators, changes) = match of_systems {
             Some(Distinct { accelerators, changes, .. }) => (accelerators, changes.concat()),
             None => (accelerators(args, &mut catalog)?, String::new()),

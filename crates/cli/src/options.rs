@@ -100,15 +100,15 @@ impl LayerOptions {
         self.platform.as_deref().unwrap_or(DEFAULT_PLATFORM)
     }
 
-    /// The distinct accelerators of the systems that are given, styles with `pes` PEs; `None` without a system.
-    /// `choosing` adds how they choose mappings.
+    /// The distinct accelerators of the systems that are given, styles with `pes` PEs; `None` without a system. They
+    /// differ `by_name`, too, if costs are rows of a table. `choosing` adds how they choose mappings.
     ///
     /// # Errors
     ///
     /// Returns a failure for a system that is wrong, or for options that do not go with it.
     pub(super) fn of_systems(
         &self,
-        pes: &[u32],
+        (pes, by_name): (&[u32], bool),
         choosing: impl FnOnce(Experiment) -> Experiment,
         catalog: &mut Catalog,
     ) -> Result<Option<Distinct>, Failure> {
@@ -119,7 +119,7 @@ impl LayerOptions {
             Some(platform) => experiment.set("platform", platform),
             None => experiment,
         };
-        Ok(Some(choosing(experiment).distinct_accelerators(catalog)?))
+        Ok(Some(choosing(experiment).distinct_accelerators(catalog, by_name)?))
     }
 }
 

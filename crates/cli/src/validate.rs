@@ -14,7 +14,7 @@ use xrsim_validation::validate::{self, Comparisons, Tally, ValidateError};
 use super::message::{AndCheck as _, Failure};
 use super::output;
 
-/// Compare the simulator with reference data: built-in data, or tables of your own.
+/// Compare the simulator with reference data (built-in or your own).
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct ValidateArgs {

@@ -73,7 +73,11 @@ impl Measurements {
                 }
             }
             if !chain.is_empty() {
-                self.chains.insert((word(model), word(&precision.key)), chain);
+                let name = (word(model), word(&precision.key));
+                if self.chains.insert(name, chain).is_some() {
+                    let message = format!("two models are called `{}`", word(model));
+                    problems.push(Problem::new(precision.key_span.clone(), message));
+                }
             }
         }
         if problems.is_empty() {

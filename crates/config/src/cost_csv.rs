@@ -291,7 +291,7 @@ impl Columns {
         if let Some(samples) = given(self.samples) {
             let others = [latency, p50, p95, p99];
             return match others.into_iter().flatten().next() {
-                Some(other) => Err(row.problem(other, "beside `samples` stands no other latency")),
+                Some(other) => Err(row.problem(other, "a row with `samples` has no other latency")),
                 None => row.samples(samples, open),
             };
         }
@@ -306,6 +306,11 @@ impl Columns {
                 return row.latency(at, self.in_cycles).map(|latency| (latency, None));
             }
         };
+        if let (None, Some(p99)) = (p95, p99) {
+            let message =
+                "a 99th percentile without `latency_p95_ms`, which decides the distribution";
+            return Err(row.problem(p99, message));
+        }
         let mut below = median;
         for column in [p95, p99].into_iter().flatten() {
             let next = row.latency(column, false)?;

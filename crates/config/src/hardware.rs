@@ -298,7 +298,7 @@ keys! {
         /// Latency of a NoC level \[cycle\].
         noc_latency_cycles: Vec<u64> =
             or_default(levels(number(0..=MAX_LATENCY)).with_default(1));
-        /// Cycles at the begin of every fold that nothing hides. `systolic`: by the units of the level and of the next
+        /// Cycles at the beginning of every fold that nothing hides. `systolic`: by the units of the level and of the next
         /// one, as where PEs pass operands on to their neighbours.
         noc_fill_cycles: Vec<Option<u64>> =
             or_default(levels(number_or("systolic", 0..=MAX_LATENCY)).with_default(0));

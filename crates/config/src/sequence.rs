@@ -43,8 +43,8 @@ keys! {
         context: Option<u32> = optional(number(1..=Sequence::MAX_CONTEXT));
         /// Tokens of the prompt that a request computes. The last ones of a prompt are padded.
         prefill_chunk: u32 = or(128, number(1..=Sequence::MAX_CONTEXT));
-        /// Whether every length of the cache is costed; otherwise costs between lengths of 0, 64, 128, 256, ... tokens
-        /// are interpolated.
+        /// Whether the costs of every length of the cache are computed, in place of interpolation between 0, 64, 128, 256
+        /// tokens and so on.
         exact: bool = or(false, flag());
     }
 }
@@ -84,7 +84,6 @@ keys! {
 }
 
 /// The sequence of a model whose network is `model`, and the references to the networks of its further variants.
-/// `base` is the reference to the network without its values of parameters, which are `values`.
 pub(super) fn resolve(
     raw: &At<RawSequence>,
     model: &Model,

@@ -193,6 +193,13 @@ fn is_parameter(piece: &str) -> bool {
     is_name && !value.trim_start().starts_with("external:")
 }
 
+/// Whether a piece of a list is an external scheduler, whose command goes to the end of the list.
+fn is_external(piece: &str) -> bool {
+    let piece = piece.trim_start();
+    let named = piece.split_once('=').map_or("", |(_, command)| command.trim_start());
+    piece.starts_with("external:") || named.starts_with("external:")
+}
+
 /// Joins parameters to the values that they belong to.
 fn with_parameters(pieces: Vec<Text>) -> Vec<Text> {
     let mut values: Vec<Text> = Vec::with_capacity(pieces.len());
@@ -332,7 +339,13 @@ impl SweepOptions {
         let mut start = self.text.len();
         self.text += values;
         let mut found = Vec::new();
-        for piece in values.split(',') {
+        let mut rest = Some(values);
+        while let Some(text) = rest {
+            let (piece, after) = match text.split_once(',').filter(|_| !is_external(text)) {
+                Some((piece, after)) => (piece, Some(after)),
+                None => (text, None),
+            };
+            rest = after;
             let begin = start + piece.len() - piece.trim_start().len();
             let piece_end = start + piece.len();
             let value = piece.trim();
@@ -366,5 +379,28 @@ impl SweepOptions {
         let source = Source::new("command line", text);
         let problems = problems.into_vec();
         SweepDraft { source, folder: None, factors, replications, problems }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of a key after one option.
+    fn values(text: &str) -> Vec<String> {
+        let mut options = SweepOptions::default();
+        options.add("--scheduler", "scheduler", text);
+        let rows = options.draft(None).factors.remove(0).rows;
+        rows.iter().flat_map(|row| row[0].as_ref()).map(|it| it.value.to_string()).collect()
+    }
+
+    #[test]
+    fn the_command_of_an_external_scheduler_goes_to_the_end_of_its_option() {
+        assert_eq!(
+            values("edf,mine=external:python3 a.py b,c"),
+            ["edf", "mine=external:python3 a.py b,c"]
+        );
+        assert_eq!(values("external:a b,c"), ["external:a b,c"]);
+        assert_eq!(values("dream:alpha=1,beta=2, rm"), ["dream:alpha=1,beta=2", "rm"]);
     }
 }

@@ -3,6 +3,7 @@
 use xrsim_config::{Catalog, Kind, nearest};
 use xrsim_model::hardware::{System, Tasks};
 use xrsim_model::scenario::{ActiveModel, Scenario};
+use xrsim_model::sequence::distinct;
 use xrsim_model::text::in_line;
 
 use super::ExperimentError;
@@ -73,6 +74,7 @@ impl Pair<'_> {
     }
 
     fn unknown(&self, place: String, kind: &str, name: &str, known: Vec<&str>) -> ExperimentError {
+        let known = distinct(known);
         let help = match nearest(name, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known: {}", known.join(", ")),

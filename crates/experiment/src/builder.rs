@@ -425,7 +425,8 @@ impl Experiment {
         let (mut plans, mut steps) = (Vec::new(), Steps::default());
         let catalog = prepared.catalog(settings.networks());
         for scenario in &scenarios {
-            let networks = scenario.models().iter().map(|model| model.unit.network.name());
+            let models = scenario.models().iter().filter(|model| model.sequence.is_none());
+            let networks = models.map(|model| model.unit.network.name());
             settings.load.draws_latencies = cost_model.draws(networks);
             for system in &systems {
                 let system = &for_scenario(system, scenario, catalog)?;

@@ -211,6 +211,11 @@ impl NamedCostModel {
         Self { name, model: Arc::new(model), table, is_shipped: false, effort: None, family: None }
     }
 
+    /// Whether costs are rows of a table.
+    pub fn is_table(&self) -> bool {
+        self.table.is_some()
+    }
+
     /// Whether the table, if there is one, has an energy in any row.
     pub(super) fn has_energies(&self) -> bool {
         self.table.as_ref().is_none_or(|table| table.records.has_energies())

@@ -123,8 +123,8 @@ impl Prepared {
     /// Collects the warnings of tables of measurements.
     pub(super) fn note_warnings(&mut self) {
         for Group { cost_model, networks, plans } in &self.groups {
-            let models = plans.iter().flat_map(|plan| plan.scenario.models());
-            let names = models.map(|model| model.unit.network.name());
+            let used = plans.iter().flat_map(|plan| plan.scenario.variants());
+            let names = used.map(|(_, network)| network.name());
             let systems = distinct_systems(plans).into_iter();
             let accelerators = systems.flat_map(System::accelerators);
             let catalog = &self.catalogs[*networks as usize];

@@ -376,8 +376,8 @@ impl<'a> Row<'a> {
 
     /// Mean power of the best system without leakage \[mW\], over all its runs.
     fn power(&self) -> String {
-        let rows = self.best.iter().filter(|row| !row.is_infeasible());
-        let powers: Vec<f64> = rows.map(|row| row.power_without_leakage_mw()).collect();
+        let powers = self.best.iter().filter_map(|row| row.power_without_leakage_mw());
+        let powers: Vec<f64> = powers.collect();
         let mean = powers.iter().sum::<f64>() / powers.len() as f64;
         or_dash(Some(mean).filter(|it| it.is_finite()), |mw| format!("{mw:.0}"))
     }

@@ -95,11 +95,8 @@ pub(super) fn detail_columns<'r>(
             columns = columns.number("headroom", move |it| {
                 or_dash(tightest(it), |it| whole_percent(it.headroom))
             });
-            columns = columns.number("mW", |it| {
-                let power = Some(it.power_without_leakage_mw());
-                let power = power.filter(|mw| mw.is_finite() && !it.is_infeasible());
-                or_dash(power, |mw| format!("{mw:.0}"))
-            });
+            columns = columns
+                .number("mW", |it| or_dash(it.power_without_leakage_mw(), |mw| format!("{mw:.0}")));
             columns = columns.number("mm2", |it| or_dash(it.area_mm2, |it| format!("{it:.0}")));
             meanings += "p99 latency: 99th percentile of the response time of the model that is nearest to its deadline, and the \
                          time to this deadline\nheadroom: share of the time to the deadline that is left\nmW: energy over the time, without leakage\nmm2: area, +-30 %\n";

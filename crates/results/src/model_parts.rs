@@ -143,7 +143,12 @@ pub struct Tightest<'a> {
 impl fmt::Display for Tightest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { model, latency_p99_ms, headroom } = self;
-        write!(f, "{model} {latency_p99_ms:.1} of {:.1} ms", latency_p99_ms / (1.0 - headroom))
+        let allowed = latency_p99_ms / (1.0 - headroom);
+        match allowed.is_finite() {
+            true => write!(f, "{model} {latency_p99_ms:.1} of {allowed:.1} ms"),
+            // Nothing takes no time.
+            false => write!(f, "{model} {latency_p99_ms:.1} ms"),
+        }
     }
 }
 

@@ -65,9 +65,11 @@ impl ScoreRow {
         at.map_or(0.0, |at| self.mean_at(at))
     }
 
-    /// Mean over the replications of the mean power without leakage \[mW\].
-    pub fn power_without_leakage_mw(&self) -> f64 {
-        self.power_mw / self.draws.iter().flatten().count().max(1) as f64
+    /// Mean over the replications of the mean power without leakage \[mW\]; `None` where nothing has an energy.
+    pub fn power_without_leakage_mw(&self) -> Option<f64> {
+        let power = self.power_mw / self.draws.iter().flatten().count().max(1) as f64;
+        let is_known = power > 0.0 || self.mean("executed") == 0.0;
+        (is_known && power.is_finite() && !self.is_infeasible()).then_some(power)
     }
 
     fn new(plan: &Plan, label: &RunLabel<'_>) -> Self {

@@ -969,14 +969,14 @@ def import_network(
     out: Given | None = None,
     progress: Progress = None,
 ) -> str:
-    """Convert an ONNX file, a topology of SCALE-Sim (.csv), a file of the published artifact (.m), or times of Qualcomm AI Hub, to YAML.
+    """Convert files of other tools to YAML (ONNX, SCALE-Sim, .m, AI Hub).
 
     Returns the YAML of the network. `json`-like values go by `xrsim.Network`.
 
     Arguments:
         file: File to convert; with the word `aihub` before it a `perf.yaml` of Qualcomm AI Hub, or a folder of
             them.
-        device: Device whose times are taken of files of AI Hub.
+        device: Device of AI Hub whose times are imported.
         dim: Extent of an open axis, e.g. `batch=1`; several are separated by commas.
         shape: Shape of an input, e.g. `x=1x3x224x224`.
         value: Elements of an integer input on which shapes depend, e.g. `lengths=4,6`.
@@ -1071,7 +1071,7 @@ def validate(
     *,
     progress: Progress = None,
 ) -> str:
-    """Compare the simulator with reference data: built-in data, or tables of your own.
+    """Compare the simulator with reference data (built-in or your own).
 
     The text has the comparisons with reference data.
 

@@ -18,7 +18,7 @@ use super::output::{self, OutputSet};
 use super::places::Places;
 use answers::Answers;
 
-/// Convert an ONNX file, a topology of SCALE-Sim (.csv), a file of the published artifact (.m), or times of Qualcomm AI Hub, to YAML.
+/// Convert files of other tools to YAML (ONNX, SCALE-Sim, .m, AI Hub).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     xrsim import net.onnx > net.yaml     the network, with the decisions of the import\n  \
@@ -34,7 +34,7 @@ pub(super) struct ImportArgs {
     /// File to convert; with the word `aihub` before it a `perf.yaml` of Qualcomm AI Hub, or a folder of them.
     #[arg(num_args = 1..=2, required = true, value_names = ["FILE", "FILE"])]
     file: Vec<PathBuf>,
-    /// Device whose times are taken of files of AI Hub.
+    /// Device of AI Hub whose times are imported.
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
     /// Folder to write to, one file per network, scenario or dataflow [default: standard output].

@@ -244,11 +244,21 @@ impl Inputs {
     fn read(args: &MapArgs, notes: &Notes) -> Result<Self, Failure> {
         let mut catalog = args.layers.networks.catalog(notes);
         let networks = args.layers.networks.read(&mut catalog)?;
+        if let Some(measured) = networks.iter().find(|it| it.is_measured()) {
+            refuse!("{} is measured: it has no layers, and no mappings", measured.name());
+        }
         let declared = args.mapspace.as_ref().map(|name| catalog.mapspace(name)).transpose()?;
         let seeds = declared.as_ref().map_or(&[][..], |space| &space.seeds);
         let choosing = |experiment| experiment;
-        let of_systems = args.layers.of_systems(args.pes.as_slice(), choosing, &mut catalog)?;
+        let of_systems =
+            args.layers.of_systems((args.pes.as_slice(), false), choosing, &mut catalog)?;
         if let Some(Distinct { accelerators, changes, .. }) = of_systems {
+            if let Some(processor) = accelerators.iter().find(|it| it.processor().is_some()) {
+                refuse!(
+                    "{} is a processor: its costs are rows of a table, and it has no mappings",
+                    processor.name
+                );
+            }
             let mapper = |it: Accelerator| {
                 let dataflows = [vec![Arc::clone(&it.dataflow)], seeds.to_vec()].concat();
                 let chosen = runs_choose(args).map(|mapping| it.clone().mapped(&mapping));

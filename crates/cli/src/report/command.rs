@@ -82,7 +82,12 @@ fn given(option: &Arg, record: &Value) -> Vec<String> {
         let known = option.get_default_values();
         known.iter().any(|it| it.to_str() == Some(&text)) || DEFAULTS.contains(&(long, &text))
     };
-    let word = |value: &Value| [format!("--{long}"), text(value)];
+    // A table of measurements is called by its file.
+    let named = |text: String| match long {
+        "cost-model" => text.strip_prefix("table:").map_or(text.clone(), String::from),
+        _ => text,
+    };
+    let word = |value: &Value| [format!("--{long}"), named(text(value))];
     match (found, option.get_action()) {
         (Value::Bool(true), ArgAction::SetTrue) => vec![format!("--{long}")],
         (Value::Null | Value::Bool(false) | Value::Object(_), _) => Vec::new(),
@@ -93,10 +98,5 @@ fn given(option: &Arg, record: &Value) -> Vec<String> {
 }
 
 /// Defaults that records have and that the parser does not know.
-const DEFAULTS: [(&str, &str); 5] = [
-    ("by", "score"),
-    ("seed", "0"),
-    ("semantics", "principled"),
-    ("replications", "1"),
-    ("cost-model", "loop-nest"),
-];
+const DEFAULTS: [(&str, &str); 4] =
+    [("by", "score"), ("seed", "0"), ("semantics", "principled"), ("cost-model", "loop-nest")];

@@ -21,7 +21,7 @@ pub struct Distinct {
 }
 
 impl Experiment {
-    /// The distinct accelerators of the systems, as runs have them. Styles have [`DEFAULT_PES`] unless PEs are given.
+    /// The distinct accelerators of the systems, as runs have them; `by_name`, those of two names differ. Styles have [`DEFAULT_PES`] unless PEs are given.
     /// Weights of pinned tasks are those of networks of `catalog`; tasks without a network there pin nothing.
     ///
     /// # Errors
@@ -30,6 +30,7 @@ impl Experiment {
     pub fn distinct_accelerators(
         &self,
         catalog: &mut Catalog,
+        by_name: bool,
     ) -> Result<Distinct, ExperimentError> {
         self.hints.iter().for_each(|&renamed| catalog.note(renamed));
         if let Some(error) = &self.error {
@@ -45,10 +46,17 @@ impl Experiment {
             self.systems_of(settings, &suite, hardware, catalog, &mut changes)?;
         refuse_unused_platform(settings, uses_platform)?;
         refuse_repeated("system", systems.iter().map(|system| name_with_pes(system)))?;
+        // Rows of a table are of the name of an accelerator.
+        let is_processor = |it: &Accelerator| it.processor().is_some();
+        let by_name =
+            by_name || systems.iter().any(|it| it.accelerators().iter().any(is_processor));
         let mut accelerators: Vec<(&System, Accelerator)> = Vec::new();
         for system in &systems {
             for accelerator in pinned_in_catalog(system, catalog)? {
-                if !accelerators.iter().any(|(_, it)| it.costs_as(&accelerator)) {
+                let is_known = |it: &Accelerator| {
+                    it.costs_as(&accelerator) && (!by_name || it.name == accelerator.name)
+                };
+                if !accelerators.iter().any(|(_, it)| is_known(it)) {
                     accelerators.push((&**system, accelerator));
                 }
             }

@@ -256,6 +256,7 @@ impl Reader<'_> {
             space = space.with_needed_buffers(&networks, &*cost_model.model, &|_| {});
         }
         let models = scenarios.iter().flat_map(|scenario| scenario.models());
+        let models = models.filter(|model| model.sequence.is_none());
         if cost_model.draws(models.map(|model| model.unit.network.name())) {
             return Err(ExperimentError::Conflict(
                 "a search takes no latencies that differ from request to request (latency_p95_ms, samples)".into(),
@@ -496,8 +497,8 @@ fn reference(draft: &SearchDraft, text: &str) -> String {
 
 /// The networks of scenarios, each once.
 fn networks<'a>(scenarios: impl Iterator<Item = &'a Arc<Scenario>>) -> Vec<Arc<Network>> {
-    let models = scenarios.flat_map(|scenario| scenario.models());
-    distinct_by(models.map(|active| Arc::clone(&active.unit.network)), Arc::ptr_eq)
+    let networks = scenarios.flat_map(|scenario| scenario.variants());
+    distinct_by(networks.map(|(_, network)| Arc::clone(network)), Arc::ptr_eq)
 }
 
 /// Sets a key, or returns the problem.

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::digest::FastDigest;
 use crate::hardware::{Accelerator, System};
-use crate::ids::{AccelId, ModelId};
+use crate::ids::AccelId;
 use crate::model::Network;
 use crate::scenario::Scenario;
 
@@ -89,11 +89,15 @@ impl ChosenMappings {
     /// changed.
     pub fn note_run(&mut self, scenario: &Scenario, system: &System, costs: &CostTable) -> bool {
         let mut is_changed = false;
-        for (model, active) in scenario.models().iter().enumerate() {
+        let mut variants = vec![0; scenario.models().len()];
+        for (model, network) in scenario.variants() {
+            let variant = &mut variants[model.index()];
+            let work = costs.variant(model, *variant);
+            *variant += 1;
             for (at, accelerator) in system.accelerators().iter().enumerate() {
-                let execution = costs.on(ModelId::new(model), AccelId::new(at));
-                if let Some(choices) = execution.network().choices() {
-                    is_changed |= self.note(accelerator, &active.unit.network, choices);
+                let execution = work.map(|work| costs.on(work, AccelId::new(at)));
+                if let Some(choices) = execution.and_then(|it| it.network().choices()) {
+                    is_changed |= self.note(accelerator, network, choices);
                 }
             }
         }

@@ -11,6 +11,7 @@ use crate::hardware::{Accelerator, System};
 use crate::model::Network;
 use crate::parallel;
 use crate::scenario::{ActiveModel, Scenario, Sequence};
+use crate::units::FrameRate;
 
 use super::limits;
 use super::timetable::Timetable;
@@ -193,7 +194,14 @@ impl CostLibrary {
                 return Err(CostError::new(network.name(), accelerator, reason));
             }
             let cell = self.costs[column].get(row).and_then(Option::as_ref);
-            let cost = cell.expect("the pair was evaluated").clone();
+            let mut cost = cell.expect("the pair was evaluated").clone();
+            // Costs between two lengths of a cache have no distribution: steps take the median.
+            if active.sequence.is_some()
+                && let Ok(cell) = &mut cost
+                && cell.network.spread.is_some()
+            {
+                *cell = Timetable::new(Arc::new(cell.network.median()));
+            }
             cost.map_err(|reason| CostError::new(network.name(), accelerator, *reason))
         })
     }
@@ -244,7 +252,10 @@ impl CostLibrary {
             let cell = self.costs[column].get(self.find_network(&active.unit.network));
             let cell = cell.filter(|_| active.exclusion(accelerator).is_none());
             let cost = cell.and_then(|it| it.as_ref()?.as_ref().ok());
-            (active.rate, cost.map(|it| it.network.cycles.get()))
+            // A token has its own time, and not that from start to start.
+            let rate =
+                active.sequence.as_ref().and_then(|it| FrameRate::from_fps(1e3 / it.tpot.as_ms()));
+            (rate.unwrap_or(active.rate), cost.map(|it| it.network.cycles.get()))
         };
         let models: Vec<_> = scenario.models().iter().map(of_model).collect();
         limits::limits(accelerator, system.pes(), &models)

@@ -8,6 +8,7 @@ use crate::hardware::Accelerator;
 use crate::ids::{AccelId, ModelId, WorkId};
 use crate::units::{Millijoules, SimSpan};
 
+use super::rows::Rows;
 use super::timetable::{Sums, Timetable};
 use super::{CostError, LayerCost, NetworkCost};
 
@@ -32,10 +33,7 @@ pub struct CostTable {
     gaps: Option<Arc<Gaps>>,
     /// Whether the latency of some cell differs from request to request.
     has_spreads: bool,
-    /// Model and variant of every row, indexed by [`WorkId`].
-    rows: Vec<(ModelId, u32)>,
-    /// Indexed by [`ModelId`].
-    variants: Vec<Variants>,
+    rows: Rows,
 }
 
 /// Pairs of model and accelerator that are not offered: the network cannot run there. Their cells hold a
@@ -46,22 +44,6 @@ struct Gaps {
     offered: Vec<bool>,
     /// Why each of the other cells is not.
     reasons: Vec<CostError>,
-}
-
-/// Variants of a model.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Variants {
-    /// Row of variant 1.
-    second: usize,
-    /// Number of variants.
-    n: u32,
-    /// Whether variant `v` is a batch of `v + 1` samples.
-    are_batches: bool,
-}
-
-impl Variants {
-    /// The network alone.
-    const ONE: Self = Self { second: 0, n: 1, are_batches: false };
 }
 
 impl CostTable {
@@ -88,40 +70,21 @@ impl CostTable {
         n_accelerators: usize,
     ) -> Self {
         assert!(n_accelerators > 0, "a table has columns");
-        let mut empty = Self {
+        Self::empty(n_accelerators, Rows::of(models), None).with_cells(cells)
+    }
+
+    /// A table whose rows have no costs yet.
+    fn empty(n_accelerators: usize, rows: Rows, gaps: Option<Arc<Gaps>>) -> Self {
+        Self {
             n_accelerators,
             latencies: Vec::new(),
             energies: Vec::new(),
             n_layers: Vec::new(),
             cells: Vec::new(),
-            gaps: None,
+            gaps,
             has_spreads: false,
-            rows: Vec::new(),
-            variants: Vec::new(),
-        };
-        for model in models {
-            empty.add_row(model);
+            rows,
         }
-        empty.with_cells(cells)
-    }
-
-    /// Adds the next variant of a model, without costs.
-    fn add_row(&mut self, model: ModelId) {
-        let row = self.rows.len();
-        let variant = match self.variants.get_mut(model.index()) {
-            None => {
-                self.variants.push(Variants::ONE);
-                0
-            }
-            Some(variants) => {
-                if variants.n == 1 {
-                    variants.second = row;
-                }
-                variants.n += 1;
-                variants.n - 1
-            }
-        };
-        self.rows.push((model, variant));
     }
 
     /// Table of `networks`, row-major `[model][accelerator]`, of pairs that may not be offered.
@@ -225,6 +188,14 @@ impl CostTable {
         })
     }
 
+    /// The same table with the median latency for every request.
+    pub fn medians(self) -> Self {
+        match self.has_spreads {
+            true => self.with_costs(|_, _, cost| Arc::new(cost.median())),
+            false => self,
+        }
+    }
+
     /// Adds the costs of rows.
     ///
     /// # Panics
@@ -247,31 +218,19 @@ impl CostTable {
     ///
     /// If the rows are ragged, or if the table already has batches of `model`.
     pub fn with_batches(mut self, model: ModelId, networks: Vec<Arc<NetworkCost>>) -> Self {
-        assert_eq!(self.variants[model.index()].n, 1, "the batches of a model are added once");
-        (0..networks.len() / self.n_accelerators).for_each(|_| self.add_row(model));
-        self.variants[model.index()].are_batches = true;
+        self.rows.add_batches(model, networks.len() / self.n_accelerators);
         self.with_cells(networks.into_iter().map(Timetable::new).collect())
     }
 
     /// The same rows with other costs.
     fn replaced(&self, cells: Vec<Timetable>) -> Self {
-        let rows = Self {
-            n_accelerators: self.n_accelerators,
-            latencies: Vec::new(),
-            energies: Vec::new(),
-            n_layers: Vec::new(),
-            cells: Vec::new(),
-            gaps: self.gaps.clone(),
-            has_spreads: false,
-            rows: self.rows.clone(),
-            variants: self.variants.clone(),
-        };
+        let rows = Self::empty(self.n_accelerators, self.rows.clone(), self.gaps.clone());
         rows.with_cells(cells)
     }
 
     /// Number of models.
     pub fn n_models(&self) -> usize {
-        self.variants.len()
+        self.rows.n_models()
     }
 
     /// Number of rows: of the variants of all models.
@@ -286,35 +245,28 @@ impl CostTable {
 
     /// Number of variants of `model`, at least 1.
     pub fn n_variants(&self, model: ModelId) -> u32 {
-        self.variants[model.index()].n
+        self.rows.n_variants(model)
     }
 
     /// Row of a variant of `model`; `None` if the table has no such variant.
     #[inline]
     pub fn variant(&self, model: ModelId, variant: u32) -> Option<WorkId> {
-        let Variants { second, n, .. } = self.variants[model.index()];
-        match variant {
-            0 => Some(model.into()),
-            _ if variant < n => Some(WorkId::new(second + variant as usize - 1)),
-            _ => None,
-        }
+        self.rows.variant(model, variant)
     }
 
     /// Row of `model` with `batch` samples; `None` if the table has no such batch.
     pub fn work(&self, model: ModelId, batch: u32) -> Option<WorkId> {
-        let known = batch == 1 || self.variants[model.index()].are_batches;
-        self.variant(model, batch.checked_sub(1).filter(|_| known)?)
+        self.rows.batch(model, batch)
     }
 
     /// Model of a row.
     pub fn model_of(&self, work: WorkId) -> ModelId {
-        self.rows[work.index()].0
+        self.rows.model_of(work)
     }
 
     /// Samples of the batch of a row.
     pub fn batch_of(&self, work: WorkId) -> u32 {
-        let (model, variant) = self.rows[work.index()];
-        if self.variants[model.index()].are_batches { variant + 1 } else { 1 }
+        self.rows.batch_of(work)
     }
 
     /// Costs of `work`, which may be a model with its own network, on `accelerator`.

@@ -10,6 +10,7 @@ pub mod limits;
 pub mod loop_nest;
 pub mod maestro;
 pub mod roofline;
+mod rows;
 pub mod selection;
 pub mod spread;
 pub mod table;
@@ -137,6 +138,11 @@ impl NetworkCost {
             choices: None,
             spread: None,
         }
+    }
+
+    /// The same cost, with the median for every request.
+    fn median(&self) -> Self {
+        Self { spread: None, ..self.clone() }
     }
 
     /// Cost at `part` of `whole` of the way from this one to `other`, a network with the same layers of other extents.

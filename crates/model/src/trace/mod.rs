@@ -174,12 +174,6 @@ impl Trace {
         Self { records, segments, variants: Vec::new() }
     }
 
-    /// The same trace with the variant of every request, indexed by [`RequestId`]. The list is empty if every request
-    /// runs the network of its model.
-    pub fn with_variants(self, variants: Vec<u32>) -> Self {
-        Self { variants, ..self }
-    }
-
     /// A trace without requests, with memory for `n_requests`.
     pub fn with_capacity(n_requests: usize) -> Self {
         Self { records: Vec::with_capacity(n_requests), ..Self::default() }

@@ -126,7 +126,7 @@ impl CostReport {
             columns = columns.number("MAC/PE/cycle", |it| {
                 let peak = |cost: &NetworkCost| cycles(cost) * f64::from(it.accelerator.pes);
                 let utilisation = |cost| format!("{:.3}", it.network.macs() as f64 / peak(cost));
-                or_dash(it.cost(0), utilisation)
+                or_dash(it.cost(0).filter(|_| it.accelerator.pes > 0), utilisation)
             });
         }
         for (at, model) in models.iter().enumerate().skip(1) {

@@ -348,8 +348,10 @@ fn executed(row: &Row<'_>) -> Result<Ending, ReadError> {
     if end < start {
         return Err(row.problem("the request ends before it starts"));
     }
-    let scores = InferenceScore::read_scores(|column| row.number(column.name))?;
-    Ok(Ending { start: Some(start), end: Some(end), scores: Some(scores) })
+    // A chunk of a prompt before the last one is executed and has no scores.
+    let has_scores = InferenceScore::SCORES.iter().any(|column| !row.text(column.name).is_empty());
+    let scores = has_scores.then(|| InferenceScore::read_scores(|column| row.number(column.name)));
+    Ok(Ending { start: Some(start), end: Some(end), scores: scores.transpose()? })
 }
 
 /// Scores, counts and energy of a run or model.

@@ -38,7 +38,7 @@ fn effect(effect: &Effect) -> Vec<Field> {
     fields.extend(change(&effect.change, &effect.parts));
     fields.extend([
         number("energy_mj_per_executed", Some(effect.energy_mj)),
-        number("energy_ratio", Some(effect.energy_ratio)),
+        number("energy_ratio", Some(effect.energy_ratio).filter(|it| it.is_finite())),
         number("executed", Some(effect.executed)),
     ]);
     fields

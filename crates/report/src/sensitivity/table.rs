@@ -26,7 +26,12 @@ pub fn levels_table(levels: &Levels, style: Style) -> String {
         columns = columns.number(name, move |it| it.cell(|effect| signed(effect.parts[at])));
     }
     columns = columns
-        .number("mJ/exec", |it| it.cell(|effect| format!("x{:.2}", effect.energy_ratio)))
+        .number("mJ/exec", |it| {
+            it.cell(|effect| match effect.energy_ratio.is_finite() {
+                true => format!("x{:.2}", effect.energy_ratio),
+                false => "-".into(),
+            })
+        })
         .number("executed", |it| it.cell(|effect| percent(effect.executed)));
     for (at, ranking) in base.rankings.iter().enumerate() {
         let name = match base.rankings.len() {

@@ -14,6 +14,7 @@ use xrsim_model::cost::CostTable;
 use xrsim_model::ids::{AccelId, RequestId, WorkId};
 use xrsim_model::trace::{DropReason, Outcome, Record, Trace};
 use xrsim_model::units::{ClockRate, SimSpan, SimTime};
+use xrsim_sim::load::LatencyDraws;
 use xrsim_sim::plan::{Plan, Semantics};
 use xrsim_sim::sweep::RunResult;
 
@@ -186,6 +187,8 @@ struct Gap {
 pub struct Why<'a> {
     plan: &'a Plan,
     costs: &'a CostTable,
+    /// Draws of latencies; `None` if these do not differ from request to request.
+    latencies: Option<LatencyDraws>,
     /// Trace of the run.
     pub trace: &'a Trace,
     names: Vec<&'a str>,
@@ -207,6 +210,7 @@ impl<'a> Why<'a> {
         Self {
             plan,
             costs,
+            latencies: costs.has_spreads().then(|| LatencyDraws::new(&plan.scenario, &plan.load)),
             trace,
             names: crate::model_names(&plan.scenario),
             dependencies: Dependencies::new(&plan.scenario, awaits, trace),
@@ -247,6 +251,10 @@ impl<'a> Why<'a> {
             // The deadline is frame + 1 periods.
             let start = u128::from(deadline) * u128::from(frame) / (u128::from(frame) + 1);
             return SimTime::from_ns(start as u64);
+        }
+        // A step of a sequence begins when the one before it has ended.
+        if self.dependencies.before(record).is_some() {
+            return record.arrival;
         }
         let relative = self.plan.load.relative_deadline(model, record.frame);
         SimTime::from_ns(deadline.saturating_sub(relative.ns()))
@@ -321,8 +329,15 @@ impl<'a> Why<'a> {
             // The published artifact completes up to 0.01 ms early, and has no interference.
             ([], Semantics::Mlsys2023) => ran,
             ([], Semantics::Principled) => {
-                let places =
-                    trace.busy_intervals_of(id).map(|it| self.latency(work, it.accelerator));
+                let places = trace.busy_intervals_of(id);
+                let places = places.map(|it| match &self.latencies {
+                    None => self.latency(work, it.accelerator),
+                    Some(latencies) => {
+                        let record = trace.record(id);
+                        let share = latencies.of(record.model, record.frame);
+                        costs.on(work, it.accelerator).drawn(share)
+                    }
+                });
                 places.fold(SimSpan::ZERO, SimSpan::saturating_add)
             }
             (segments, _) => segments.iter().fold(SimSpan::ZERO, |sum, it| {

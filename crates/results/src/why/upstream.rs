@@ -79,7 +79,7 @@ impl<'a> Dependencies<'a> {
     }
 
     /// The request before a request of a sequence, which needs its result.
-    fn before(&self, record: &Record) -> Option<Need> {
+    pub(super) fn before(&self, record: &Record) -> Option<Need> {
         let active = self.scenario.model(record.model);
         active.sequence.as_ref()?;
         let before = FrameId::new(record.frame.index().checked_sub(1)?);

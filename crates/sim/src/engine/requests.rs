@@ -6,7 +6,8 @@
 use std::collections::VecDeque;
 
 use crate::load::{Feed, Request};
-use xrsim_model::ids::RequestId;
+use xrsim_model::cost::CostTable;
+use xrsim_model::ids::{RequestId, WorkId};
 use xrsim_model::trace::{Absence, Record};
 use xrsim_model::units::SimTime;
 
@@ -91,6 +92,12 @@ impl Live {
 
     fn has_ended(&self) -> bool {
         matches!(self.stage, Stage::Executed | Stage::Cancelled)
+    }
+
+    /// Row of `costs` that it runs.
+    pub(super) fn work(&self, costs: &CostTable) -> WorkId {
+        let work = costs.variant(self.record.model, self.variant);
+        work.expect("the costs have all variants of the scenario")
     }
 }
 
@@ -286,6 +293,16 @@ impl<'a> Requests<'a> {
     pub(super) fn get_mut(&mut self, id: RequestId) -> &mut Live {
         let window = if self.is_submitted(id) { &mut self.submitted } else { &mut self.load };
         &mut window.live[id.index() - window.first]
+    }
+
+    /// Whether the timer of a request has an effect. Timers of requests that run or were cut have none unless late
+    /// requests are aborted.
+    pub(super) fn can_expire(&self, id: RequestId, aborts: bool) -> bool {
+        match self.stage(id) {
+            Some(Stage::Expected | Stage::Blocked | Stage::Ready) => true,
+            Some(Stage::Running | Stage::Suspended) => aborts,
+            Some(Stage::Executed | Stage::Cancelled) | None => false,
+        }
     }
 
     /// Stage of a request of the load that has arrived; `None` if it has left.

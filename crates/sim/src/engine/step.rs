@@ -25,7 +25,7 @@ use crate::schedule::{
 };
 use xrsim_model::cancel::Steps;
 use xrsim_model::cost::CostTable;
-use xrsim_model::ids::{AccelId, RequestId, WorkId};
+use xrsim_model::ids::{AccelId, RequestId};
 use xrsim_model::trace::{Attempt, DropReason, Entry, Outcome, Record, Segment, Trace};
 use xrsim_model::units::{Millijoules, SimTime};
 
@@ -161,7 +161,7 @@ impl<'a> Engine<'a> {
     pub(super) fn next_instant(&mut self) -> Option<SimTime> {
         let aborts = self.settings.deadline_miss == DeadlineMiss::Abort;
         let requests = &self.requests;
-        let expiry = self.expiries.peek(|id| can_expire(requests, id, aborts));
+        let expiry = self.expiries.peek(|id| requests.can_expire(id, aborts));
         let known = earlier(requests.next_arrival(), expiry);
         self.effects.advance(known, &mut *self.scheduler, &mut self.completions);
         let submitted =
@@ -337,7 +337,7 @@ impl<'a> Engine<'a> {
         }
         let requests = &self.requests;
         let aborts = self.settings.deadline_miss == DeadlineMiss::Abort;
-        let is_pending = |id| can_expire(requests, id, aborts);
+        let is_pending = |id| requests.can_expire(id, aborts);
         let record = &requests.get(request).record;
         self.expiries.add(request, record, requests.n_live(), is_pending);
     }
@@ -353,7 +353,7 @@ impl<'a> Engine<'a> {
     pub(super) fn set_batch(&mut self, id: RequestId, batch: u32) {
         let request = self.requests.get_mut(id);
         request.variant = batch.saturating_sub(1);
-        let work = work_of(request, self.costs);
+        let work = request.work(self.costs);
         self.state.set_work(id, work);
     }
 
@@ -559,7 +559,7 @@ impl<'a> Engine<'a> {
     fn make_ready(&mut self, id: RequestId, since: SimTime, now: SimTime) {
         let request = self.requests.get_mut(id);
         self.sequences.pace(request, now);
-        let work = work_of(request, self.costs);
+        let work = request.work(self.costs);
         let Record { model, frame, arrival, deadline, .. } = request.record;
         self.enter(id, Stage::Ready);
         let job = Job::new(id, model, frame, arrival, deadline);
@@ -577,26 +577,10 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// Whether the timer of a request has an effect. Timers of requests that run or were cut have none unless late requests
-/// are aborted.
-fn can_expire(requests: &Requests<'_>, id: RequestId, aborts: bool) -> bool {
-    match requests.stage(id) {
-        Some(Stage::Expected | Stage::Blocked | Stage::Ready) => true,
-        Some(Stage::Running | Stage::Suspended) => aborts,
-        Some(Stage::Executed | Stage::Cancelled) | None => false,
-    }
-}
-
 /// The entry of a request that leaves.
 fn entry<'a>(request: RequestId, live: &'a Live, segments: &'a mut Segments) -> Entry<'a> {
     let segments = segments.take(live.begun);
     Entry { request, record: &live.record, variant: live.variant, segments }
-}
-
-/// Row of `costs` that a request runs.
-fn work_of(request: &Live, costs: &CostTable) -> WorkId {
-    let work = costs.variant(request.record.model, request.variant);
-    work.expect("the costs have all variants of the scenario")
 }
 
 /// The earlier one of two times of which either may be absent.

@@ -36,7 +36,7 @@ impl Drawn {
         };
         Self {
             triggers: Self::triggers(scenario, settings),
-            jitter: settings.jitter && any(jitters),
+            jitter: settings.jitter && any(jitters) || any(loses_at_random),
             phases: settings.random_phase && any(|it| it.recorded.is_none()),
             windows: any(has_windows),
             gates: any(|it| matches!(it.gate, Some(Gate::Drawn { .. }))),
@@ -115,6 +115,12 @@ fn jitters(stream: &InputStream) -> bool {
         Some(recorded) => recorded.replay == Replay::Blocks,
         None => stream.max_jitter > SimSpan::ZERO,
     }
+}
+
+/// Whether lost frames of a stream are drawn, whether or not times are.
+fn loses_at_random(stream: &InputStream) -> bool {
+    let of_blocks = stream.recorded.as_ref().filter(|it| it.replay == Replay::Blocks);
+    of_blocks.is_some_and(|it| it.recording.n_lost() > 0)
 }
 
 /// Whether replications read other parts of a recording of a stream.

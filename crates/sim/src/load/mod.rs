@@ -147,6 +147,16 @@ pub enum LoadError {
         /// How many there would be.
         requests: u64,
     },
+    /// A scheduler plans all requests before the run, and a model is a sequence.
+    #[error(
+        "scheduler `{scheduler}` plans all requests before the run, and cannot know when the tokens of {model} arrive"
+    )]
+    Clairvoyant {
+        /// Scheduler.
+        scheduler: Box<str>,
+        /// Model.
+        model: Box<str>,
+    },
     /// The cache of a sequence is larger than the DRAM that is left for caches.
     #[error(
         "{model} needs {needed} bytes of DRAM for the cache of a sequence; `engine.dram_gib` leaves {room} beside the \

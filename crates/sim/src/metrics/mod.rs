@@ -6,11 +6,13 @@
 //! is *missed* unless it ended by its deadline: late, dropped, or lost at the end of a run that does
 //! not drain.
 
+mod age;
 mod chain;
 mod device;
 mod freshness;
 mod run;
 mod service;
+mod skew;
 mod usage;
 
 use crate::load::LoadSettings;
@@ -22,13 +24,16 @@ use xrsim_model::scenario::Scenario;
 use xrsim_model::trace::{DropReason, Outcome, Record, Trace};
 use xrsim_model::units::Millijoules;
 
+pub use age::Age;
 pub use chain::{ChainMetrics, MAX_CHAINS, chains};
 pub use device::DeviceMetrics;
-pub use freshness::{Age, Freshness, RunFreshness, Skew, Streaks};
+pub use freshness::{Freshness, Streaks};
 pub use run::RunMetrics;
 pub use service::{Firm, Latencies, Service};
+pub use skew::Skew;
 pub use usage::Usage;
 
+use freshness::RunFreshness;
 use service::Served;
 
 /// Metrics of a run.
@@ -254,6 +259,8 @@ fn energy(record: &Record) -> Millijoules {
         Outcome::NotTriggered | Outcome::NotCaptured(_) | Outcome::Lost { .. } => Millijoules::ZERO,
     }
 }
+
+const NS_PER_MS: f64 = 1e6;
 
 /// `amount` for each of `n`; `None` without any.
 fn per(amount: f64, n: f64) -> Option<f64> {

@@ -82,7 +82,10 @@ impl RunMetrics {
         let requests = |(_, model): &(ModelId, &ModelMetrics)| model.service.requests > 0;
         let models: Vec<_> = scenario.model_ids().zip(models).filter(requests).collect();
         let sum = |of: fn(&ModelMetrics) -> f64| models.iter().map(|(_, it)| of(it)).sum::<f64>();
-        let slowdowns: Vec<_> = models.iter().filter_map(|it| slowdown(costs, *it)).collect();
+        // Requests of a sequence have no common latency alone.
+        let is_frame = |(id, _): &&(ModelId, &ModelMetrics)| scenario.model(*id).sequence.is_none();
+        let of_frames: Vec<_> = models.iter().filter(is_frame).copied().collect();
+        let slowdowns: Vec<_> = of_frames.iter().filter_map(|it| slowdown(costs, *it)).collect();
         let span_ms = usage.span().as_ms();
         let utilisation = usage.busy_ms().iter().map(|busy| per(*busy, span_ms).unwrap_or(0.0));
         let shares = models.iter().map(|(_, it)| qoe(it.service.executed, it.service.requests));
@@ -102,7 +105,7 @@ impl RunMetrics {
                 sum(|it| it.service.executed as f64),
             ),
             power_without_leakage_mw: usage.power_without_leakage_mw(),
-            uxcost: uxcost(costs, &models),
+            uxcost: uxcost(costs, &of_frames),
         }
     }
 

@@ -122,8 +122,16 @@ impl Plan {
         self.scenario.models().iter().any(|model| model.sequence.is_some())
     }
 
-    /// Checks that there is room for the cache of a start of every sequence.
-    fn check_caches(&self) -> Result<(), LoadError> {
+    /// Checks that the scheduler can decide about sequences, and that there is room for the cache of a start of each.
+    fn check_sequences(&self) -> Result<(), LoadError> {
+        let mut models = self.scenario.models().iter();
+        if let Some(model) =
+            models.find(|it| it.sequence.is_some() && self.scheduler.is_clairvoyant())
+        {
+            let (scheduler, model) =
+                (Box::from(&**self.scheduler.label()), model.unit.task.clone());
+            return Err(LoadError::Clairvoyant { scheduler, model });
+        }
         let Some(room) = self.cache_room() else { return Ok(()) };
         let cache = |model: &ActiveModel| model.sequence.as_ref().map_or(0, Sequence::cache);
         match self.scenario.models().iter().find(|model| cache(model) > room) {
@@ -139,9 +147,10 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`LoadError`] if there are too many, or no room for the cache of a sequence.
+    /// [`LoadError`] if there are too many, or if a sequence has no room for its cache or a scheduler that plans before the
+    /// run.
     pub fn requests(&self) -> Result<RequestStream, LoadError> {
-        self.check_caches()?;
+        self.check_sequences()?;
         load::generate(&self.scenario, &self.load)
     }
 
@@ -151,7 +160,7 @@ impl Plan {
     ///
     /// [`LoadError`] if there are too many.
     pub fn feed(&self) -> Result<Feed<'_>, LoadError> {
-        self.check_caches()?;
+        self.check_sequences()?;
         Generator::new(&self.scenario, &self.load).map(Feed::from)
     }
 

@@ -102,7 +102,7 @@ impl<'a> Scoring<'a> {
                 return tally.counts.spend(record);
             }
             tally.add(model, record, self.settings);
-            self.slowest[record.model.index()].add(record);
+            self.slowest[record.model.index()].add(model, record);
         }
     }
 

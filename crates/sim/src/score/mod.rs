@@ -101,7 +101,7 @@ pub struct Counts {
     /// included; of several models the largest one \[ms\]. 0 if none was executed.
     pub latency_p99_ms: f64,
     /// Share of the time from arrival to deadline that this request leaves; of several models the least one. Negative
-    /// if it was late, 0 if none was executed.
+    /// if it was late, -1 if it arrived after its deadline, 0 if none was executed.
     pub headroom: f64,
 }
 

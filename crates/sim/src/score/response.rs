@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use xrsim_model::scenario::ActiveModel;
 use xrsim_model::statistics::{Fraction, percentile_index};
 use xrsim_model::trace::{Outcome, Record};
 use xrsim_model::units::{SimSpan, SimTime};
@@ -33,12 +34,17 @@ impl Slowest {
         Self { capacity: rank(n_requests), ..Self::default() }
     }
 
-    /// Adds the next request, which counts if it was executed.
-    pub(super) fn add(&mut self, record: &Record) {
-        if let Outcome::Executed { end, .. } = record.outcome {
-            let since_arrival = |at: SimTime| at.saturating_since(record.arrival);
-            self.add_times(since_arrival(end), since_arrival(record.deadline));
-        }
+    /// Adds the next request of a model, which counts if it was executed. A token has the time of a token, from the end of
+    /// the one before; the first token counts in the times of its start only.
+    pub(super) fn add(&mut self, model: &ActiveModel, record: &Record) {
+        let Outcome::Executed { end, .. } = record.outcome else { return };
+        let since_arrival = |at: SimTime| at.saturating_since(record.arrival);
+        let allowed = match &model.sequence {
+            None => since_arrival(record.deadline),
+            Some(sequence) if sequence.place(record.frame).1 > Some(0) => sequence.tpot,
+            Some(_) => return,
+        };
+        self.add_times(since_arrival(end), allowed);
     }
 
     /// Adds an executed request by its response time and the time to its deadline.
@@ -63,9 +69,12 @@ impl Slowest {
 }
 
 impl Response {
-    /// Latency over the allowed time.
+    /// Latency over the allowed time; 2 if there was no time.
     pub(crate) fn used(self) -> f64 {
-        self.latency.ns() as f64 / self.allowed.ns().max(1) as f64
+        match self.allowed {
+            SimSpan::ZERO => 2.0,
+            allowed => self.latency.ns() as f64 / allowed.ns() as f64,
+        }
     }
 }
 

@@ -106,7 +106,7 @@ pub enum RunError {
     /// No frame is scored, so the run has no score.
     #[error(
         "no frame is counted: every frame starts before score.warm_up_ms or after the end of the run, \
-         or was not triggered"
+         or was not triggered or not captured; a longer duration has more frames"
     )]
     NothingCounted,
 }

@@ -210,7 +210,7 @@ fn lengths_are_equal_for_every_scheduler() {
     };
     let first = of("edf");
     assert!(first.len() > 8);
-    for scheduler in ["fcfs", "herald", "magma", "heft", "round-robin"] {
+    for scheduler in ["fcfs", "herald", "heft", "round-robin"] {
         assert_eq!(of(scheduler), first, "{scheduler}");
     }
 }

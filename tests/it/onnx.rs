@@ -282,3 +282,43 @@ fn elements_beside_the_file_are_read_where_a_shape_needs_them() {
     fs::write(folder.path().join("net.data"), data).expect("a file");
     assert!(output(&["import", &file]).contains("- matmul: {rows: 4, c: 6, k: 5}"));
 }
+
+/// The import of a decoder against the shipped network of the same model: equal but for products of frequencies and
+/// positions, 32 for each token, and for words of all positions, of which the shipped one has the last.
+#[test]
+fn a_decoder_has_the_products_of_the_shipped_one_at_every_length() {
+    let folder = tempdir().expect("a folder can be made");
+    let dims = "batch_size=1,sequence_length=new,past_sequence_length=past";
+    let both = "past_sequence_length + sequence_length=past + new";
+    let decoder = "examples/onnx/decoder.onnx";
+    let out = path(&folder, "out");
+    output(&["import", decoder, "--dim", dims, "--dim", both, "--out", &out, "--quiet"]);
+    let file = format!("{out}/decoder.yaml");
+    for [new, past] in [[1, 0], [1, 1], [1, 257], [128, 0], [128, 1000]] {
+        let at = |name: &str| {
+            let network = Catalog::new().network(&format!("{name}:new={new},past={past}"));
+            let network = network.expect("the file is right");
+            let macs = network.macs();
+            (macs, xrsim::scenario::cache_bytes(&network))
+        };
+        let ((macs, cache), (expected, of_shipped)) = (at(&file), at("assistant_1b"));
+        assert_eq!(macs, expected + 32 * new + (new - 1) * 2048 * 32_000, "{new} {past}");
+        assert_eq!(cache, of_shipped);
+    }
+}
+
+#[test]
+fn axes_of_a_decoder_that_contradict_each_other_are_refused() {
+    let decoder = "examples/onnx/decoder.onnx";
+    let open = refused(&["import", decoder]);
+    assert!(open.contains("in its cache `past`"), "{open}");
+    let dims = "batch_size=1,sequence_length=new,past_sequence_length=past";
+    let both = |extent: &str| format!("past_sequence_length + sequence_length={extent}");
+    let short = refused(&["import", decoder, "--dim", dims, "--dim", &both("new")]);
+    assert!(short.contains("decoder.onnx"), "{short}");
+    let alone = "batch_size=1,sequence_length=new,past_sequence_length=64";
+    let alone = refused(&["import", decoder, "--dim", alone, "--dim", &both("65")]);
+    assert!(alone.contains("one of `past` tokens"), "{alone}");
+    let unknown = refused(&["import", decoder, "--dim", "batch_size=old"]);
+    assert!(unknown.contains("past+new"), "{unknown}");
+}

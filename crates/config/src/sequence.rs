@@ -19,8 +19,8 @@ use super::{Problem, form};
 const MAX_VALUES: usize = 10_000;
 
 /// Parameters of the network of a step.
-const NEW: &str = "new";
-const PAST: &str = "past";
+pub(super) const NEW: &str = "new";
+pub(super) const PAST: &str = "past";
 
 const PACES: [(&str, Pace); 2] = [("chained", Pace::Chained), ("absolute", Pace::Absolute)];
 

@@ -80,7 +80,15 @@ pub(super) fn of_model(
     find_unsupported(model, &mut problems);
     let rule_of = |node: &graph::Node| layers::find(node).map(|operator| operator.rule);
     let trace = trace::trace(model, rule_of, options, folder, &mut problems);
-    let made = layers::make(&trace, name, &mut problems);
+    let grows = |port: &graph::Port| {
+        let mut dims = port.dims.iter().flatten();
+        dims.any(|dim| matches!(dim, graph::Dim::Named(name) if options.cached.contains(&**name)))
+    };
+    let ports = model.graph.inputs.iter().filter(|port| grows(port));
+    let names: HashSet<&str> = ports.map(|port| &*port.name).collect();
+    let inputs = trace.inputs.iter().copied();
+    let caches = inputs.filter(|id| names.contains(trace.tensor(*id).name)).collect();
+    let made = layers::make(&trace, name, caches, &mut problems);
     let inputs = sensors(&trace, options, &mut problems);
     let made = match made {
         Some(made) if problems.is_empty() => made,

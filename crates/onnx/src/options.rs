@@ -1,6 +1,6 @@
 //! Options of an import: answers to questions that a file leaves open.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A branch of an `If`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,9 @@ pub struct Options {
     pub sensors: BTreeMap<String, String>,
     /// Output that an input continues in the next frame.
     pub states: BTreeMap<String, String>,
+    /// Open axes of inputs that hold keys or values of earlier steps. Rows that are put after those of such an input stay
+    /// with them, which is no copy.
+    pub cached: BTreeSet<String>,
     /// Name of the network; that of the file by default.
     pub name: Option<String>,
     /// Task; the name by default.

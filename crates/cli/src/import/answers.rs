@@ -1,11 +1,12 @@
 //! Options that answer what an ONNX file leaves open.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use clap::Args;
 use clap::builder::{StringValueParser, TypedValueParser};
 
-use xrsim_config::onnx::{Branch, Options};
+use xrsim_config::onnx::{self, Branch, Imported, Options, Tokens};
 use xrsim_model::text::{NAME_RULE, is_name};
 
 use super::super::message::Failure;
@@ -14,9 +15,10 @@ use super::super::message::Failure;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options for ONNX files")]
 pub(super) struct Answers {
-    /// Extent of an open axis, e.g. `batch=1`; several are separated by commas.
-    #[arg(long, value_name = "NAME=N", value_parser = pairs(number))]
-    dim: Vec<Pairs<u64>>,
+    /// Extent of an open axis, e.g. `batch=1`; several are separated by commas. Of a decoder, `new` is the number of tokens
+    /// that a step computes, and `past` that of the tokens in its cache.
+    #[arg(long, value_name = "NAME=N", value_parser = pairs(extent))]
+    dim: Vec<Pairs<Extent>>,
     /// Shape of an input, e.g. `x=1x3x224x224`.
     #[arg(long, value_name = "INPUT=NxN", value_parser = shape)]
     shape: Vec<(String, Vec<u64>)>,
@@ -65,14 +67,29 @@ impl Answers {
         options.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
     }
 
-    /// The answers by name.
+    /// The network of the file at `path`.
     ///
     /// # Errors
     ///
-    /// Returns a failure if there are two for a name.
-    pub(super) fn options(&self) -> Result<Options, Failure> {
+    /// Returns a failure if there are two answers for a name, or if the file cannot be imported.
+    pub(super) fn import(&self, path: &Path) -> Result<Imported, Failure> {
+        let (mut dims, mut tokens) = (BTreeMap::new(), BTreeMap::new());
+        for (name, extent) in by_name("--dim", &self.dim.concat())? {
+            match extent {
+                Extent::Number(number) => drop(dims.insert(name, number)),
+                Extent::Tokens(of) => drop(tokens.insert(name, of)),
+            }
+        }
+        let options = Options { dims, ..self.options()? };
+        Ok(match tokens.is_empty() {
+            true => onnx::import(path, &options)?,
+            false => onnx::import_step(path, &options, &tokens)?,
+        })
+    }
+
+    /// The answers by name, but for extents of axes.
+    fn options(&self) -> Result<Options, Failure> {
         Ok(Options {
-            dims: by_name("--dim", &self.dim.concat())?,
             shapes: by_name("--shape", &self.shape)?,
             values: by_name("--value", &self.value)?,
             trips: by_name("--trips", &self.trips.concat())?,
@@ -82,6 +99,7 @@ impl Answers {
             states: by_name("--state", &self.state.concat())?,
             name: self.name.clone(),
             task: self.task.clone(),
+            ..Options::default()
         })
     }
 }
@@ -117,6 +135,26 @@ fn pair(text: &str) -> Result<(String, String), String> {
         true => Err("a name, `=` and a value are needed".into()),
         false => Ok((name.into(), value.into())),
     }
+}
+
+/// Extent of an open axis.
+#[derive(Debug, Clone, Copy)]
+enum Extent {
+    Number(u64),
+    Tokens(Tokens),
+}
+
+fn extent(text: &str) -> Result<(String, Extent), String> {
+    let (name, value) = pair(text)?;
+    let word = value.replace(' ', "");
+    let tokens = Tokens::ALL.into_iter().find(|(known, _)| *known == word);
+    let extent = match tokens {
+        Some((_, tokens)) => Extent::Tokens(tokens),
+        None => whole(&value).map(Extent::Number).map_err(|error| {
+            format!("{error}, and none of new, past, past+new, which are tokens of a decoder")
+        })?,
+    };
+    Ok((name, extent))
 }
 
 fn number(text: &str) -> Result<(String, u64), String> {

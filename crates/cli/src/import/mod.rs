@@ -153,7 +153,7 @@ fn perf_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 /// Name and text of the file that an ONNX file becomes. Says what was decided.
 fn of_onnx(args: &ImportArgs) -> Result<(String, String), Failure> {
     let path = args.path()?;
-    let imported = onnx::import(path, &args.answers.options()?)?;
+    let imported = args.answers.import(path)?;
     let file = path.display();
     imported.warnings.iter().for_each(|warning| warn(format_args!("{file}: {warning}")));
     imported.model.deviations.iter().for_each(|it| say(format_args!("note: {file}: {it}")));

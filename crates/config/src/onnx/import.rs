@@ -23,6 +23,8 @@ pub struct Imported {
     pub warnings: Vec<String>,
     /// Where each layer comes from.
     pub origins: Vec<Origin>,
+    /// What became of the nodes of the file.
+    pub(super) nodes: String,
 }
 
 /// Where a layer comes from.
@@ -44,7 +46,7 @@ pub struct Origin {
 pub fn import(path: &Path, options: &Options) -> Result<Imported, ConfigError> {
     let named = Options { name: Some(name(path, options)), ..options.clone() };
     let found = onnx::import(path, &named).map_err(|error| refusal(path, options, error))?;
-    let layers = found.network.layers().len();
+    let nodes = found.counts.sentence(found.network.layers().len());
     let model = Model {
         task: found.task,
         title: found.title,
@@ -61,16 +63,20 @@ pub fn import(path: &Path, options: &Options) -> Result<Imported, ConfigError> {
         padding: row.padding,
     };
     let origins: Vec<Origin> = rows.map(origin).collect();
-    let nodes: Vec<&str> = origins.iter().map(|origin| &*origin.node).collect();
+    let text = text(path, &model, &origins, &nodes);
+    Ok(Imported { model, text, warnings: found.warnings, origins, nodes })
+}
+
+/// YAML of a network whose layers come from `origins`; `nodes` says what became of the nodes of the file.
+pub(super) fn text(path: &Path, model: &Model, origins: &[Origin], nodes: &str) -> String {
+    let names: Vec<&str> = origins.iter().map(|origin| &*origin.node).collect();
     let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let text = format!(
+    format!(
         "# Imported from {} by `xrsim import`. The comment after a layer names its node; in a repeated block, the node \
-         of the first copy.\n{}# {}\n",
+         of the first copy.\n{}# {nodes}\n",
         in_line(&file),
-        export::model_of_nodes(&model, &nodes),
-        found.counts.sentence(layers)
-    );
-    Ok(Imported { model, text, warnings: found.warnings, origins })
+        export::model_of_nodes(model, &names),
+    )
 }
 
 /// Name of the network: that of the options, or of the file if a network can have it.
@@ -85,7 +91,14 @@ fn refusal(path: &Path, options: &Options, error: ImportError) -> ConfigError {
     let used = without(options, &unused);
     let command = match missing.is_empty() {
         false => {
-            let command = command(path, &used, &missing);
+            let mut command = command(path, &used, &missing);
+            if missing.iter().any(|option| option.starts_with("--dim ") && option.contains("past"))
+            {
+                command.push_str(
+                    "\nhelp: of a step of a sequence, the tokens that it computes are `new`, those in its cache `past`, \
+                     both `past+new`",
+                );
+            }
             Some(match in_reference(path, &used, &missing) {
                 Some(reference) => format!("{command}\nhelp: {reference}"),
                 None => command,

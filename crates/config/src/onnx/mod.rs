@@ -3,7 +3,9 @@
 
 pub(super) mod format;
 mod import;
+mod steps;
 
 pub use import::{Imported, Origin, import};
+pub use steps::{Tokens, import_step};
 pub use xrsim_onnx::is_model;
 pub use xrsim_onnx::{Branch, Options};

@@ -9,7 +9,7 @@ use xrsim_model::model::{MatmulShape, Operator, VectorOp, View};
 
 /// The layers of an attention. Masks and positions are part of the softmax.
 pub(super) fn attention(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
-    let form = heads(&op.call)?;
+    let mut form = heads(&op.call)?;
     let [queries, keys, values] = match form.projected {
         Some(features) => projected(maker, op, &form, features)?,
         None => operands(maker, op),
@@ -19,7 +19,19 @@ pub(super) fn attention(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
         let all = past_and_masks(op).iter().filter(|(known, _)| *known == kind);
         all.flat_map(|&(_, index)| read(maker, op, index, View::Gather)).collect()
     };
-    let (keys, values) = ([keys, more("key")].concat(), [values, more("value")].concat());
+    let is_past = |index: &usize| op.given(*index).is_some_and(|id| maker.caches.contains(&id));
+    let is_cached =
+        past_and_masks(op).iter().any(|(kind, index)| *kind != "mask" && is_past(index));
+    let (keys, values) = match is_cached {
+        // Rows of this step are read with the cache, once for all queries that share them.
+        true => {
+            form.queries = form.queries.saturating_mul(form.heads / form.key_heads.max(1));
+            form.heads = form.key_heads;
+            let cache: Places = vec![(Place::Outside, View::Whole)];
+            (cache.clone(), cache)
+        }
+        false => ([keys, more("key")].concat(), [values, more("value")].concat()),
+    };
     let masks = more("mask");
     let operator = product(&form, form.depth, form.keys)?;
     let scores = maker.layer(op, operator, None, [&queries[..], &keys].concat())?;
@@ -42,7 +54,8 @@ pub(super) fn attention(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
             _ => values.clone(),
         };
         let axes = axes_ending(maker.fact(output).shape.len(), Axis::N, [Axis::Y, Axis::K]);
-        maker.put(output, Held { axes: Some(axes), ..Held::new(places, output) });
+        let axes = Some(axes).filter(|_| !is_cached);
+        maker.put(output, Held { axes, ..Held::new(places, output) });
     }
     Ok(())
 }

@@ -51,12 +51,14 @@ pub(super) struct Held {
     pub behind: Option<usize>,
     /// Bits of its elements, if they are quantised.
     pub bits: Option<u32>,
+    /// Elements of the cache that it is, before any of them are repeated.
+    pub cached: Option<u64>,
 }
 
 impl Held {
     /// A tensor of these places.
     pub(super) fn new(places: Places, base: TensorId) -> Self {
-        Self { places, base, axes: None, behind: None, bits: None }
+        Self { places, base, axes: None, behind: None, bits: None, cached: None }
     }
 
     /// The same places, read so where nothing else is known.

@@ -1,5 +1,7 @@
 //! The way through a trace, step by step.
 
+use std::collections::HashSet;
+
 use super::maker::{Made, Maker, Role};
 use super::op::{Done, Op};
 use super::{moves, norms, operators, padding, patterns};
@@ -8,8 +10,13 @@ use crate::rules::{Call, Fault};
 use crate::trace::{Step, TensorId, Trace, operator_name};
 
 /// Makes the network called `name`. `None` if there are problems.
-pub(crate) fn make(trace: &Trace<'_>, name: &str, problems: &mut Problems) -> Option<Made> {
-    let mut maker = Maker::new(trace, problems);
+pub(crate) fn make(
+    trace: &Trace<'_>,
+    name: &str,
+    caches: HashSet<TensorId>,
+    problems: &mut Problems,
+) -> Option<Made> {
+    let mut maker = Maker::new(trace, caches, problems);
     patterns::find(&mut maker);
     padding::find(&mut maker);
     let needed = needed(trace);

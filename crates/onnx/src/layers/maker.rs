@@ -63,6 +63,8 @@ struct Draft {
 pub(crate) struct Maker<'t, 'p> {
     pub trace: &'t Trace<'t>,
     pub problems: &'p mut Problems,
+    /// Inputs that hold keys or values of earlier steps.
+    pub caches: HashSet<TensorId>,
     drafts: Vec<Draft>,
     held: Vec<Option<Held>>,
     /// Steps that read each tensor; outputs of the network count as one more.
@@ -87,7 +89,11 @@ pub(crate) struct Maker<'t, 'p> {
 }
 
 impl<'t, 'p> Maker<'t, 'p> {
-    pub(super) fn new(trace: &'t Trace<'t>, problems: &'p mut Problems) -> Self {
+    pub(super) fn new(
+        trace: &'t Trace<'t>,
+        caches: HashSet<TensorId>,
+        problems: &'p mut Problems,
+    ) -> Self {
         let mut readers = vec![Vec::new(); trace.tensors.len()];
         for (index, step) in trace.steps.iter().enumerate() {
             for id in step.inputs.iter().flatten() {
@@ -110,6 +116,7 @@ impl<'t, 'p> Maker<'t, 'p> {
         Self {
             trace,
             problems,
+            caches,
             drafts: Vec::new(),
             held: vec![None; trace.tensors.len()],
             readers,

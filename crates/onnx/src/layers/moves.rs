@@ -1,6 +1,6 @@
 //! Operators that move elements: changes of shape are nothing, copies are layers.
 
-use super::held::{Axis, Held, reshaped};
+use super::held::{Axis, Held, Place, reshaped};
 use super::maker::Maker;
 use super::op::{Done, Op};
 use crate::rules::Fault;
@@ -27,8 +27,9 @@ fn through(
         let keeps = is_alone && maker.is_read_once(output) && maker.is_read_once(id);
         let behind = held.behind.filter(|_| keeps && view != View::Slice);
         let axes = held.axes.clone().and_then(|own| axes(own, output));
-        let bits = held.bits;
-        maker.put(output, Held { axes, behind, bits, ..Held::new(held.seen(view), output) });
+        let (bits, cached) = (held.bits, held.cached.filter(|_| view != View::Slice));
+        let seen = Held::new(held.seen(view), output);
+        maker.put(output, Held { axes, behind, bits, cached, ..seen });
     }
     Ok(())
 }
@@ -166,6 +167,13 @@ pub(super) fn concat(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
     }
     maker.parameters(op.operands(0));
     let data = maker.data(op);
+    if data.first().is_some_and(|first| maker.caches.contains(first)) {
+        maker.counts.moves += 1;
+        let cached = Some(maker.fact(op.output()).count());
+        let places = vec![(Place::Outside, View::Whole)];
+        maker.put(op.output(), Held { cached, ..Held::new(places, op.output()) });
+        return Ok(());
+    }
     let axes = maker.axes_like(&data, op.output());
     let places = maker.places(&data, false);
     maker.vector(op, VectorOp::Concat, axes, places, None).map(drop)

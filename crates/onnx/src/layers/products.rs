@@ -1,12 +1,12 @@
 //! Products of matrices.
 
-use super::held::{Axis, axes_ending};
+use super::held::{Axis, Place, axes_ending};
 use super::maker::{Maker, extent};
 use super::op::{Done, Op};
 use super::operands::{add_to, behind, weight_bits};
 use crate::rules::{Equation, Fault, Letter, equation, product};
 use crate::trace::TensorId;
-use xrsim_model::model::{ConvShape, MatmulShape, Operator};
+use xrsim_model::model::{ConvShape, MatmulShape, Operator, View};
 
 /// `MatMul` and the operators that are like it.
 pub(super) fn matmul(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
@@ -52,7 +52,9 @@ fn multiply(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
         Some(0) => (product.columns, product.rows),
         _ => (product.rows, product.columns),
     };
-    let form = Form { instances, rows: rows.saturating_mul(more), c: product.depth, k, weights };
+    let mut form =
+        Form { instances, rows: rows.saturating_mul(more), c: product.depth, k, weights };
+    let is_shared = share_cache(maker, &mut form, &data);
     let packed = op.name() == "MatMulNBits";
     let bits = if packed { Some(op.call.int("bits", 4)?) } else { None };
     let layer = add(maker, op, &form, &data, bits)?;
@@ -71,13 +73,31 @@ fn multiply(maker: &mut Maker<'_, '_>, op: &Op<'_>) -> Done {
         Some(_) => axes_ending(rank, Axis::Y, [Axis::Y, Axis::K]),
         None => axes_ending(rank, Axis::N, [Axis::Y, Axis::K]),
     });
-    finish(maker, op, &form, layer, axes);
+    finish(maker, op, &form, layer, Some(axes).filter(|_| !is_shared));
     Ok(())
 }
 
+/// Joins pairs of matrices whose second matrix is the same part of a cache, repeated: heads of queries that share keys
+/// and values. Returns whether there are some.
+fn share_cache(maker: &Maker<'_, '_>, form: &mut Form, data: &[TensorId]) -> bool {
+    let Some(cached) = data.get(1).and_then(|id| maker.held(*id).cached) else { return false };
+    let read = form.instances.saturating_mul(form.c).saturating_mul(form.k);
+    let shares = read.checked_div(cached).filter(|n| *n > 1 && n.checked_mul(cached) == Some(read));
+    let Some(shares) = shares.filter(|n| form.instances.is_multiple_of(*n)) else { return false };
+    form.instances /= shares;
+    form.rows = form.rows.saturating_mul(shares);
+    true
+}
+
 /// The result of a product, which what follows is folded into if it has weights.
-fn finish(maker: &mut Maker<'_, '_>, op: &Op<'_>, form: &Form, layer: usize, axes: Vec<Axis>) {
-    maker.result(op.output(), layer, Some(axes));
+fn finish(
+    maker: &mut Maker<'_, '_>,
+    op: &Op<'_>,
+    form: &Form,
+    layer: usize,
+    axes: Option<Vec<Axis>>,
+) {
+    maker.result(op.output(), layer, axes);
     if form.weights.is_some() {
         behind(maker, op.output(), layer);
     }
@@ -106,7 +126,14 @@ pub(super) fn add(
     bits: Option<i64>,
 ) -> Result<usize, Fault> {
     let operator = operator(maker, op, form)?;
-    let places = maker.places(data, form.weights.is_none());
+    let mut places = maker.places(data, form.weights.is_none());
+    let read = form.instances.saturating_mul(form.c).saturating_mul(form.k);
+    if data.get(1).is_some_and(|id| maker.held(*id).cached == Some(read)) {
+        // The cache as it is; the first matrices stand in rows of fewer pairs.
+        places.iter_mut().for_each(|(place, view)| {
+            *view = if *place == Place::Outside { View::Whole } else { View::Reshape };
+        });
+    }
     let layer = maker.layer(op, operator, None, places)?;
     let activation_bits = maker.held(data[0]).bits;
     maker.row(layer).activation_bits = activation_bits;
@@ -220,6 +247,6 @@ fn contract(
         [true, false, _] => Axis::Y,
         _ => Axis::K,
     };
-    finish(maker, op, &form, layer, equation.output.iter().map(axis).collect());
+    finish(maker, op, &form, layer, Some(equation.output.iter().map(axis).collect()));
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Panels side by side and one below the other.
 
-use super::page::{Page, left_px};
+use super::page::{GAP_PX, Page, left_px};
 use super::scale::Scale;
 use super::scene::{LABEL_PX, Rect, Text};
-use super::text::broken;
+use super::text::{broken, width_px};
 
 /// Space between panels that share the labels of their y axis \[px\].
 const GUTTER_PX: f64 = 28.0;
@@ -90,14 +90,18 @@ impl Grid {
             page.top += 8.0;
             return;
         }
-        let lines = |title: &&str| broken(title, LABEL_PX, true, self.width, MAX_LINES);
+        // A title may reach over the space between panels, but not to the next title.
+        let most = self.width.max(self.pitch - GAP_PX);
+        let lines = |title: &&str| broken(title, LABEL_PX, true, most, MAX_LINES);
         let titles: Vec<Vec<String>> = titles.iter().map(lines).collect();
         let n_lines = titles.iter().map(Vec::len).max().unwrap_or(1);
         for (column, lines) in titles.into_iter().enumerate() {
             // Titles of fewer lines stand beside the last ones, next to the data.
             let first = page.top + 14.0 + (n_lines - lines.len()) as f64 * TITLE_PX;
             for (line, baseline) in lines.into_iter().zip(0..) {
-                let at = (self.area(column, 0.0).x, first + f64::from(baseline) * TITLE_PX);
+                let beyond = page.right_px() - width_px(&line, LABEL_PX, true);
+                let x = self.area(column, 0.0).x.min(beyond.max(self.left));
+                let at = (x, first + f64::from(baseline) * TITLE_PX);
                 page.scene.text(Text::label(line, at).bold());
             }
         }

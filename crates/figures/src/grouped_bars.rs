@@ -159,7 +159,8 @@ impl GroupPanel {
         self.bars[series].iter().enumerate().map(move |(group, bar)| (place(group), bar))
     }
 
-    /// Draws the bars of the series `shown`, then the marks that may overlap neighbours.
+    /// Draws the bars of the series `shown`, then the marks that may overlap neighbours. Bars of one series need no lines
+    /// to be told apart.
     fn draw(
         &self,
         scene: &mut Scene,
@@ -173,8 +174,10 @@ impl GroupPanel {
                     let value = bar.map_or(0.0, |bar| bar.value);
                     let ends = [(left, scale.at(0.0)), (left + width, scale.at(value))];
                     let bar = Rect::between(ends[0], ends[1]);
-                    if bar.height > 0.0 {
-                        scene.area_of_series(bar, series);
+                    match bar.height > 0.0 {
+                        true if shown.len() == 1 => scene.rect(bar, Ink::series(series)),
+                        true => scene.area_of_series(bar, series),
+                        false => {}
                     }
                 }
             });
@@ -201,7 +204,7 @@ impl Bar {
             scene.whisker(ends, ((width * 0.3).min(4.0), 0.0), 1.0);
         }
         if let Some(published) = self.published {
-            Marker::published(scene, (x, scale.at(published)), (width * 0.42).clamp(1.6, 4.5));
+            Marker::published(scene, (x, scale.at(published)), (width * 0.3).clamp(1.6, 4.0));
         }
     }
 }
@@ -245,8 +248,12 @@ impl Chart for GroupedBars {
 
     fn legend(&self, sheet: &Sheet) -> Vec<LegendEntry> {
         let series = self.shown(sheet);
-        let mut entries: Vec<_> =
-            series.map(|index| LegendEntry::area(&self.series[index], index)).collect();
+        let is_alone = series.len() == 1;
+        let entry = |index: usize| match is_alone {
+            true => LegendEntry::fill(&self.series[index], Ink::series(index)),
+            false => LegendEntry::area(&self.series[index], index),
+        };
+        let mut entries: Vec<_> = series.map(entry).collect();
         if !self.ranges.is_empty() && self.bars().flatten().any(|bar| bar.range.is_some()) {
             entries.push(LegendEntry::new(&self.ranges, |scene, key| {
                 let x = key.centre_x();

@@ -18,21 +18,22 @@ pub enum Hatch {
 }
 
 /// Distance between lines along either axis \[px\]: the side of the square that repeats.
-pub(super) const PITCH_PX: f64 = 4.5;
+pub(super) const PITCH_PX: f64 = 6.0;
 
 /// Width of the lines \[px\].
 pub(super) const LINE_PX: f64 = 0.8;
 
-/// Lines of the series, in the order of their colours. Colours without lines differ in lightness.
+/// Lines of the series, in the order of their colours. Colours without lines differ in lightness. Level lines come late,
+/// as they look like the edges between the parts of a stack.
 const SERIES: [Option<Hatch>; 9] = [
     None, // blue
     None, // orange
     Some(Hatch::Rising),
     Some(Hatch::Falling),
     Some(Hatch::Crossed),
-    Some(Hatch::Level),
-    None, // yellow
     Some(Hatch::Upright),
+    None, // yellow
+    Some(Hatch::Level),
     None, // black
 ];
 
@@ -108,10 +109,10 @@ mod tests {
             };
             assert!(lines.iter().flatten().all(within), "{hatch:?}: {lines:?}");
         }
-        // x + y from 30 to 82: the multiples of 4.5 from 31.5 to 81.
-        assert_eq!(Hatch::Rising.lines(&rect).len(), 12);
-        // y from 20 to 35: 22.5, 27, 31.5.
-        assert_eq!(Hatch::Level.lines(&rect).len(), 3);
+        // x + y from 30 to 82: the multiples of 6 from 30 to 78.
+        assert_eq!(Hatch::Rising.lines(&rect).len(), 9);
+        // y from 20 to 35: 24, 30.
+        assert_eq!(Hatch::Level.lines(&rect).len(), 2);
     }
 
     #[test]

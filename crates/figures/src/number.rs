@@ -76,6 +76,12 @@ pub(super) fn alike(values: &[f64]) -> Vec<String> {
     if is_enough { short } else { long }
 }
 
+/// `value` with two significant digits, or all before the point, and an SI prefix: `6.2`, `43`, `574`, `15M`.
+pub(super) fn brief(value: f64) -> String {
+    let (thousands, decimals) = precision(value);
+    prefixed(value, thousands, decimals.saturating_sub(1))
+}
+
 /// `value` with three significant digits, zeros included, and an SI prefix.
 fn significant(value: f64) -> String {
     let (thousands, decimals) = precision(value);

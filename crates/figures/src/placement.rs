@@ -102,11 +102,40 @@ impl Placement {
         scene.text(Text::label(text, place.0).aligned(place.1).centred());
     }
 
-    /// Writes `text` farther off than beside a point, with a line from the point to it; over other marks if there is no
-    /// space.
+    /// Takes the first place of `far` for `text` to which a line from the point crosses no other mark; `None` if there
+    /// is none.
+    pub(super) fn place_apart(&mut self, text: &str, point: Point, far: &[Place]) -> Option<Led> {
+        let passes = |place: &&Place| {
+            let line = leader(point, **place);
+            let around = Rect::between(line.0, line.1);
+            let others = self.taken.iter().filter(|it| !holds(it, point) && touch(it, &around));
+            !others.into_iter().any(|other| crosses(line, other))
+        };
+        let clear: Vec<Place> = far.iter().filter(passes).copied().collect();
+        let label = self.place(text, &clear)?;
+        Some(self.led(label, point))
+    }
+
+    /// A label with the line from its point, which is kept clear.
+    fn led(&mut self, label: Text, point: Point) -> Led {
+        let middle = (label.at.0, label.at.1 - HALF_CAPITAL * LABEL_PX);
+        let line = leader(point, (middle, label.align));
+        self.keep_clear_of_line(line.0, line.1);
+        Led { label, line }
+    }
+
+    /// Writes `text` farther off than beside a point, with a line from the point to it: past other marks if possible,
+    /// otherwise over them.
     pub(super) fn lead(&mut self, scene: &mut Scene, text: &str, point: Point) {
+        self.lead_to(scene, text, point, &farther(point));
+    }
+
+    fn lead_to(&mut self, scene: &mut Scene, text: &str, point: Point, far: &[Place]) {
+        if let Some(led) = self.place_apart(text, point, far) {
+            led.draw(scene);
+            return;
+        }
         let width = width_px(text, LABEL_PX, false);
-        let far = farther(point);
         let is_open = |place: &Place| {
             let line = leader(point, *place);
             !self.labels.iter().any(|label| crosses(line, label))
@@ -117,18 +146,15 @@ impl Placement {
                 let area = covered(**place, width);
                 inside(&area, &self.bounds) && !self.labels.iter().any(|it| overlap(&area, it))
             };
-            let &(at, align) = open.iter().chain(&far).find(fits).or(far.first())?;
+            let &(at, align) = open.iter().chain(far).find(fits).or(far.first())?;
             scene.rect(covered((at, align), width), Ink::WHITE);
             self.taken.push(covered((at, align), width));
             self.labels.push(covered((at, align), width));
             Some(Text::label(text, at).aligned(align).centred())
         });
-        let Some(label) = label else { return };
-        let middle = (label.at.0, label.at.1 - HALF_CAPITAL * LABEL_PX);
-        let (from, to) = leader(point, (middle, label.align));
-        scene.segment(from, to, 0.7, Ink::QUIET);
-        self.keep_clear_of_line(from, to);
-        scene.text(label);
+        if let Some(label) = label {
+            self.led(label, point).draw(scene);
+        }
     }
 
     /// Writes the name of a point with a mark of this radius beside it, or farther off with a line to it.
@@ -139,15 +165,57 @@ impl Placement {
         point: Point,
         radius_px: f64,
     ) {
+        self.name_at(scene, name, point, (&around(point, radius_px), &farther(point)));
+    }
+
+    /// Writes the name of a bar beside its upper end at `point`, or above it with a line to it.
+    pub(super) fn name_bar(&mut self, scene: &mut Scene, name: &str, point: Point, half_px: f64) {
+        let is_above = |((x, y), _): &Place| y + (x - point.0).abs() <= point.1 + 1e-9;
+        let above: Vec<Place> = farther(point).into_iter().filter(is_above).collect();
+        self.name_at(scene, name, point, (&beside_bar(point, half_px), &above));
+    }
+
+    fn name_at(
+        &mut self,
+        scene: &mut Scene,
+        name: &str,
+        point: Point,
+        (near, far): (&[Place], &[Place]),
+    ) {
         if self.left == 0 {
             return;
         }
         self.left -= 1;
         let name = fit(name, LABEL_PX, false, MAX_NAME_PX);
-        if !self.write(scene, &name, &around(point, radius_px)) {
-            self.lead(scene, &name, point);
+        if !self.write(scene, &name, near) {
+            self.lead_to(scene, &name, point, far);
         }
     }
+}
+
+/// A label apart from its point, and the line from the point to it.
+pub(super) struct Led {
+    label: Text,
+    line: (Point, Point),
+}
+
+impl Led {
+    pub(super) fn draw(self, scene: &mut Scene) {
+        scene.segment(self.line.0, self.line.1, 0.7, Ink::QUIET);
+        scene.text(self.label);
+    }
+}
+
+/// Places beside the upper end of a bar: left, right, above, and above to one side.
+fn beside_bar((x, y): Point, half_px: f64) -> [Place; 5] {
+    let (beside, up) = (half_px + 3.4, 8.9);
+    [
+        ((x - beside, y), Align::End),
+        ((x + beside, y), Align::Start),
+        ((x, y - up), Align::Middle),
+        ((x - half_px, y - up), Align::Start),
+        ((x + half_px, y - up), Align::End),
+    ]
 }
 
 /// Places around a point with a mark of this radius: right, left, above, below, and between these.
@@ -166,7 +234,7 @@ pub(super) fn around((x, y): Point, radius_px: f64) -> [Place; 8] {
 }
 
 /// Places farther from a point, the nearest first, in sixteen directions.
-fn farther((x, y): Point) -> Vec<Place> {
+pub(super) fn farther((x, y): Point) -> Vec<Place> {
     let of_ring = |radius: f64| {
         (0..16).map(move |step| {
             let angle = f64::from(step) / 16.0 * std::f64::consts::TAU;
@@ -206,7 +274,7 @@ fn crosses((from, to): (Point, Point), area: &Rect) -> bool {
     (0..=20).map(|step| f64::from(step) / 20.0).any(|share| {
         let x = from.0 + share * (to.0 - from.0);
         let y = from.1 + share * (to.1 - from.1);
-        (area.x..=area.right()).contains(&x) && (area.y..=area.bottom()).contains(&y)
+        holds(area, (x, y))
     })
 }
 
@@ -218,6 +286,15 @@ fn covered(((x, y), align): Place, width: f64) -> Rect {
         Align::End => x - width,
     };
     Rect { x: left, y: y - HALF_PX, width, height: 2.0 * HALF_PX }
+}
+
+fn holds(area: &Rect, (x, y): Point) -> bool {
+    (area.x..=area.right()).contains(&x) && (area.y..=area.bottom()).contains(&y)
+}
+
+/// Whether areas overlap or share an edge.
+fn touch(a: &Rect, b: &Rect) -> bool {
+    a.x <= b.right() && b.x <= a.right() && a.y <= b.bottom() && b.y <= a.bottom()
 }
 
 fn overlap(a: &Rect, b: &Rect) -> bool {

@@ -240,7 +240,7 @@ impl Scene {
     pub(super) fn area_of_series(&mut self, rect: Rect, index: usize) {
         self.rect(rect, Ink::series(index));
         // Lines over a thin area show nothing.
-        if let Some(hatch) = Hatch::series(index).filter(|_| rect.height > 1.5) {
+        if let Some(hatch) = Hatch::series(index).filter(|_| rect.height.min(rect.width) > 1.5) {
             self.hatch(rect, hatch, Ink::WHITE);
         }
     }

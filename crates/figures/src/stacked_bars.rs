@@ -3,10 +3,15 @@
 use super::chart::{self, Chart};
 use super::check::{self, Allowed};
 use super::grid::Grid;
-use super::page::{Categories, LegendEntry, Page, base_line, y_axis};
+use super::named_rows::{NamedRows, ROW_PX};
+use super::number::brief;
+use super::page::{
+    Categories, GAP_PX, LegendEntry, Page, X_AXIS_PX, base_line, x_axis, x_grid, y_axis,
+};
 use super::placement::Placement;
 use super::scale::Scale;
-use super::scene::{Rect, Scene};
+use super::scene::{Align, LABEL_PX, Point, Rect, Scene, Text};
+use super::text::width_px;
 use super::{Caption, FigureError, Ink, Quantity, Rows, Sheet};
 use xrsim_model::text::{cell, counted};
 
@@ -20,8 +25,8 @@ pub struct StackedBars {
     pub category_axis: String,
     /// Quantity of the bars.
     pub value_axis: Quantity,
-    /// Names along the x axis of all panels: 1 to 2000. If there is no space for all of them, those of the highest
-    /// bars stand beside these.
+    /// Names of the bars: 1 to 2000. They stand below the bars if there is space for all side by side; otherwise bars
+    /// lie in rows with names. Of more than 40 bars without space only the highest have names.
     pub categories: Vec<String>,
     /// Parts of the bars, from the bottom up: 1 to 16.
     pub series: Vec<String>,
@@ -54,18 +59,22 @@ const MAX_BAR_PX: f64 = 60.0;
 /// Bars of a panel that have names if not all have.
 const N_NAMED: usize = 5;
 
-/// Most categories whose names are written upwards.
-const MAX_UPRIGHT: usize = 12;
+/// Most bars one below the other, in all panels.
+const MAX_ROWS: usize = 40;
+
+/// Height of the total of an upright bar, and space between totals side by side \[px\].
+const TOTAL_PX: f64 = 14.0;
+const TOTAL_GAP_PX: f64 = 3.0;
 
 /// Least height of parts with a line between them \[px\].
 const MIN_PART_PX: f64 = 3.0;
 
 impl StackedBars {
-    /// A scale for each panel.
-    fn scales(&self, height: f64) -> Vec<Scale> {
+    /// A scale of about `count` steps for each panel.
+    fn scales(&self, count: usize) -> Vec<Scale> {
         let highest: Vec<f64> = self.panels.iter().map(StackPanel::highest).collect();
         let of_all = highest.iter().copied().fold(0.0, f64::max);
-        let count = ((height / 20.0) as usize).max(2);
+        let count = count.max(2);
         let ends = highest.iter().map(|&own| if self.shared_scale { of_all } else { own });
         ends.map(|end| Scale::linear(0.0, end, count)).collect()
     }
@@ -77,6 +86,72 @@ impl StackedBars {
             2 => 200.0,
             _ => 140.0,
         }
+    }
+
+    /// Widest height of a bar as text \[px\].
+    fn widest_total(&self) -> f64 {
+        let totals = self.panels.iter().flat_map(StackPanel::totals).filter(|it| *it > 0.0);
+        totals.map(|it| width_px(&brief(it), LABEL_PX, false)).fold(0.0, f64::max)
+    }
+
+    /// Draws bars side by side, with names below them, or with those of the highest beside them.
+    fn draw_upright(&self, page: &mut Page, names: &Categories, height: f64) {
+        let scales = self.scales((height / 20.0) as usize);
+        let width = Grid::new(page, &scales, 1, height).width;
+        let slot = width / self.categories.len() as f64;
+        let are_named = names.are_level();
+        let has_totals = are_named && self.widest_total() + TOTAL_GAP_PX <= slot;
+        let head = if has_totals { TOTAL_PX } else { 0.0 };
+        let grid = Grid::new(page, &scales, 1, height + head);
+        let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
+        let top = page.top;
+        let areas = grid.areas(page, &titles, 8.0, if are_named { names.depth_px() } else { 6.0 });
+        for ((panel, scale), area) in self.panels.iter().zip(&scales).zip(&areas) {
+            let area = Rect { y: area.y + head, height: area.height - head, ..*area };
+            let bars = Bars::upright(area, scale, self.categories.len());
+            y_axis(&mut page.scene, &area, &bars.scale);
+            panel.draw(&mut page.scene, &self.series, &bars);
+            base_line(&mut page.scene, &area, area.bottom());
+            match are_named {
+                true => names.ticks(&mut page.scene, &area),
+                false => panel.name_highest(&mut page.scene, &self.categories, &bars),
+            }
+            if has_totals {
+                panel.write_totals(&mut page.scene, &bars);
+            }
+        }
+        let last = areas[areas.len() - 1];
+        page.y_title(&self.value_axis.title(), top, last.bottom());
+        if are_named {
+            names.draw(&mut page.scene, &last);
+            page.x_title(&self.category_axis, grid.left);
+        } else {
+            let (axis, n) = (&self.category_axis, self.categories.len());
+            page.x_title(&format!("{axis}: {n} in order, the highest with their names"), grid.left);
+        }
+    }
+
+    /// Draws bars one below the other, with names and heights at their ends.
+    fn draw_rows(&self, page: &mut Page) {
+        let names = NamedRows::new(&self.categories, page.right_px() - page.side_px());
+        let left = page.side_px() + names.width_px;
+        let width = page.right_px() - left;
+        let room = (self.widest_total() + GAP_PX / 2.0).min(width / 2.0);
+        let scales = self.scales((width / 60.0) as usize);
+        let grid = Grid::starting_at(page, left, names.height_px());
+        let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
+        let areas = grid.areas(page, &titles, X_AXIS_PX, X_AXIS_PX);
+        for ((panel, scale), area) in self.panels.iter().zip(&scales).zip(&areas) {
+            let area = Rect { width: area.width - room, ..*area };
+            let bars = Bars::in_rows(area, scale);
+            x_grid(&mut page.scene, &area, &bars.scale);
+            panel.draw(&mut page.scene, &self.series, &bars);
+            names.draw(&mut page.scene, &area);
+            panel.write_totals(&mut page.scene, &bars);
+            base_line(&mut page.scene, &area, area.bottom());
+            x_axis(&mut page.scene, &area, &bars.scale);
+        }
+        page.x_title(&self.value_axis.title(), left);
     }
 }
 
@@ -94,53 +169,137 @@ impl StackPanel {
     }
 
     /// Draws the parts series by series, each with the names of `series`.
-    fn draw(&self, scene: &mut Scene, series: &[String], area: &Rect, scale: &Scale) {
+    fn draw(&self, scene: &mut Scene, series: &[String], bars: &Bars) {
         let mut feet = vec![0.0; self.values.first().map_or(0, Vec::len)];
-        let slot = area.width / feet.len() as f64;
-        let is_apart = slot >= MIN_SLOT_PX;
-        let width = if is_apart { (0.8 * slot).min(MAX_BAR_PX) } else { slot };
         for (index, (name, values)) in series.iter().zip(&self.values).enumerate() {
             let draw = |scene: &mut Scene| {
                 for (category, (value, foot)) in values.iter().zip(&mut feet).enumerate() {
-                    let left = area.x + (category as f64 + 0.5) * slot - width / 2.0;
-                    let (from, to) = (scale.at(*foot), scale.at(*foot + value));
-                    let part = Rect::between((left, from), (left + width, to));
+                    let part = bars.part(category, (*foot, *foot + value));
                     let is_upon = *foot > 0.0;
                     *foot += value;
-                    if part.height <= 0.0 {
+                    let length = bars.length(&part);
+                    if length <= 0.0 {
                         continue;
                     }
                     scene.area_of_series(part, index);
-                    if is_apart && is_upon && part.height > MIN_PART_PX {
-                        scene.segment((left, from), (part.right(), from), 0.8, Ink::WHITE);
+                    if bars.are_apart() && is_upon && length > MIN_PART_PX {
+                        let [from, to] = bars.foot(&part);
+                        scene.segment(from, to, 0.8, Ink::WHITE);
                     }
                 }
             };
-            match is_apart {
+            match bars.are_apart() {
                 true => scene.group(name, draw),
                 false => scene.crisp_group(name, draw),
             }
         }
     }
 
-    /// Writes the names of the highest bars beside their upper ends.
-    fn name_highest(&self, scene: &mut Scene, names: &[String], area: &Rect, scale: &Scale) {
+    /// Writes the height of every bar after its end.
+    fn write_totals(&self, scene: &mut Scene, bars: &Bars) {
         let totals = self.totals();
-        let slot = area.width / totals.len() as f64;
-        let top =
-            |category: usize| (area.x + (category as f64 + 0.5) * slot, scale.at(totals[category]));
-        let mut placement = Placement::within(*area);
-        for category in 0..totals.len() {
-            let (x, y) = top(category);
-            placement
-                .keep_clear_of(Rect::between((x - slot / 2.0, y), (x + slot / 2.0, area.bottom())));
-        }
+        scene.group("totals", |scene| {
+            for (category, total) in totals.into_iter().enumerate().filter(|it| it.1 > 0.0) {
+                let (at, align) = bars.after(category, total);
+                scene.text(Text::label(brief(total), at).aligned(align).centred());
+            }
+        });
+    }
+
+    /// Writes the names of the highest bars beside their upper ends, from left to right.
+    fn name_highest(&self, scene: &mut Scene, names: &[String], bars: &Bars) {
+        let totals = self.totals();
+        let bar = |category: usize| bars.slot_of(category, totals[category]);
+        let mut placement = Placement::within(bars.area);
+        (0..totals.len()).for_each(|category| placement.keep_clear_of(bar(category)));
         let mut highest: Vec<usize> = (0..totals.len()).filter(|&it| totals[it] > 0.0).collect();
         highest.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then(a.cmp(&b)));
         highest.truncate(N_NAMED);
-        highest
-            .into_iter()
-            .for_each(|it| placement.name_surely(scene, &names[it], top(it), slot / 2.0));
+        highest.sort_unstable();
+        for category in highest {
+            let bar = bar(category);
+            let top = (bar.centre_x(), bar.y);
+            placement.name_bar(scene, &names[category], top, bar.width / 2.0);
+        }
+    }
+}
+
+/// Places of the bars of a panel.
+struct Bars {
+    area: Rect,
+    scale: Scale,
+    /// From the middle of a bar to that of the next \[px\].
+    slot: f64,
+    /// Width of a bar \[px\].
+    width: f64,
+    /// Whether bars stand side by side; otherwise they lie one below the other.
+    upright: bool,
+}
+
+impl Bars {
+    /// `count` bars that stand on the lower edge of `area`.
+    fn upright(area: Rect, scale: &Scale, count: usize) -> Self {
+        let slot = area.width / count as f64;
+        let width = if slot >= MIN_SLOT_PX { (0.8 * slot).min(MAX_BAR_PX) } else { slot };
+        Self { area, scale: scale.onto(area.bottom(), area.y), slot, width, upright: true }
+    }
+
+    /// Bars in the rows of `area`.
+    fn in_rows(area: Rect, scale: &Scale) -> Self {
+        let scale = scale.onto(area.x, area.right());
+        Self { area, scale, slot: ROW_PX, width: 0.75 * ROW_PX, upright: false }
+    }
+
+    /// Whether there is space between bars.
+    fn are_apart(&self) -> bool {
+        self.width < self.slot
+    }
+
+    /// Middle of a bar across its length \[px\].
+    fn middle(&self, category: usize) -> f64 {
+        let first = if self.upright { self.area.x } else { self.area.y };
+        first + (category as f64 + 0.5) * self.slot
+    }
+
+    /// The part of a bar between two values.
+    fn part(&self, category: usize, values: (f64, f64)) -> Rect {
+        self.stretch(category, values, self.width)
+    }
+
+    /// A bar up to `value` with the space around it.
+    fn slot_of(&self, category: usize, value: f64) -> Rect {
+        self.stretch(category, (0.0, value), self.slot)
+    }
+
+    fn stretch(&self, category: usize, (from, to): (f64, f64), width: f64) -> Rect {
+        let first = self.middle(category) - width / 2.0;
+        let (from, to) = (self.scale.at(from), self.scale.at(to));
+        match self.upright {
+            true => Rect::between((first, from), (first + width, to)),
+            false => Rect::between((from, first), (to, first + width)),
+        }
+    }
+
+    /// Length of a part along its bar \[px\].
+    fn length(&self, part: &Rect) -> f64 {
+        if self.upright { part.height } else { part.width }
+    }
+
+    /// The edge of a part next to the foot of its bar.
+    fn foot(&self, part: &Rect) -> [Point; 2] {
+        match self.upright {
+            true => [(part.x, part.bottom()), (part.right(), part.bottom())],
+            false => [(part.x, part.y), (part.x, part.bottom())],
+        }
+    }
+
+    /// Place of a label after the end of a bar.
+    fn after(&self, category: usize, value: f64) -> (Point, Align) {
+        let (middle, end) = (self.middle(category), self.scale.at(value));
+        match self.upright {
+            true => ((middle, end - TOTAL_PX / 2.0), Align::Middle),
+            false => ((end + GAP_PX / 2.0, middle), Align::Start),
+        }
     }
 }
 
@@ -177,32 +336,13 @@ impl Chart for StackedBars {
 
     fn draw(&self, page: &mut Page) {
         let height = page.sheet().height_px(self.panel_height());
-        let scales = self.scales(height);
-        let grid = Grid::new(page, &scales, 1, height);
-        let names = Categories::new(&self.categories, grid.width);
-        let along_axis = names.are_level() || self.categories.len() <= MAX_UPRIGHT;
-        let depth = if along_axis { names.depth_px() } else { 6.0 };
-        let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
-        let top = page.top;
-        let areas = grid.areas(page, &titles, 8.0, depth);
-        for ((panel, scale), area) in self.panels.iter().zip(&scales).zip(&areas) {
-            let scale = scale.onto(area.bottom(), area.y);
-            y_axis(&mut page.scene, area, &scale);
-            panel.draw(&mut page.scene, &self.series, area, &scale);
-            base_line(&mut page.scene, area, area.bottom());
-            match along_axis {
-                true => names.ticks(&mut page.scene, area),
-                false => panel.name_highest(&mut page.scene, &self.categories, area, &scale),
-            }
-        }
-        let last = areas[areas.len() - 1];
-        page.y_title(&self.value_axis.title(), top, last.bottom());
-        if along_axis {
-            names.draw(&mut page.scene, &last);
-            page.x_title(&self.category_axis, grid.left);
-        } else {
-            let (axis, n) = (&self.category_axis, self.categories.len());
-            page.x_title(&format!("{axis}: {n} in order, the highest with their names"), grid.left);
+        let scales = self.scales((height / 20.0) as usize);
+        let width = Grid::new(page, &scales, 1, height).width;
+        let names = Categories::new(&self.categories, width);
+        let n_bars = self.categories.len() * self.panels.len();
+        match names.are_level() || n_bars > MAX_ROWS {
+            true => self.draw_upright(page, &names, height),
+            false => self.draw_rows(page),
         }
     }
 
@@ -326,6 +466,27 @@ mod tests {
         let named: Vec<_> = scene.texts().filter(is_name).collect();
         // The first of equal heights.
         assert_eq!(named, ["layer 0", "layer 1", "layer 2", "layer 3", "layer 4"]);
+    }
+
+    #[test]
+    fn bars_whose_names_do_not_fit_side_by_side_lie_in_rows_with_all_names() {
+        let names: Vec<String> =
+            (0..14).map(|at| format!("a system with accelerator {at}")).collect();
+        let values = vec![vec![1.0; 14], (0..14).map(f64::from).collect()];
+        let chart = StackedBars {
+            categories: names.clone(),
+            panels: vec![StackPanel { title: String::new(), values }],
+            ..chart(&[])
+        };
+        let scene = chart.scene().expect("the chart can be drawn");
+        assert!(names.iter().all(|name| scene.texts().any(|text| text == name)));
+        let bars = &rects(&scene, Ink::series(1))[1..];
+        // The first is zero; all others end in proportion to their values.
+        assert_eq!(bars.len(), 13);
+        assert!((bars[12].width - 13.0 * bars[0].width).abs() < 1e-9);
+        assert_eq!(bars[1].y - bars[0].y, ROW_PX);
+        // The totals are 1 to 14.
+        assert!(["1.0", "9.0", "14"].iter().all(|total| scene.texts().any(|text| text == total)));
     }
 
     #[test]

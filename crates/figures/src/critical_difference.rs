@@ -5,10 +5,10 @@ use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::{Marker, RADIUS_PX};
 use super::named_rows::NamedRows;
-use super::page::{LINE_PX, Page, X_AXIS_PX, base_line, x_axis, x_grid};
-use super::scale::Scale;
+use super::page::{LINE_PX, LegendEntry, Page, X_AXIS_PX, base_line, x_axis, x_grid};
+use super::scale::{Scale, extent};
 use super::scene::{Align, Rect, Scene, Text};
-use super::{Caption, FigureError, Ink, Rows};
+use super::{Caption, FigureError, Ink, Rows, Sheet};
 use xrsim_model::text::cell;
 
 /// Mean ranks after a Nemenyi test (Demsar, JMLR 7, 2006), the best on top.
@@ -40,6 +40,9 @@ const MAX_LANES: usize = 12;
 /// Width of the bars of groups \[px\].
 const BAR_PX: f64 = 3.2;
 
+/// Least distance of a rank from an end of a cut axis.
+const MARGIN: f64 = 0.05;
+
 impl CriticalDifference {
     /// The names by rank, the best first.
     fn order(&self) -> Vec<usize> {
@@ -58,10 +61,24 @@ impl CriticalDifference {
         self.groups.iter().filter_map(span).collect()
     }
 
+    /// Ranks that the axis shows: from 1 on, or from the last whole rank before all if the ranks and the critical
+    /// difference would take less than half of the axis.
+    fn ends(&self) -> (f64, f64) {
+        let (low, high) = extent(self.mean_ranks.iter().copied());
+        let all = (1.0_f64.min(low), high.max(1.0 + self.difference).max(self.names.len() as f64));
+        let least = (low - MARGIN).floor().max(all.0);
+        let most = (high + MARGIN).ceil().max(least + self.difference.ceil());
+        match most - least < (all.1 - all.0) / 2.0 + 1e-9 {
+            true => (least, most),
+            false => all,
+        }
+    }
+
     /// Draws the length of the critical difference above the data.
     fn draw_difference(&self, scene: &mut Scene, area: &Rect, scale: &Scale) {
         let y = area.y - 7.0;
-        let (from, to) = (scale.at(1.0), scale.at(1.0 + self.difference));
+        let least = scale.ends().0;
+        let (from, to) = (scale.at(least), scale.at(least + self.difference));
         scene.whisker([(from, y), (to, y)], (0.0, 3.0), 1.4);
         let text = format!("CD = {:.2}", self.difference);
         let width = super::text::width_px(&text, super::scene::LABEL_PX, false);
@@ -98,20 +115,33 @@ impl Chart for CriticalDifference {
         )
     }
 
+    fn legend(&self, _sheet: &Sheet) -> Vec<LegendEntry> {
+        let bar = LegendEntry::new("not told apart", |scene, key| {
+            let x = key.centre_x();
+            scene.segment((x, key.y - 1.0), (x, key.bottom() + 1.0), BAR_PX, Ink::TEXT);
+        });
+        let difference = LegendEntry::new("CD: critical difference", |scene, key| {
+            let y = key.centre_y();
+            scene.whisker([(key.x, y), (key.right(), y)], (0.0, 3.0), 1.4);
+        });
+        let has_groups = self.groups.iter().any(|group| group.len() > 1);
+        [Some(difference), has_groups.then_some(bar)].into_iter().flatten().collect()
+    }
+
     fn draw(&self, page: &mut Page) {
         let order = self.order();
         let names: Vec<String> = order.iter().map(|&index| self.names[index].clone()).collect();
         let rows = NamedRows::new(&names, page.right_px() - page.side_px());
         let spans = self.spans(&order);
         let lanes = spans.len().min(MAX_LANES) as f64 * LANE_PX;
-        let highest = self.mean_ranks.iter().copied().fold(self.names.len() as f64, f64::max);
         page.top += LINE_PX + 4.0;
         let left = page.side_px() + rows.width_px;
         let grid = Grid::starting_at(page, left, rows.height_px());
         let area = grid.areas(page, &[""], 0.0, X_AXIS_PX)[0];
         let data = Rect { width: (area.width - lanes - 8.0).max(20.0), ..area };
         let count = ((data.width / 30.0) as usize).clamp(2, 12);
-        let scale = Scale::exact(1.0, highest, count).onto(data.x + 4.0, data.right() - 4.0);
+        let (least, most) = self.ends();
+        let scale = Scale::exact(least, most, count).onto(data.x + 4.0, data.right() - 4.0);
         let scene = &mut page.scene;
         self.draw_difference(scene, &data, &scale);
         x_grid(scene, &data, &scale);
@@ -189,6 +219,22 @@ mod tests {
         let longest = bars.map(|line| line[1].1 - line[0].1).fold(0.0, f64::max);
         // From the second row to the third, and 4 px beyond on either side.
         assert_eq!(longest, super::super::named_rows::ROW_PX + 8.0);
+    }
+
+    #[test]
+    fn the_axis_is_cut_where_ranks_and_the_critical_difference_take_less_than_half_of_it() {
+        let of = |mean_ranks: &[f64], difference: f64| {
+            let names = (0..mean_ranks.len()).map(|at| at.to_string()).collect();
+            let mean_ranks = mean_ranks.to_vec();
+            let sample = CriticalDifference::sample(VALUE);
+            CriticalDifference { names, mean_ranks, difference, ..sample }.ends()
+        };
+        // Of ranks 1 to 5, those from 2 to 4.
+        assert_eq!(of(&[2.94, 2.96, 2.98, 3.06, 3.06], 0.45), (2.0, 4.0));
+        assert_eq!(of(&[1.2, 2.5, 2.6, 3.9, 4.8], 0.45), (1.0, 5.0));
+        assert_eq!(of(&[2.94, 2.96, 2.98, 3.06, 3.06], 2.8), (1.0, 5.0));
+        // A critical difference beyond the last rank stays on the axis.
+        assert_eq!(of(&[1.5, 1.5], 1.9), (1.0, 2.9));
     }
 
     #[test]

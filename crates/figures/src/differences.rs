@@ -5,11 +5,11 @@ use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::{Marker, RADIUS_PX};
 use super::named_rows::NamedRows;
-use super::page::{GAP_PX, Page, X_AXIS_PX, base_line, x_axis, x_grid};
+use super::page::{GAP_PX, LegendEntry, Page, X_AXIS_PX, base_line, x_axis, x_grid};
 use super::scale::{Scale, extent};
 use super::scene::{Align, LABEL_PX, Rect, Scene, Text};
 use super::text::width_px as text_px;
-use super::{Caption, FigureError, Ink, Quantity, Rows};
+use super::{Caption, FigureError, Ink, Quantity, Rows, Sheet};
 use xrsim_model::text::counted;
 
 /// Differences to a reference at 0, a row for each name: schedulers to the best one, with their parts by scenario.
@@ -22,6 +22,8 @@ pub struct Differences {
     pub caption: Caption,
     /// The difference to the right.
     pub value_axis: Quantity,
+    /// Meaning of one part: `one scenario`.
+    pub part: String,
     /// The rows, from the top down: 1 to 100.
     pub rows: Vec<DifferenceRow>,
 }
@@ -126,6 +128,22 @@ impl Chart for Differences {
         )
     }
 
+    fn legend(&self, _sheet: &Sheet) -> Vec<LegendEntry> {
+        if self.rows.iter().all(|row| row.parts.is_empty()) {
+            return Vec::new();
+        }
+        let mean = LegendEntry::new("mean, 95 % interval", |scene, key| {
+            let y = key.centre_y();
+            scene.whisker([(key.x, y), (key.right(), y)], (0.0, 3.0), 1.3);
+            Marker::Disc.draw(scene, (key.centre_x(), y), RADIUS_PX, Ink::series(0));
+        });
+        let part = LegendEntry::new(&self.part, |scene, key| {
+            let at = (key.centre_x(), key.centre_y());
+            Marker::Disc.draw_open(scene, at, RING_PX, Ink::series(0));
+        });
+        vec![mean, part]
+    }
+
     fn draw(&self, page: &mut Page) {
         let all: Vec<_> = self.rows.iter().map(|row| row.name.clone()).collect();
         let names = NamedRows::new(&all, page.right_px() - page.side_px());
@@ -182,6 +200,7 @@ mod tests {
             Self {
                 caption: caption(),
                 value_axis: Quantity::new("Score", ""),
+                part: "one scenario".into(),
                 rows: vec![row("edf", Some(value), Some((value, value))), row("rm", None, None)],
             }
         }

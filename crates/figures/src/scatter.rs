@@ -3,9 +3,10 @@
 use super::chart::{self, Chart, Frame};
 use super::check::{self, Allowed};
 use super::marker::{Marker, RADIUS_PX};
+use super::number::short;
 use super::page::{LINE_PX, LegendEntry, Page};
-use super::placement::{Placement, around};
-use super::scale::{Scale, Spacing};
+use super::placement::{Placement, around, farther};
+use super::scale::{Scale, Spacing, extent};
 use super::scene::{LABEL_PX, Point, Rect, Scene, Text};
 use super::text::{width_px, wrap};
 use super::{Caption, FigureError, Ink, Quantity, Rows, Sheet};
@@ -76,9 +77,46 @@ impl Scatter {
         self.points().any(|point| point.front)
     }
 
+    /// Scales of the points that are not far from all others.
     fn scales(&self) -> (Scale, Scale) {
-        let x = Scale::of_values(self.x_spacing, self.points().map(|point| point.x), 7);
-        (x, Scale::of_values(self.y_spacing, self.points().map(|point| point.y), 7))
+        let scale = |spacing, shown: (f64, f64), of: fn(&ScatterPoint) -> f64| {
+            let values = self.points().map(of).filter(|it| (shown.0..=shown.1).contains(it));
+            Scale::of_values(spacing, values, 7)
+        };
+        let (x, y) = self.shown();
+        (scale(self.x_spacing, x, |it| it.x), scale(self.y_spacing, y, |it| it.y))
+    }
+
+    /// Least and largest value to the right, and upwards, that the axes show.
+    fn shown(&self) -> ((f64, f64), (f64, f64)) {
+        let shown = |spacing, of: fn(&ScatterPoint) -> f64| {
+            without_outliers(spacing, self.points().map(|point| (of(point), point.front)).collect())
+        };
+        (shown(self.x_spacing, |it| it.x), shown(self.y_spacing, |it| it.y))
+    }
+
+    /// How far a point is beyond the axes: -1, 0 or 1 to the right and downwards.
+    fn beyond(point: &ScatterPoint, (x, y): ((f64, f64), (f64, f64))) -> (f64, f64) {
+        let side = |value: f64, (low, high): (f64, f64)| {
+            f64::from(u8::from(value > high)) - f64::from(u8::from(value < low))
+        };
+        (side(point.x, x), -side(point.y, y))
+    }
+
+    /// Number of points beyond the axes, and the last of them if all are beyond the same end: `4, down to 0.893`.
+    fn ends_of(&self, far: &[&ScatterPoint], side: (f64, f64)) -> String {
+        let shown = self.shown();
+        let n = counted(far.len(), "point");
+        let (xs, ys) = (extent(far.iter().map(|it| it.x)), extent(far.iter().map(|it| it.y)));
+        let end = match side {
+            _ if far.iter().any(|point| Self::beyond(point, shown) != side) => return n,
+            (0.0, 1.0) => format!("down to {}", short(ys.0)),
+            (0.0, -1.0) => format!("up to {}", short(ys.1)),
+            (-1.0, 0.0) => format!("down to {}", short(xs.0)),
+            (1.0, 0.0) => format!("up to {}", short(xs.1)),
+            _ => return n,
+        };
+        format!("{n}, {end}")
     }
 
     /// Draws the points on the front, or the points off the front.
@@ -89,9 +127,13 @@ impl Scatter {
             let ink = if faint { ink.mixed(Ink::WHITE, FAINT) } else { ink };
             let radius = if front { RADIUS_PX + 0.8 } else { RADIUS_PX };
             let name = if front { "front" } else { "off the front" };
+            let shown = self.shown();
             scene.group(&format!("{}, {name}", series.name), |scene| {
                 for point in series.points.iter().filter(|point| point.front == front) {
-                    Marker::series(index).draw(scene, at(point), radius, ink);
+                    match Self::beyond(point, shown) {
+                        (0.0, 0.0) => Marker::series(index).draw(scene, at(point), radius, ink),
+                        beyond => draw_arrow(scene, at(point), beyond, Ink::series(index)),
+                    }
                 }
             });
         }
@@ -139,14 +181,7 @@ impl Scatter {
         for pair in self.staircase(at).windows(2) {
             clear.keep_clear_of_line(pair[0], pair[1]);
         }
-        let names: Vec<String> = shown.iter().map(|point| point.name.clone()).collect();
-        let mut placement = clear.clone();
-        let points = shown.iter().zip(&names);
-        let whole =
-            points.map(|(point, name)| placement.place(name, &around(at(point), RADIUS_PX)));
-        let whole: Option<Vec<Text>> = whole.collect();
-        if let (Some(whole), true) = (whole, shown.len() == front.len()) {
-            whole.into_iter().for_each(|label| page.scene.text(label));
+        if shown.len() == front.len() && write_whole_names(page, &clear, shown, at) {
             return;
         }
         let numbers: Vec<String> = (1..=shown.len()).map(|number| number.to_string()).collect();
@@ -166,6 +201,70 @@ impl Scatter {
         }
         draw_list(page, &entries);
     }
+}
+
+/// Writes the names of all points, beside them or apart with lines, or none; returns whether all have a place.
+fn write_whole_names(
+    page: &mut Page,
+    clear: &Placement,
+    points: &[&ScatterPoint],
+    at: &impl Fn(&ScatterPoint) -> Point,
+) -> bool {
+    let mut placement = clear.clone();
+    let beside: Vec<Option<Text>> = points
+        .iter()
+        .map(|point| placement.place(&point.name, &around(at(point), RADIUS_PX)))
+        .collect();
+    // Names apart come last, so that their lines can avoid the others.
+    let apart =
+        points.iter().zip(&beside).filter(|(_, label)| label.is_none()).map(|(point, _)| {
+            let far = &farther(at(point))[..MAX_APART];
+            placement.place_apart(&point.name, at(point), far)
+        });
+    let Some(apart) = apart.collect::<Option<Vec<_>>>() else { return false };
+    beside.into_iter().flatten().for_each(|label| page.scene.text(label));
+    apart.into_iter().for_each(|label| label.draw(&mut page.scene));
+    true
+}
+
+/// Places apart from a point that whole names try: the six nearest rings.
+const MAX_APART: usize = 96;
+
+/// Least and largest value without those that are so far from the middle half of all that they take more than half
+/// of an axis: farther than three times its length (Tukey's far-out values). Values of the front stay.
+fn without_outliers(spacing: Spacing, values: Vec<(f64, bool)>) -> (f64, f64) {
+    let of_axis = |value: f64| if spacing == Spacing::Log { value.ln() } else { value };
+    let mut sorted: Vec<f64> = values.iter().map(|it| it.0).collect();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    let (Some(&least), Some(&most)) = (sorted.first(), sorted.last()) else { return (0.0, 0.0) };
+    let (low, high) = (of_axis(sorted[n / 4]), of_axis(sorted[n - 1 - n / 4]));
+    let fence = FENCE * (high - low);
+    let is_near = |&&(value, front): &&(f64, bool)| {
+        front || (low - fence..=high + fence).contains(&of_axis(value))
+    };
+    let (first, last) = extent(values.iter().filter(is_near).map(|it| it.0));
+    let length = |(from, to): (f64, f64)| of_axis(to) - of_axis(from);
+    match n >= LEAST_FOR_OUTLIERS && 2.0 * length((first, last)) < length((least, most)) {
+        true if first < last => (first, last),
+        _ => (least, most),
+    }
+}
+
+/// Lengths of the middle half from it to the values that are far out.
+const FENCE: f64 = 3.0;
+
+/// Fewest points of which some may be far out.
+const LEAST_FOR_OUTLIERS: usize = 8;
+
+/// Draws an arrow that ends at the edge of the data and points beyond it.
+fn draw_arrow(scene: &mut Scene, (x, y): Point, (dx, dy): (f64, f64), ink: Ink) {
+    let length = dx.hypot(dy).max(1.0);
+    let (dx, dy) = (dx / length, dy / length);
+    let [ahead, side] = [7.0, 3.6];
+    let back = (x - ahead * dx, y - ahead * dy);
+    let corner = |sign: f64| (back.0 - sign * side * dy, back.1 + sign * side * dx);
+    scene.polygon(vec![(x, y), corner(1.0), corner(-1.0)], ink.mixed(Ink::WHITE, FAINT / 2.0));
 }
 
 /// Writes entries below the data, in as many columns as the widest one leaves space for; an entry that is wider than
@@ -226,6 +325,17 @@ impl Chart for Scatter {
             entries.push(LegendEntry::new("Pareto front", |scene, key| {
                 let y = key.centre_y();
                 scene.segment((key.x, y), (key.right(), y), 1.2, Ink::TEXT);
+            }));
+        }
+        let shown = self.shown();
+        let beyond = |point: &&ScatterPoint| Self::beyond(point, shown) != (0.0, 0.0);
+        let far: Vec<_> = self.points().filter(beyond).collect();
+        if let Some(first) = far.first() {
+            let side = Self::beyond(first, shown);
+            let name = format!("beyond the axis: {}", self.ends_of(&far, side));
+            entries.push(LegendEntry::new(name, move |scene, key| {
+                let at = (key.centre_x() + 3.5 * side.0, key.centre_y() + 3.5 * side.1);
+                draw_arrow(scene, at, side, Ink::AXIS);
             }));
         }
         entries
@@ -321,6 +431,36 @@ mod tests {
         let named: Vec<_> =
             scene.texts().filter(|text| ["1", "2", "3", "4"].contains(&text.as_str())).collect();
         assert_eq!(named.len(), 3, "{named:?}");
+    }
+
+    #[test]
+    fn points_far_from_all_others_are_arrows_at_the_edge_and_counted() {
+        let point = |at: u32, y: f64, front| ScatterPoint {
+            name: format!("{at}"),
+            x: f64::from(at),
+            y,
+            front,
+        };
+        // Nine from 0.90 to 0.98, their middle half from 0.92 to 0.96; 0.5 and 0.6 are farther than 3 times 0.04 below.
+        let mut points: Vec<_> =
+            (0..9).map(|at| point(at, 0.9 + 0.01 * f64::from(at), at == 8)).collect();
+        points.extend([point(9, 0.6, false), point(10, 0.5, false)]);
+        let of = |points: Vec<ScatterPoint>| {
+            let series = vec![ScatterSeries { name: "all".into(), points }];
+            Scatter { series, ..Scatter::sample(VALUE) }
+        };
+        let chart = of(points.clone());
+        assert_eq!(chart.shown().1.0, 0.9);
+        let scene = chart.scene().expect("the chart can be drawn");
+        assert!(scene.texts().any(|text| text == "beyond the axis: 2 points, down to 0.5"));
+        assert_eq!(chart.rows().rows.len(), 11, "the data have all points");
+        // The front is always shown.
+        points[10].front = true;
+        assert_eq!(of(points.clone()).shown().1.0, 0.5);
+        // Far points that leave half of the axis to the others are shown.
+        points[10] = point(10, 0.85, false);
+        points[9] = point(9, 0.86, false);
+        assert_eq!(of(points).shown().1.0, 0.85);
     }
 
     #[test]

@@ -149,10 +149,25 @@ impl Timeline {
         for (model, &ink) in inks.iter().enumerate() {
             scene.group(&self.models[model], |scene| {
                 for slice in panel.slices.iter().filter(|slice| slice.model == model) {
-                    self.draw_slice(scene, slice, area, (time, ink));
+                    if let Some(rect) = place_of(slice, area, time) {
+                        draw_slice(scene, &rect, slice.late, ink);
+                    }
                 }
             });
         }
+        if let Some(x) = self.last_arrival_ms.filter(|it| is_shown(time, *it)).map(|it| time.at(it))
+        {
+            draw_last_arrival(scene, [(x, area.y), (x, area.bottom())]);
+        }
+        // Names stand over the line.
+        scene.group("names", |scene| {
+            for slice in &panel.slices {
+                let name = (&*self.models[slice.model], inks[slice.model]);
+                if let Some(rect) = place_of(slice, area, time) {
+                    label_slice(scene, &rect, name, slice.late);
+                }
+            }
+        });
         let lanes = self.lanes();
         let first = area.y + self.rows_height() + ABOVE_LANES_PX;
         let middle = |lane: usize| first + (lane as f64 + 0.5) * LANE_PX;
@@ -167,37 +182,11 @@ impl Timeline {
             let at = (area.right() + GAP_PX, middle(lane));
             scene.text(Text::label(drops.count().to_string(), at).centred());
         }
-        if let Some(x) = self.last_arrival_ms.filter(|it| is_shown(time, *it)).map(|it| time.at(it))
-        {
-            draw_last_arrival(scene, [(x, area.y), (x, area.bottom())]);
-        }
     }
 
     /// Colour of every model.
     fn inks(&self) -> Vec<Ink> {
         model_places(&self.models).into_iter().map(Ink::series).collect()
-    }
-
-    fn draw_slice(
-        &self,
-        scene: &mut Scene,
-        slice: &Slice,
-        area: &Rect,
-        (time, ink): (&Scale, Ink),
-    ) {
-        let (first, last) = time.ends();
-        if slice.end_ms < first || slice.start_ms > last {
-            return;
-        }
-        let (from, to) = (time.at(slice.start_ms), time.at(slice.end_ms));
-        let top = slices_top(area, slice.row);
-        let width = (to - from).max(MIN_SLICE_PX);
-        let rect = Rect { x: from, y: top, width, height: SLICE_PX };
-        scene.rect(rect, ink);
-        if slice.late {
-            hatch(scene, &rect, ink.text_on());
-        }
-        label_slice(scene, &rect, &self.models[slice.model], (ink, slice.late));
     }
 }
 
@@ -212,8 +201,24 @@ fn slices_top(area: &Rect, row: usize) -> f64 {
     area.y + row as f64 * ROW_PX + ROW_PX - SLICE_PX
 }
 
-/// Writes the name of a model on its slice and over hatching, if there is space.
-fn label_slice(scene: &mut Scene, rect: &Rect, name: &str, (ink, hatched): (Ink, bool)) {
+/// Place of a slice; `None` outside the times that are shown.
+fn place_of(slice: &Slice, area: &Rect, time: &Scale) -> Option<Rect> {
+    let (first, last) = time.ends();
+    let (from, to) = (time.at(slice.start_ms), time.at(slice.end_ms));
+    let (y, width) = (slices_top(area, slice.row), (to - from).max(MIN_SLICE_PX));
+    let is_shown = slice.end_ms >= first && slice.start_ms <= last;
+    is_shown.then_some(Rect { x: from, y, width, height: SLICE_PX })
+}
+
+fn draw_slice(scene: &mut Scene, rect: &Rect, late: bool, ink: Ink) {
+    scene.rect(*rect, ink);
+    if late {
+        hatch(scene, rect, ink.text_on());
+    }
+}
+
+/// Writes the name of a model on its slice, over hatching and lines, if there is space.
+fn label_slice(scene: &mut Scene, rect: &Rect, (name, ink): (&str, Ink), hatched: bool) {
     if !fits(name, LABEL_PX, false, rect.width - 6.0) {
         return;
     }

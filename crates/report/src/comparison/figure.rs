@@ -52,13 +52,14 @@ pub fn drawn(best: &str, measure: Measure, rows: Vec<DifferenceRow>) -> Differen
             ..Caption::titled("Differences to the best scheduler, on common random numbers")
         },
         value_axis: axis(measure),
+        part: "one scenario".into(),
         rows,
     }
 }
 
 fn axis(measure: Measure) -> Quantity {
     let (label, (unit, scale)) = (measure.column.label, measure.column.base_unit());
-    let label = format!("Difference: {}{}", label[..1].to_lowercase(), &label[1..]);
+    let label = format!("{label}: difference to the best");
     match scale == 1.0 {
         true => Quantity::new(label, unit),
         false => Quantity::new(format!("{label} [{}]", measure.column.unit), ""),

@@ -71,6 +71,10 @@ export class Pages {
       search: this.page("search", "search", "two_way_fixed"),
       sensitivity: this.page("sensitivity", "sensitivity", ...fixed, "--scenario", "AR_gaming", "--system", "A,J", "--pes", "4096",
         "--replications", "3", "--only", "--factor", "hardware.dram_bandwidth_bytes_per_cycle=32,64", "--factor", "score.k_per_ms=5"),
+      explanation: this.page("explanation", "explain", ...fixed, "--scenario", "AR_gaming", "--system", "J", "--pes", "4096",
+        "--replications", "3"),
+      "explained frame": this.page("frame", "explain", ...fixed, "--scenario", "AR_gaming", "--system", "J", "--pes", "4096",
+        "--replications", "3", "DE:2"),
       "hostile runs": this.hostileRuns(),
       "hostile load tests": this.hostileTests(),
     };

@@ -1,25 +1,30 @@
 //! `xrsim explain`: where the score of a run is lost, why a frame was late or dropped, what makes the
 //! difference of two systems, and which single change helps most.
 
+use std::path::PathBuf;
+
 use clap::Args;
+use serde_json::{Map, Value, json};
 
 use xrsim_config::nearest;
-use xrsim_experiment::{Changes, Experiment, FrameOf, Prepared, Tried, flexibility_of};
+use xrsim_experiment::{Changes, Experiment, FrameOf, Prepared, Tried, flexibility_of, programs};
 use xrsim_model::ids::{FrameId, ModelId};
 use xrsim_model::scenario::Scenario;
 use xrsim_model::trace::Record;
-use xrsim_report::why::{WholeRun, advice, story};
+use xrsim_report::table::Style;
+use xrsim_report::why::{Told, WholeRun, advice, story, table_names};
 use xrsim_results::model_names;
 use xrsim_results::why::Why;
 use xrsim_sim::plan::Plan;
-use xrsim_sim::sweep::RunResult;
 use xrsim_sim::sweep::what_if::Target;
+use xrsim_sim::sweep::{RunError, RunResult};
 
 use super::experiment::{RunOptions, SchedulerOption, note_memory, prepare};
 use super::message::Failure;
-use super::output::print_text;
+use super::output::{OutputSet, print_text};
+use super::places::Places;
 use super::progress::Progress;
-use super::table_style;
+use super::{record, table_style};
 
 /// Explain where a run loses its score, or why a frame was late or dropped, and which single change helps most.
 #[derive(Debug, Args)]
@@ -29,7 +34,8 @@ use super::table_style;
     Examples:\n  \
     xrsim explain --scenario AR_gaming --system J --pes 4096              where the score is lost\n  \
     xrsim explain --scenario AR_gaming --system J --pes 4096 DE:2         why frame 2 of DE was late\n  \
-    xrsim explain --scenario AR_gaming --system J --pes 4096 --against A  causes of the difference\n\n\
+    xrsim explain --scenario AR_gaming --system J --pes 4096 --against A  causes of the difference\n  \
+    xrsim explain --scenario AR_gaming --system J --pes 4096 --out why && xrsim report why\n\n\
     docs/explanation/sensitivity.md describes the parts."
 )]
 pub(super) struct ExplainArgs {
@@ -46,17 +52,20 @@ pub(super) struct ExplainArgs {
     /// Compare with this system, on equal draws.
     #[arg(long, value_name = "A..M|MIX|FILE", conflicts_with_all = ["frame", "replication"])]
     pub against: Option<String>,
+    /// Folder for the tables (what limits, what each change gives) and explain.json; `xrsim report DIR` makes a page of it.
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Model of the scenario and number of its frame, from 0.
     #[arg(value_name = "MODEL:FRAME")]
     pub frame: Option<String>,
 }
 
-/// Prints the story of a run, of one of its frames, or of a choice.
+/// Prints the story of a run, of one of its frames, or of a choice, and writes it into the folder of --out.
 ///
 /// # Errors
 ///
-/// Returns a failure for bad input, more than one run, a run that is infeasible, or a frame that does not
-/// exist.
+/// Returns a failure for bad input, more than one run, a run that is infeasible, a frame that does not exist, or
+/// output that cannot be written.
 pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let experiment = args.options.experiment(args.scheduler.text())?;
     let one =
@@ -64,10 +73,78 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     note_memory(&one);
     refuse_several(&one)?;
     let experiment = experiment.replications(args.replications);
-    match (&args.frame, &args.against) {
-        (Some(frame), _) => tell_frame(&experiment, &one, frame),
-        (None, Some(other)) => print_text(&choice_text(&experiment, other)?),
-        (None, None) => tell_run(&experiment),
+    let other = args.against.as_ref().map(|other| experiment.with_system(other).prepare());
+    let other = other.transpose()?;
+    let schedulers = || args.scheduler.text().into_iter().map(String::as_str);
+    let out = args.out.as_deref();
+    Places::default()
+        .reading(one.opened())
+        .reading(other.iter().flat_map(Prepared::opened))
+        .reading(schedulers().flat_map(programs::files))
+        .folder(out, table_names().chain([record::EXPLAIN]))
+        .check()?;
+    record::refuse_other_kind(out, "explain")?;
+    super::schedulers::note_untracked(out.iter().flat_map(|_| schedulers()));
+    let set = out.map(OutputSet::create).transpose()?;
+    let inputs = one.inputs().chain(other.iter().flat_map(Prepared::inputs));
+    let inputs = programs::sha256_of_inputs(inputs, schedulers())?;
+    let mut said = Said::default();
+    match (&args.frame, &other) {
+        (Some(frame), _) => tell_frame(&experiment, &one, frame, &mut said)?,
+        (None, Some(other)) => tell_choice(&experiment.prepare()?, other, &mut said)?,
+        (None, None) => tell_run(&experiment, &mut said)?,
+    }
+    match set {
+        Some(set) => said.write(set, record(args, &one, inputs)),
+        None => Ok(()),
+    }
+}
+
+/// Record with which the explanation can be made again.
+fn record(
+    args: &ExplainArgs,
+    prepared: &Prepared,
+    inputs: Map<String, Value>,
+) -> Map<String, Value> {
+    let mut record = args.options.requested();
+    record.extend(record::of_results(json!({
+        "scheduler": args.scheduler.text(), "replications": args.replications, "replication": args.replication,
+        "against": args.against, "frame": args.frame, "cost_model": prepared.cost_model().name,
+        "inputs_sha256": inputs,
+    })));
+    record.extend(prepared.mapping_record());
+    record
+}
+
+/// What was printed, as files have it.
+#[derive(Default)]
+struct Said {
+    headings: Vec<String>,
+    told: Told,
+}
+
+impl Said {
+    /// Prints headings and what follows. `told` makes it for a style.
+    fn say(&mut self, headings: &[String], told: impl Fn(Style) -> Told) -> Result<(), Failure> {
+        let style = table_style();
+        let lines: String = headings.iter().map(|it| format!("{it}\n")).collect();
+        print_text(&(lines + &told(style).text(style)))?;
+        self.headings.extend_from_slice(headings);
+        self.told.extend(told(Style::Plain));
+        Ok(())
+    }
+
+    /// Writes the tables, and a record with everything in order.
+    fn write(self, mut set: OutputSet, mut record: Map<String, Value>) -> Result<(), Failure> {
+        let mut names = Vec::new();
+        for (name, rows) in self.told.files() {
+            set.csv(name, rows.clone())?;
+            names.push(name);
+        }
+        record.insert("explains".into(), self.headings.join("; ").into());
+        record.insert("told".into(), self.told.parts());
+        names.push(record::EXPLAIN);
+        set.commit_and_say(record::EXPLAIN, record, format_args!("{}", names.join(", ")))
     }
 }
 
@@ -82,19 +159,18 @@ fn refuse_several(prepared: &Prepared) -> Result<(), Failure> {
 }
 
 /// Prints where a run loses its score, and then the changes that help.
-fn tell_run(experiment: &Experiment) -> Result<(), Failure> {
+fn tell_run(experiment: &Experiment, said: &mut Said) -> Result<(), Failure> {
     let prepared = experiment.prepare()?;
     let whole = whole(&prepared)?;
     let heading = heading(first(&prepared), &prepared, &over(prepared.n_runs()));
-    let text = whole.text(&*prepared.cost_model().model, table_style());
-    print_text(&(heading + &text))?;
+    said.say(&[heading], |style| whole.told(&*prepared.cost_model().model, style))?;
     let changes = Changes { experiment, base: &prepared, frame: None };
-    tell_changes(&changes, whole.score())
+    tell_changes(&changes, whole.score(), said)
 }
 
 /// Tries changes of runs that score `score` in the mean, with their number and the best one so far beside the bar of
 /// progress, and prints those that help.
-fn tell_changes(changes: &Changes<'_>, score: f64) -> Result<(), Failure> {
+fn tell_changes(changes: &Changes<'_>, score: f64, said: &mut Said) -> Result<(), Failure> {
     let progress = Progress::counting("changes");
     let Tried { changes: all, left_out } = changes.all(&|done, total, known| {
         progress.set_of(done, total);
@@ -104,25 +180,32 @@ fn tell_changes(changes: &Changes<'_>, score: f64) -> Result<(), Failure> {
         }
     });
     progress.finish();
-    let note = |(what, reason)| format!("note: {what} is left out: {reason}\n");
-    let notes: String = left_out.into_iter().map(note).collect();
-    print_text(&(advice(score, changes.base.n_runs(), &all, table_style()) + &notes))
+    said.say(&[], |_| {
+        let mut told = advice(score, changes.base.n_runs(), &all);
+        left_out
+            .iter()
+            .for_each(|(what, reason)| told.note(&format!("{what} is left out: {reason}")));
+        told
+    })
 }
 
-/// What makes the difference of the system of the runs and `other`.
-fn choice_text(experiment: &Experiment, other: &str) -> Result<String, Failure> {
-    let prepared = experiment.prepare()?;
-    let against = experiment.with_system(other).prepare()?;
-    if against.n_runs() != prepared.n_runs() {
-        refuse!("--against {other} makes several systems; name one");
+/// Prints what makes the difference of the system of the runs and that of `others`.
+fn tell_choice(prepared: &Prepared, others: &Prepared, said: &mut Said) -> Result<(), Failure> {
+    if others.n_runs() != prepared.n_runs() {
+        refuse!("--against makes several systems; name one");
     }
-    let heads = [&prepared, &against].map(|it| heading(first(it), it, &over(it.n_runs())));
-    let text = whole(&prepared)?.against(&whole(&against)?, table_style());
-    Ok(heads.concat() + &text)
+    let heads = [prepared, others].map(|it| heading(first(it), it, &over(it.n_runs())));
+    let [own, other] = [whole(prepared)?, whole(others)?];
+    said.say(&heads, |_| own.against(&other))
 }
 
 /// Prints why a frame ended as it did, and then the changes that help.
-fn tell_frame(experiment: &Experiment, one: &Prepared, frame: &str) -> Result<(), Failure> {
+fn tell_frame(
+    experiment: &Experiment,
+    one: &Prepared,
+    frame: &str,
+    said: &mut Said,
+) -> Result<(), Failure> {
     let plan = first(one);
     let target = target(&plan.scenario, frame)?;
     let progress = Progress::new(1);
@@ -136,14 +219,15 @@ fn tell_frame(experiment: &Experiment, one: &Prepared, frame: &str) -> Result<()
     let replication = format!("replication {}", plan.load.replication);
     let drawn = if plan.drawn().any() { ": one draw" } else { "" };
     let heading = heading(plan, one, &format!("{replication}{drawn}"));
-    print_text(&(heading + &story(&why, id, table_style())))?;
+    said.say(&[heading], |_| story(&why, id))?;
     if !why.account(id).is_some_and(|account| account.missed) {
         return Ok(());
     }
     let prepared = experiment.prepare()?;
     let whole = whole(&prepared)?;
     let frame = FrameOf { plan, result, target, involved: why.involved(id) };
-    tell_changes(&Changes { experiment, base: &prepared, frame: Some(frame) }, whole.score())
+    let changes = Changes { experiment, base: &prepared, frame: Some(frame) };
+    tell_changes(&changes, whole.score(), said)
 }
 
 /// Makes all replications.
@@ -155,12 +239,17 @@ fn whole(prepared: &Prepared) -> Result<WholeRun<'_>, Failure> {
     let mut whole = WholeRun::new(first(prepared));
     let progress = Progress::new(prepared.n_runs() as u64);
     prepared.run_each(|index, plan, _, result| {
-        let result = result.map_err(super::argument)?;
-        whole.add(plan, &result);
+        match result {
+            Err(RunError::NothingCounted) => whole.add_uncounted(),
+            result => whole.add(plan, &result.map_err(super::argument)?),
+        }
         progress.set(index as u64 + 1);
         Ok::<(), Failure>(())
     })?;
-    Ok(whole)
+    match whole.is_empty() {
+        true => Err(super::argument(RunError::NothingCounted)),
+        false => Ok(whole),
+    }
 }
 
 fn first(prepared: &Prepared) -> &Plan {
@@ -172,10 +261,10 @@ fn over(n: usize) -> String {
     if n == 1 { "replication 0".into() } else { format!("replications 0 to {}", n - 1) }
 }
 
-/// First line: names the run.
+/// First line, without its end: names the run.
 fn heading(plan: &Plan, prepared: &Prepared, replications: &str) -> String {
     format!(
-        "{} on {} with {} PEs, flexibility {}, {}, {}, seed {}, {replications}\n",
+        "{} on {} with {} PEs, flexibility {}, {}, {}, seed {}, {replications}",
         plan.scenario.name(),
         plan.system.name(),
         plan.system.pes(),

@@ -177,16 +177,19 @@ pub(super) const SEARCH: &str = "search.json";
 pub(super) const SENSITIVITY: &str = "sensitivity.json";
 /// Record of `xrsim sensitivity --joint`.
 pub(super) const JOINT: &str = "joint.json";
+/// Record of `xrsim explain`.
+pub(super) const EXPLAIN: &str = "explain.json";
 /// Record of `xrsim reproduce`.
 pub(super) const REPRODUCE: &str = "reproduce.json";
 
 /// Records of folders, with the commands that write them.
-const KINDS: [(&str, &str); 7] = [
+const KINDS: [(&str, &str); 8] = [
     (RUN, "run"),
     (COMPARE, "compare"),
     (SEARCH, "search"),
     (SENSITIVITY, "sensitivity"),
     (JOINT, "sensitivity"),
+    (EXPLAIN, "explain"),
     (REPRODUCE, "reproduce"),
     (xrsim_mlperf::logs::files::RECORD, "mlperf"),
 ];

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::support::binary::{output, refused};
+use crate::support::binary::{output, path, refused};
+use crate::support::page::data;
 
 /// Rows of `inferences.csv` by model and frame: deadline, end and cause.
 fn inferences(arguments: &[&str]) -> HashMap<String, (f64, Option<f64>, String)> {
@@ -192,4 +193,101 @@ fn differences_of_two_systems_add_up_to_that_of_their_scores() {
     assert!((sum - gain(all)).abs() < 0.012, "{sum} of {all}");
     let message = refused(&[&["explain", "--against", "AA"], &run[..]].concat());
     assert!(message.contains("AA"), "{message}");
+}
+
+/// The rows of a table of a folder, by the names of its columns.
+fn table(folder: &str, name: &str) -> Vec<HashMap<String, String>> {
+    let mut reader = csv::Reader::from_path(format!("{folder}/{name}")).expect("a table");
+    reader.deserialize().collect::<Result<_, _>>().expect("rows")
+}
+
+#[test]
+fn the_folder_of_an_explanation_has_what_the_terminal_says_and_its_page_begins_with_the_answer() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let [out, html] = ["why", "why.html"].map(|name| path(&folder, name));
+    let run = ["--scenario", "AR_gaming", "--system", "J", "--pes", "4096", "--replications", "2"];
+    let run =
+        [&["explain", "--flexibility", "none", "--cost-model", "roofline"], &run[..]].concat();
+    let said = output(&run);
+    assert_eq!(output(&[&run[..], &["--out", &out]].concat()), said);
+    output(&["report", &out, "-o", &html]);
+    let page = data(&std::fs::read_to_string(&html).expect("a page"));
+
+    let number = |row: &HashMap<String, String>, name: &str| row[name].parse::<f64>().expect(name);
+    let score =
+        said.split_once("score ").expect("a score").1[..5].parse::<f64>().expect("a number");
+    let lost: f64 = table(&out, "losses.csv").iter().map(|row| number(row, "lost")).sum();
+    // Losses and score are 1 together; the score is printed with three decimals.
+    assert!((lost + score - 1.0).abs() < 0.0006, "{lost} {score}");
+    let busy = table(&out, "accelerators.csv");
+    let (all, models): (Vec<_>, Vec<_>) = busy.iter().partition(|row| row["model"] == "all");
+    for row in all {
+        let own = models.iter().filter(|it| it["accelerator"] == row["accelerator"]);
+        let sum: f64 = own.map(|it| number(it, "busy_percent")).sum();
+        assert!((sum - number(row, "busy_percent")).abs() < 1e-9, "{row:?}");
+    }
+    let layers = table(&out, "layers.csv");
+    let of_time: f64 = layers.iter().map(|row| number(row, "of_time_percent")).sum();
+    assert!((of_time - 100.0).abs() < 1e-9, "all layers are there: {of_time}");
+    let changes = table(&out, "changes.csv");
+    let shown = said.lines().filter(|line| line.contains(" -> ") && !line.starts_with("best "));
+    assert_eq!(changes.len(), shown.count(), "{said}");
+    for row in &changes {
+        let change = number(row, "score") - number(row, "score_before");
+        assert!((change - number(row, "score_change")).abs() < 1e-12, "{row:?}");
+    }
+
+    let summary = page["summary"].as_str().expect("a summary");
+    let line = |start: &str| said.lines().find(|line| line.starts_with(start)).expect("a line");
+    assert!(summary.starts_with(&format!("S{}.", &line("score ")[1..])), "{summary}");
+    assert!(summary.ends_with(&format!("{}.", &line("best single change")[1..])), "{summary}");
+    assert_eq!(page["title"], said.lines().next().expect("a heading"));
+    let sections = page["sections"].as_array().expect("sections");
+    let ids: Vec<_> = sections.iter().filter_map(|it| it["id"].as_str()).collect();
+    assert_eq!(ids, ["models", "accelerators", "layers", "changes"]);
+    assert_eq!(sections[2]["tables"].as_array().map(Vec::len), Some(2), "by time and by bytes");
+    // The command on the page makes the same folder.
+    let command = page["command"].as_str().expect("a command");
+    let again = path(&folder, "again");
+    let words = command.strip_prefix("xrsim ").expect("a command").replace("results", &again);
+    output(&words.split(' ').collect::<Vec<_>>());
+    let read =
+        |folder: &str, name: &str| std::fs::read(format!("{folder}/{name}")).expect("a file");
+    for name in ["losses.csv", "accelerators.csv", "layers.csv", "changes.csv", "explain.json"] {
+        assert_eq!(read(&out, name), read(&again, name), "{name}");
+    }
+    std::fs::write(format!("{out}/losses.csv"), "model\n").expect("written");
+    assert!(refused(&["report", &out, "-o", &html]).contains("losses.csv is not the file"));
+    assert!(refused(&["run", "--out", &out]).contains("has results of `xrsim explain`"));
+}
+
+#[test]
+fn folders_of_a_frame_and_of_a_choice_have_pages_too() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let run =
+        ["explain", "--flexibility", "none", "--cost-model", "roofline", "--replications", "2"];
+    let run = [&run[..], &["--scenario", "AR_gaming", "--system", "J", "--pes", "1024"]].concat();
+    for (asked, name, section) in [
+        (&["HT:10"][..], "parts.csv", "parts"),
+        (&["--against", "A"], "differences.csv", "differences"),
+    ] {
+        let [out, html] = [section, "page.html"].map(|name| path(&folder, name));
+        let said = output(&[&run[..], asked, &["--out", &out]].concat());
+        assert!(!table(&out, name).is_empty(), "{said}");
+        output(&["report", &out, "-o", &html]);
+        let page = data(&std::fs::read_to_string(&html).expect("a page"));
+        assert_eq!(page["sections"][0]["id"], section, "{said}");
+        let command = page["command"].as_str().expect("a command");
+        assert!(command.contains(&asked.join(" ")), "{command}");
+        if section == "parts" {
+            let points = page["sections"][0]["points"].to_string();
+            let cause = said.split_once("\nCause\n").expect("a cause").1.lines().next();
+            assert!(points.contains(cause.expect("a line").trim()), "{points}\n{said}");
+            let summary = page["summary"].as_str().expect("a summary");
+            assert!(
+                summary.starts_with("HT:10: ") && summary.contains("est single change"),
+                "{summary}"
+            );
+        }
+    }
 }

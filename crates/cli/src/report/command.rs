@@ -65,9 +65,12 @@ fn has(command: &Command, long: &str) -> bool {
     command.get_arguments().any(|it| it.get_long() == Some(long))
 }
 
-/// The words of an option of which the record has a value that is not the default one.
+/// The words of an option of which the record has a value that is not the default one; of an argument without a name, its
+/// value.
 fn given(option: &Arg, record: &Value) -> Vec<String> {
-    let Some(long) = option.get_long() else { return Vec::new() };
+    let Some(long) = option.get_long() else {
+        return record[option.get_id().as_str()].as_str().map(String::from).into_iter().collect();
+    };
     let key = long.replace('-', "_");
     // What was asked for is beside what applied, or the record has options only.
     let requested = if record["requested"].is_object() { &record["requested"] } else { record };

@@ -166,6 +166,38 @@ fn writers() -> Vec<Writer> {
             files: &[("joint.csv", "joint.csv", "a row for each system")],
         },
         Writer {
+            command: "xrsim explain --out DIR",
+            arguments: of_run(&["explain"], &["--replications", "2", "--out"]),
+            files: &[
+                ("losses.csv", "losses.csv", "a row for each model, the largest loss first"),
+                (
+                    "accelerators.csv",
+                    "accelerators.csv",
+                    "a row for each accelerator, and for each model that ran on it",
+                ),
+                ("layers.csv", "layers.csv", "a row for each layer that ran, the longest time first"),
+                ("changes.csv", "changes.csv", "a row for each single change, the best score first"),
+            ],
+        },
+        Writer {
+            command: "xrsim explain --against SYSTEM --out DIR",
+            arguments: of_run(&["explain"], &["--against", "A", "--replications", "2", "--out"]),
+            files: &[(
+                "differences.csv",
+                "differences.csv",
+                "a row for each model and cause, the largest difference first",
+            )],
+        },
+        Writer {
+            command: "xrsim explain MODEL:FRAME --out DIR",
+            arguments: of_run(&["explain", "HT:0"], &["--out"]),
+            files: &[(
+                "parts.csv",
+                "parts.csv",
+                "a row for each part of the time of a frame that took time",
+            )],
+        },
+        Writer {
             command: "xrsim search --out DIR",
             arguments: vec![
                 "search",

@@ -21,6 +21,7 @@ mod article;
 mod columns;
 mod comparison;
 mod data;
+mod explain;
 mod joint;
 mod page;
 mod provenance;
@@ -35,6 +36,7 @@ use thiserror::Error;
 use xrsim_model::renamed::Renamed;
 
 pub use comparison::{ComparisonFiles, comparison_page};
+pub use explain::{ExplainFiles, explain_page};
 pub use joint::{JointFiles, joint_page};
 use results::Results;
 pub use search::{SearchFiles, search_page};

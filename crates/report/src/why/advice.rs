@@ -1,8 +1,11 @@
 //! Changes of a run that were tried, and the best of them.
 
 use crate::sensitivity::{change_text, is_told_apart};
-use crate::table::{Columns, Style};
-use xrsim_model::statistics::Summary;
+use crate::table::{Columns, Rows, cell_if_any};
+use xrsim_model::statistics::{Fraction, Summary};
+use xrsim_model::text::cell;
+
+use super::told::{CHANGES, TableFile, Told};
 
 /// A change of a run that was tried, by running again on the same draws.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,9 +71,10 @@ fn best(changes: &[Change]) -> Option<&Change> {
 
 /// The changes of runs that score `score` in the mean over `n_replications`, the best first, and the best one
 /// of them in words. Empty without changes.
-pub fn advice(score: f64, n_replications: usize, changes: &[Change], style: Style) -> String {
+pub fn advice(score: f64, n_replications: usize, changes: &[Change]) -> Told {
+    let mut told = Told::default();
     if changes.is_empty() {
-        return String::new();
+        return told;
     }
     let mut order: Vec<&Change> = changes.iter().collect();
     order.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -88,7 +92,7 @@ pub fn advice(score: f64, n_replications: usize, changes: &[Change], style: Styl
         .text("score of the run", |it| format!("{:.3} -> {:.3}", it.before(), it.score))
         .text("change of score", |it| change_text(&it.change))
         .text("", |it| it.verdict())
-        .of(order);
+        .of(order.iter().copied());
     let best = match best(changes) {
         Some(change) => format!(
             "best single change: {}: {:.3} -> {:.3} ({})\n",
@@ -107,11 +111,46 @@ pub fn advice(score: f64, n_replications: usize, changes: &[Change], style: Styl
         )
     });
     let draws = if n_replications == 1 { "draw" } else { "draws" };
-    format!(
-        "\nSingle changes, each simulated on the same {n_replications} {draws}, best score first; +- is half of \
-         the 95 % interval of the mean difference\n{}{best}{beside}",
-        table.text(style)
-    )
+    let title = format!(
+        "Single changes, each simulated on the same {n_replications} {draws}, best score first; +- is half of \
+         the 95 % interval of the mean difference"
+    );
+    told.table(&title, table, TableFile { name: CHANGES, rows: file(order), top: None });
+    told.answer(best);
+    told.lines(beside);
+    told
+}
+
+/// The changes as a file has them.
+fn file(changes: Vec<&Change>) -> Rows {
+    let low_and_high = |it: &Change| it.change.interval(Fraction::P95);
+    let mut columns = Columns::<&Change>::new()
+        .text("change", |it| it.what.clone())
+        .text("option", |it| it.option.clone().unwrap_or_default());
+    if changes.iter().any(|it| it.frame.is_some()) {
+        columns = columns
+            .text("frame", |it| match it.frame.map(|it| it.fate) {
+                None => "",
+                Some(Fate::InTime(_)) => "in time",
+                Some(Fate::Missed | Fate::MissedByAll) => "missed",
+            })
+            .number("margin_ms", |it| match it.frame.map(|it| it.fate) {
+                Some(Fate::InTime(margin_ms)) => cell(margin_ms),
+                _ => String::new(),
+            })
+            .text("reschedules", |it| {
+                it.frame.map_or(String::new(), |it| it.reschedules.to_string())
+            });
+    }
+    columns
+        .number("score_before", |it| cell(it.before()))
+        .number("score", |it| cell(it.score))
+        .number("score_change", |it| cell(it.change.mean))
+        .number("low", |it| cell_if_any(low_and_high(it).map(|it| it.low)))
+        .number("high", |it| cell_if_any(low_and_high(it).map(|it| it.high)))
+        .text("verdict", |it| it.verdict())
+        .of(changes)
+        .into_rows()
 }
 
 fn fate_text(fate: Fate) -> String {
@@ -125,6 +164,7 @@ fn fate_text(fate: Fate) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::Style;
 
     fn change(what: &str, differences: [f64; 2], option: bool) -> Change {
         let change = Summary::of(differences);
@@ -146,13 +186,13 @@ mod tests {
             change("large", [0.2, 0.2], true),
             change("worse", [-0.3, -0.3], true),
         ];
-        let text = advice(0.5, 2, &changes, Style::Plain);
+        let text = advice(0.5, 2, &changes).text(Style::Plain);
         assert!(text.contains("best single change: --large: 0.500 -> 0.700 (+0.200)"), "{text}");
         let verdict = |what: &str| text.lines().find(|line| line.starts_with(what)).expect(what);
         assert!(verdict("noisy").ends_with("no change"), "{text}");
         assert!(verdict("worse").ends_with("worse, not recommended"), "{text}");
         assert!(verdict("small").ends_with("better"), "{text}");
-        let none = advice(0.5, 2, &changes[4..], Style::Plain);
+        let none = advice(0.5, 2, &changes[4..]).text(Style::Plain);
         assert!(none.contains("no single change of this table raises the score"), "{none}");
     }
 }

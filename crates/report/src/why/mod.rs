@@ -3,8 +3,11 @@
 
 mod advice;
 mod story;
+mod told;
 mod whole;
 
 pub use advice::{Change, Fate, FrameEffect, advice};
 pub use story::story;
+pub(crate) use told::TABLES;
+pub use told::{Told, table_names};
 pub use whole::WholeRun;

@@ -2,37 +2,49 @@
 
 use std::cmp::Reverse;
 
-use comfy_table::CellAlignment;
-
-use crate::table::{Style, new_table, render};
+use crate::table::{Grid, Rows};
 use xrsim_model::ids::{AccelId, RequestId};
 use xrsim_model::trace::{Absence, Outcome, Record};
 use xrsim_model::units::SimTime;
 
 use xrsim_results::why::{Account, Course, Need, Part, Why, ns_between, rank};
 
+use super::told::{PARTS, TableFile, Told};
+
 /// Most jobs of an accelerator in a line.
 const MAX_LISTED: usize = 3;
 
 /// Explanation of a request: its outcome, the durations of its parts, the cause, and the jobs that it waited
 /// for.
-pub fn story(why: &Why<'_>, id: RequestId, style: Style) -> String {
+pub fn story(why: &Why<'_>, id: RequestId) -> Told {
     let record = why.trace.record(id);
-    let mut text = format!("{}: {}\n", why.name(id), fate(why, record));
+    let mut told = Told::default();
+    told.answer(format!("{}: {}\n", why.name(id), fate(why, record)));
     let need = why.dependencies.last(record);
     let (Some(account), Some(course)) = (why.account(id), why.course(id, need)) else {
-        return text;
+        return told;
     };
     let way = Way { why, record, need, course };
-    text += &format!("\n{}{}\n", way.table(&account, style), way.end(&account));
+    let parts = way.table(&account);
+    let file = TableFile { name: PARTS, rows: in_file(&parts), top: None };
+    told.table("", parts, file);
+    told.lines(way.end(&account) + "\n");
     if account.missed {
         let links = why.chain(id, account);
         let lines =
             links.map(|(id, account)| format!("  {}  {}\n", why.name(id), why.describe(&account)));
-        text += &format!("\nCause\n{}", lines.collect::<String>());
-        text += &in_the_way(why, id, account);
+        told.list("Cause", lines.collect::<String>());
+        in_the_way(why, id, account, &mut told);
     }
-    text
+    told
+}
+
+/// The parts as a file has them: without the mark of those of the execution.
+fn in_file(shown: &Grid) -> Rows {
+    let name = |name: &String| name.replace(' ', "_");
+    let cell = |cell: &String| cell.strip_prefix("- ").unwrap_or(cell).to_string();
+    let row = |row: &Vec<String>| row.iter().map(cell).collect();
+    (shown.header.iter().map(name).collect(), shown.rows.iter().map(row).collect())
 }
 
 /// Outcome of a request.
@@ -71,18 +83,15 @@ struct Way<'a> {
 impl Way<'_> {
     /// A line for every part that took time. Parts of the execution have no start and end of their own,
     /// unless there is only one.
-    fn table(&self, account: &Account, style: Style) -> String {
+    fn table(&self, account: &Account) -> Grid {
         let header = ["part", "from ms", "to ms", "took ms", "without it", "what happened"];
-        let mut table = new_table(style, &header, 1);
-        if let Some(last) = table.column_mut(header.len() - 1) {
-            last.set_cell_alignment(CellAlignment::Left);
-        }
+        let mut rows = Vec::new();
         let took = |part: &Part| account.parts.ns(*part) != 0;
         let (waits, execution) = Part::ALL.split_at(Part::EXECUTION);
         let mut from_ns = i128::from(account.nominal_start.ns());
         for &part in waits.iter().filter(|part| took(part)) {
             let to_ns = from_ns + account.parts.ns(part);
-            table.add_row(self.row(account, part, Some([from_ns, to_ns])));
+            rows.push(self.row(account, part, Some([from_ns, to_ns])));
             from_ns = to_ns;
         }
         let execution: Vec<Part> = execution.iter().copied().filter(took).collect();
@@ -90,17 +99,23 @@ impl Way<'_> {
         let whole = Some([from_ns, from_ns + took_ns]);
         match execution[..] {
             [only] => {
-                table.add_row(self.row(account, only, whole));
+                rows.push(self.row(account, only, whole));
             }
             _ => {
                 let [from, to] = [from_ns, from_ns + took_ns].map(ms);
-                table.add_row(["execution", &from, &to, &ms(took_ns), "", &self.place()]);
+                let cells =
+                    ["execution".into(), from, to, ms(took_ns), String::new(), self.place()];
+                rows.push(cells);
                 for &part in &execution {
-                    table.add_row(self.row(account, part, None));
+                    rows.push(self.row(account, part, None));
                 }
             }
         }
-        render(&table)
+        Grid {
+            header: header.map(String::from).into(),
+            is_text: vec![true, false, false, false, false, true],
+            rows: rows.into_iter().map(Vec::from).collect(),
+        }
     }
 
     /// The line of a part, with start and end if it has them.
@@ -207,13 +222,13 @@ fn label(part: Part) -> &'static str {
     }
 }
 
-/// Jobs that a request, or the upstream request that is its cause, waited for; the longest first.
-fn in_the_way(why: &Why<'_>, id: RequestId, account: Account) -> String {
-    let Some((id, account)) = why.chain(id, account).last() else { return String::new() };
+/// Adds the jobs that a request, or the upstream request that is its cause, waited for; the longest first.
+fn in_the_way(why: &Why<'_>, id: RequestId, account: Account, told: &mut Told) {
+    let Some((id, account)) = why.chain(id, account).last() else { return };
     let record = why.trace.record(id);
     let course = why.course(id, why.dependencies.last(record));
     let waited = account.parts.ns(Part::Accelerator) > 0;
-    let Some(course) = course.filter(|_| waited) else { return String::new() };
+    let Some(course) = course.filter(|_| waited) else { return };
     let mut jobs = why.blockers(record, &course);
     jobs.sort_by_key(rank);
     let lines = jobs.iter().take(MAX_LISTED).map(|job| {
@@ -229,11 +244,8 @@ fn in_the_way(why: &Why<'_>, id: RequestId, account: Account) -> String {
             ),
         }
     });
-    let lines: String = lines.collect();
-    if lines.is_empty() {
-        return lines;
-    }
-    format!("\nFrames that delayed {}, longest delay first\n{lines}", why.name(id))
+    let title = format!("Frames that delayed {}, longest delay first", why.name(id));
+    told.list(&title, lines.collect::<String>());
 }
 
 fn ms(ns: i128) -> String {

@@ -2,13 +2,15 @@
 //! accelerators do.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::sync::Arc;
 
-use crate::table::{Style, new_table, render, with_half_width};
+use crate::table::{Columns, Grid, Style, cell_if_any, with_half_width};
 use xrsim_model::cost::{CostModel, CostTable, Quantity};
 use xrsim_model::ids::{AccelId, ModelId, RequestId};
 use xrsim_model::scenario::{ActiveModel, weight_bytes};
-use xrsim_model::statistics::{PairedDifference, Summary};
+use xrsim_model::statistics::{Fraction, PairedDifference, Summary};
+use xrsim_model::text::cell;
 use xrsim_model::trace::Outcome;
 use xrsim_model::units::{SimSpan, SimTime};
 use xrsim_results::model_names;
@@ -19,11 +21,17 @@ use xrsim_sim::sweep::RunResult;
 use crate::sensitivity::change_text;
 use xrsim_results::why::{Part, Why};
 
+use super::told::{ACCELERATORS, DIFFERENCES, LAYERS, LOSSES, TableFile, Told};
+
 /// Sums over the replications of one scenario on one system.
 pub struct WholeRun<'p> {
     plan: &'p Plan,
     names: Vec<&'p str>,
-    /// Score of every replication.
+    /// Draws that have a score.
+    draws: Vec<u64>,
+    /// Number of draws in which no frame is counted.
+    n_uncounted: usize,
+    /// Score of every draw that has one.
     scores: Vec<f64>,
     /// Losses of every replication, `[replication][model][cause]`.
     losses: Vec<Vec<[f64; 4]>>,
@@ -61,6 +69,9 @@ struct LayerUse {
 /// Most rows of a table of layers.
 const MAX_LAYERS: usize = 6;
 
+/// Row of all models together.
+const ALL: &str = "all";
+
 /// Most models that are named beside an accelerator.
 const MAX_NAMED: usize = 3;
 
@@ -71,6 +82,8 @@ impl<'p> WholeRun<'p> {
         let n_accelerators = plan.system.accelerators().len();
         Self {
             plan,
+            draws: Vec::new(),
+            n_uncounted: 0,
             scores: Vec::new(),
             losses: Vec::new(),
             models: vec![ModelUse::default(); names.len()],
@@ -82,8 +95,31 @@ impl<'p> WholeRun<'p> {
         }
     }
 
+    /// Adds a draw in which no frame is counted.
+    pub fn add_uncounted(&mut self) {
+        self.n_uncounted += 1;
+    }
+
+    /// Whether no draw has a score.
+    pub fn is_empty(&self) -> bool {
+        self.draws.is_empty()
+    }
+
+    /// A line on draws that have no score; empty if all have one.
+    fn uncounted(&self) -> String {
+        let (n, name) = (self.draws.len(), self.plan.system.name());
+        match self.n_uncounted {
+            0 => String::new(),
+            more => format!(
+                "{n} of {} draws on {name} count; in the others no frame is counted\n",
+                n + more
+            ),
+        }
+    }
+
     /// Adds a replication.
     pub fn add(&mut self, plan: &Plan, result: &RunResult) {
+        self.draws.push(plan.load.replication);
         self.scores.push(result.scorecard.total.score);
         self.losses.push(losses(plan, result));
         let why = Why::new(plan, result);
@@ -169,42 +205,60 @@ impl<'p> WholeRun<'p> {
         means
     }
 
-    /// Where the score goes: models, accelerators and layers. `cost_model` says what bounds layers.
-    pub fn text(&self, cost_model: &dyn CostModel, style: Style) -> String {
+    /// Where the score goes: models, accelerators and layers. `cost_model` says what bounds layers. `style` is that of
+    /// means.
+    pub fn told(&self, cost_model: &dyn CostModel, style: Style) -> Told {
         let score = with_half_width(&Summary::of(self.scores.iter().copied()), 3, style);
-        let mut text = format!("score {score}, so {:.3} of 1 is lost\n", 1.0 - self.score());
-        text += "\nModels, largest loss first\n";
-        text += &self.models_table(style);
-        text += "\nAccelerators\n";
-        text += &self.accelerators_table(style);
-        text += &self.sequences_text();
-        let bounds = Bounds { run: self, cost_model, known: BTreeMap::new() };
-        text + &self.layers_text(bounds, style)
+        let mut told = Told::default();
+        told.answer(format!("score {score}, so {:.3} of 1 is lost\n", 1.0 - self.score()));
+        told.lines(self.uncounted());
+        self.models_table(&mut told);
+        self.accelerators_table(&mut told);
+        told.lines(self.sequences_text());
+        self.layers_tables(Bounds { run: self, cost_model, known: BTreeMap::new() }, &mut told);
+        told
     }
 
-    fn models_table(&self, style: Style) -> String {
-        let mut header = vec!["model", "lost"];
-        header.extend(Cause::ALL.map(Cause::name));
-        header.extend(["requests", "executed", "ended late", "waited ms"]);
-        let mut table = new_table(style, &header, 1);
+    fn models_table(&self, told: &mut Told) {
         let losses = self.mean_losses();
         let lost = |model: usize| losses[model].iter().sum::<f64>();
         let mut order: Vec<usize> = (0..self.names.len()).collect();
         order.sort_by(|a, b| lost(*b).total_cmp(&lost(*a)));
-        for model in order {
+        let counts = |model: usize| {
             let it = self.models[model];
-            let mut row = vec![self.names[model].to_string(), format!("{:.3}", lost(model))];
-            row.extend(losses[model].map(|loss| format!("{loss:.3}")));
-            let counts = [it.requests, it.executed, it.late].map(|n| n as f64 / self.n());
-            row.extend(counts.map(|n| format!("{n:.1}")));
-            row.push(format!("{:.3}", it.waited_ms / it.waits.max(1) as f64));
-            table.add_row(row);
-        }
-        render(&table)
+            [it.requests, it.executed, it.late].map(|n| n as f64 / self.n())
+        };
+        let waited_ms =
+            |model: usize| self.models[model].waited_ms / self.models[model].waits.max(1) as f64;
+        let (losses, counts) = (&losses, &counts);
+        let columns = |written: fn(f64, usize) -> String, heading: fn(&str) -> String| {
+            let mut columns = Columns::<usize>::new()
+                .text("model", |it| self.names[*it])
+                .number("lost", move |it| written(lost(*it), 3));
+            for (at, cause) in Cause::ALL.into_iter().enumerate() {
+                columns =
+                    columns.number(heading(cause.name()), move |it| written(losses[*it][at], 3));
+            }
+            for (at, name) in ["requests", "executed", "ended late"].into_iter().enumerate() {
+                columns = columns.number(heading(name), move |it| written(counts(*it)[at], 1));
+            }
+            columns
+                .number(heading("waited ms"), move |it| written(waited_ms(*it), 3))
+                .of(order.clone())
+        };
+        let shown = columns(|value, digits| format!("{value:.digits$}"), str::to_string);
+        let rows = columns(|value, _| cell(value), |name| name.replace(' ', "_")).into_rows();
+        let file = TableFile { name: LOSSES, rows, top: None };
+        told.table("Models, largest loss first", shown, file);
     }
 
-    fn accelerators_table(&self, style: Style) -> String {
-        let mut table = new_table(style, &["accelerator", "busy", "with"], 1);
+    fn accelerators_table(&self, told: &mut Told) {
+        let mut shown = Grid {
+            header: ["accelerator", "busy", "with"].map(String::from).into(),
+            is_text: vec![true, false, false],
+            rows: Vec::new(),
+        };
+        let mut rows = Vec::new();
         for (accelerator, busy) in self.plan.system.accelerators().iter().zip(&self.busy_ms) {
             let all: f64 = busy.iter().sum();
             let mut order: Vec<usize> = (0..busy.len()).filter(|&at| busy[at] > 0.0).collect();
@@ -213,10 +267,17 @@ impl<'p> WholeRun<'p> {
                 format!("{} {:.1} %", self.names[model], 100.0 * busy[model] / self.span_ms)
             };
             let named: Vec<_> = order.iter().take(MAX_NAMED).map(share).collect();
-            let busy = format!("{:.1} %", 100.0 * all / self.span_ms);
-            table.add_row([accelerator.name.to_string(), busy, named.join(", ")]);
+            let percent = format!("{:.1} %", 100.0 * all / self.span_ms);
+            let name = accelerator.name.to_string();
+            shown.rows.push(vec![name.clone(), percent, named.join(", ")]);
+            let of_models = order.iter().map(|&model| (self.names[model], busy[model]));
+            rows.extend(iter::once((ALL, all)).chain(of_models).map(|(model, busy_ms)| {
+                vec![name.clone(), model.into(), cell(100.0 * busy_ms / self.span_ms)]
+            }));
         }
-        render(&table)
+        let header = ["accelerator", "model", "busy_percent"].map(String::from).into();
+        let file = TableFile { name: ACCELERATORS, rows: (header, rows), top: None };
+        told.table("Accelerators", shown, file);
     }
 
     /// Upper bounds of the tokens a second of sequences by DRAM.
@@ -241,94 +302,144 @@ impl<'p> WholeRun<'p> {
         models.filter_map(line).collect()
     }
 
-    fn layers_text(&self, mut bounds: Bounds<'_, '_>, style: Style) -> String {
+    fn layers_tables(&self, mut bounds: Bounds<'_, '_>, told: &mut Told) {
         let layers = self.layers.iter().flat_map(|(&(model, accelerator), layers)| {
             let used = layers.iter().enumerate().filter(|(_, it)| it.times > 0);
             used.map(move |(layer, it)| (model, accelerator, layer, *it))
         });
-        let mut layers: Vec<_> = layers.collect();
         let ms = |it: &LayerUse| it.times as f64 * it.latency.as_ms();
         let bytes = |it: &LayerUse| it.times as f64 * it.dram_bytes as f64;
-        let [all_ms, all_bytes] = [
-            layers.iter().map(|(.., it)| ms(it)).sum::<f64>(),
-            layers.iter().map(|(.., it)| bytes(it)).sum::<f64>(),
-        ];
-        let mut text = String::new();
-        type Measure<'a> = &'a dyn Fn(&LayerUse) -> f64;
-        let by: [(&str, Measure<'_>); 2] =
-            [("Layers that take most time", &ms), ("Layers that move most bytes of DRAM", &bytes)];
-        for (title, size) in by {
-            layers.sort_by(|a, b| size(&b.3).total_cmp(&size(&a.3)));
-            let header = ["layer", "on", "bound by", "ms a run", "of all", "DRAM MB", "of all"];
-            let mut table = new_table(style, &header, 3);
-            for (model, accelerator, layer, it) in layers.iter().take(MAX_LAYERS) {
-                if size(it) == 0.0 {
-                    break;
+        let layers: Vec<_> = layers
+            .map(|(model, accelerator, layer, it)| {
+                let network = &self.plan.scenario.model(model).unit.network;
+                UsedLayer {
+                    model: self.names[model.index()],
+                    name: network.layers().get(layer).map_or("all", |layer| &layer.name),
+                    accelerator: &self.plan.system.accelerators()[accelerator.index()].name,
+                    bound_by: bounds.of(model, accelerator, layer),
+                    ms: ms(&it),
+                    bytes: bytes(&it),
                 }
-                let network = &self.plan.scenario.model(*model).unit.network;
-                let place = &self.plan.system.accelerators()[accelerator.index()].name;
-                let name = network.layers().get(*layer).map_or("all", |layer| &layer.name);
-                let percent =
-                    |part: f64, all: f64| format!("{:.1} %", 100.0 * part / all.max(1e-9));
-                table.add_row([
-                    format!("{} {name}", self.names[model.index()]),
-                    place.to_string(),
-                    bounds.of(*model, *accelerator, *layer),
-                    format!("{:.3}", ms(it) / self.n()),
-                    percent(ms(it), all_ms),
-                    format!("{:.3}", bytes(it) / 1e6 / self.n()),
-                    percent(bytes(it), all_bytes),
-                ]);
-            }
-            if table.row_count() > 0 {
-                text += &format!("\n{title}\n{}", render(&table));
-            }
+            })
+            .collect();
+        let all_ms = layers.iter().map(|it| it.ms).sum();
+        let all_bytes = layers.iter().map(|it| it.bytes).sum();
+        let percent = |part: f64, all: f64| 100.0 * part / all.max(1e-9);
+        let mega = |bytes: f64| bytes / 1e6 / self.n();
+        let shown = Columns::<&UsedLayer<'_>>::new()
+            .text("layer", |it| format!("{} {}", it.model, it.name))
+            .text("on", |it| it.accelerator)
+            .text("bound by", |it| it.bound_by.clone())
+            .number("ms a run", |it| format!("{:.3}", it.ms / self.n()))
+            .number("of all", |it| format!("{:.1} %", percent(it.ms, all_ms)))
+            .number("DRAM MB", |it| format!("{:.3}", mega(it.bytes)))
+            .number("of all", |it| format!("{:.1} %", percent(it.bytes, all_bytes)));
+        let file = Columns::<&UsedLayer<'_>>::new()
+            .text("model", |it| it.model)
+            .text("layer", |it| it.name)
+            .text("accelerator", |it| it.accelerator)
+            .text("bound_by", |it| it.bound_by.clone())
+            .number("time_per_run_ms", |it| cell(it.ms / self.n()))
+            .number("of_time_percent", |it| cell(percent(it.ms, all_ms)))
+            .number("dram_per_run_mb", |it| cell(mega(it.bytes)))
+            .number("of_dram_percent", |it| cell(percent(it.bytes, all_bytes)));
+        let mut order: Vec<&UsedLayer<'_>> = layers.iter().collect();
+        order.sort_by(|a, b| b.ms.total_cmp(&a.ms));
+        let rows = file.of(order.iter().copied()).into_rows();
+        type Measure = fn(&UsedLayer<'_>) -> f64;
+        let by: [(&str, &'static str, Measure); 2] = [
+            ("Layers that take most time", "time_per_run_ms", |it| it.ms),
+            ("Layers that move most bytes of DRAM", "dram_per_run_mb", |it| it.bytes),
+        ];
+        for (title, column, size) in by {
+            order.sort_by(|a, b| size(b).total_cmp(&size(a)));
+            let largest = order.iter().copied().take(MAX_LAYERS);
+            let largest = largest.take_while(|it| size(it) != 0.0);
+            let top = Some((column, MAX_LAYERS));
+            let file = TableFile { name: LAYERS, rows: rows.clone(), top };
+            told.table(title, shown.of(largest), file);
         }
-        text
     }
 
     /// Difference of this run and `other`, which is the same scenario on equal draws on another system: the
     /// score, and the losses of every model by cause.
-    pub fn against(&self, other: &Self, style: Style) -> String {
-        let pairs = self.scores.iter().copied().zip(other.scores.iter().copied());
+    pub fn against(&self, other: &Self) -> Told {
+        let place =
+            |(at, draw): (usize, &u64)| Some((at, other.draws.iter().position(|it| it == draw)?));
+        let both: Vec<_> = self.draws.iter().enumerate().filter_map(place).collect();
+        let pairs = both.iter().map(|&(own, others)| (self.scores[own], other.scores[others]));
         let all = PairedDifference::from_pairs(pairs).difference;
         let [mine, theirs] = [self, other].map(|it| it.plan.system.name());
         let mut rows = Vec::new();
         for (model, name) in self.names.iter().enumerate() {
             for (at, cause) in Cause::ALL.into_iter().enumerate() {
                 let loss = |run: &Self, replication: usize| run.losses[replication][model][at];
-                let n = self.losses.len().min(other.losses.len());
                 // What the other one loses more, this one gains.
-                let gains = (0..n).map(|it| loss(other, it) - loss(self, it));
-                let mean = |run: &Self| Summary::of((0..n).map(|it| loss(run, it))).mean;
-                rows.push((*name, cause, mean(self), mean(other), Summary::of(gains)));
+                let gains = both.iter().map(|&(own, others)| loss(other, others) - loss(self, own));
+                let mean =
+                    |run: &Self| Summary::of((0..run.losses.len()).map(|it| loss(run, it))).mean;
+                let (model, by) = (*name, cause.name());
+                rows.push(Gain {
+                    model,
+                    by,
+                    lost: [mean(self), mean(other)],
+                    gain: Summary::of(gains),
+                });
             }
         }
-        rows.sort_by(|a, b| b.4.mean.abs().total_cmp(&a.4.mean.abs()));
-        let lost = [mine, theirs].map(|name| format!("lost on {name}"));
-        let gain = format!("{mine} gains");
-        let header = ["model", "by", &lost[0], &lost[1], &gain];
-        let mut table = new_table(style, &header, 2);
-        for (name, cause, own, others, gain) in rows {
-            if own < 0.0005 && others < 0.0005 {
-                continue;
-            }
-            let cells =
-                [name.into(), cause.name().into(), format!("{own:.3}"), format!("{others:.3}")];
-            table.add_row(cells.into_iter().chain([change_text(&gain)]));
-        }
-        let sums = [self, other].map(|it| format!("{:.3}", 1.0 - it.score()));
-        let [own, others] = sums;
-        table.add_row(["all".into(), String::new(), own, others, change_text(&all)]);
-        format!(
-            "{mine} scores {:.3} and {theirs} {:.3}, a difference of {}\n\n\
-             Models and causes that make the difference, the largest first\n{}",
+        rows.sort_by(|a, b| b.gain.mean.abs().total_cmp(&a.gain.mean.abs()));
+        let lost = [self, other].map(|it| 1.0 - it.score());
+        rows.push(Gain { model: ALL, by: "", lost, gain: all });
+        let shown = Columns::<&Gain<'_>>::new()
+            .text("model", |it| it.model)
+            .text("by", |it| it.by)
+            .number(format!("lost on {mine}"), |it| format!("{:.3}", it.lost[0]))
+            .number(format!("lost on {theirs}"), |it| format!("{:.3}", it.lost[1]))
+            .number(format!("{mine} gains"), |it| change_text(&it.gain))
+            .of(rows.iter().filter(|it| it.model == ALL || it.lost.iter().any(|it| *it >= 0.0005)));
+        let end = |it: &Gain<'_>| it.gain.interval(Fraction::P95);
+        let file = Columns::<&Gain<'_>>::new()
+            .text("model", |it| it.model)
+            .text("by", |it| it.by)
+            .number("lost_on_system", |it| cell(it.lost[0]))
+            .number("lost_on_other", |it| cell(it.lost[1]))
+            .number("gain", |it| cell(it.gain.mean))
+            .number("low", |it| cell_if_any(end(it).map(|it| it.low)))
+            .number("high", |it| cell_if_any(end(it).map(|it| it.high)))
+            .of(&rows)
+            .into_rows();
+        let mut told = Told::default();
+        told.answer(format!(
+            "{mine} scores {:.3} and {theirs} {:.3}, a difference of {}\n",
             self.score(),
             other.score(),
             change_text(&all),
-            render(&table)
-        )
+        ));
+        told.lines(self.uncounted());
+        told.lines(other.uncounted());
+        let title = "Models and causes that make the difference, the largest first";
+        told.table(title, shown, TableFile { name: DIFFERENCES, rows: file, top: None });
+        told
     }
+}
+
+/// Executions of a layer on an accelerator, in all replications.
+struct UsedLayer<'a> {
+    model: &'a str,
+    name: &'a str,
+    accelerator: &'a str,
+    bound_by: String,
+    ms: f64,
+    bytes: f64,
+}
+
+/// What one of two systems loses less of a model by a cause.
+struct Gain<'a> {
+    model: &'a str,
+    by: &'a str,
+    /// Mean losses on both systems.
+    lost: [f64; 2],
+    gain: Summary,
 }
 
 /// What bounds the layers of models on accelerators, asked for once.

@@ -3,6 +3,7 @@
 use crate::support::binary;
 mod costs;
 mod damage;
+mod extension;
 mod policies;
 mod specs;
 
@@ -276,6 +277,13 @@ fn a_file_goes_on_only_with_what_it_began_with() {
     let message = study.refused(&again);
     let change = "the sweep have changed: `pes` has the new `160`, `pes` has no longer `128`;";
     assert!(message.contains(change), "{message}");
+    let only = spec.replace("96, 128", "160").replace("system: A", "system: A, duration_ms: 500");
+    fs::write(study.path("spec.yaml"), &only).expect("written");
+    study.sweep("only.csv", &["spec.yaml"]);
+    fs::write(study.path("spec.yaml"), only.replace("500", "700")).expect("written");
+    let message = study.refused(&["sweep", "spec.yaml", "--out", "only.csv"]);
+    assert!(message.contains("changed: `duration_ms` was `500`, is `700`;"), "{message}");
+    fs::write(study.path("spec.yaml"), spec.replace("128", "160")).expect("written");
     let message = study.refused(&["sweep", "spec.yaml", "--out", "rows.csv", "--shard", "1/2"]);
     assert!(message.contains("the keys or values of the sweep have changed"), "{message}");
     fs::write(study.path("spec.yaml"), spec.replace("pes:", "scheduler: edf, pes:"))
@@ -283,8 +291,11 @@ fn a_file_goes_on_only_with_what_it_began_with() {
     let message = study.refused(&again);
     assert!(message.contains("have changed: the key `scheduler` is new;"), "{message}");
     fs::write(study.path("spec.yaml"), spec.replace("96, 128", "128, 96")).expect("written");
-    let message = study.refused(&again);
-    assert!(message.contains("have changed: their order or combinations;"), "{message}");
+    let (_, note) = study.done(&again);
+    assert!(note.contains("2 rows kept; their order or combinations"), "{note}");
+    fs::write(study.path("spec.yaml"), &spec).expect("written");
+    let (_, note) = study.done(&again);
+    assert!(note.contains("2 points, 0 of them new"), "{note}");
     assert_eq!(study.read("rows.csv"), whole);
     // Comments and blanks do not change a sweep.
     fs::write(study.path("spec.yaml"), format!("# mine\n{spec}\n")).expect("written");

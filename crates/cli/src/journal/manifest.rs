@@ -13,7 +13,7 @@ use serde_json::Value;
 use xrsim_config::{InputFile, Source};
 use xrsim_model::digest::Digest;
 use xrsim_results::csv;
-use xrsim_sim::sweep::grid::{Grid, Shard};
+use xrsim_sim::sweep::grid::{Factor, Grid, Shard};
 
 use super::super::build::Build;
 use super::super::mappings::Mappings;
@@ -53,6 +53,9 @@ pub(in super::super) struct Manifest {
     mappings: Option<Mappings>,
     /// Keys and values: the keys and rows of every factor of a sweep, the options of another command.
     grid: Value,
+    /// Keys and values of the sweep that is extended, as long as the file may have rows with its indices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    extends: Option<Value>,
     /// Checksum of the record, which only its text has.
     #[serde(default, skip_serializing)]
     record_sha256: String,
@@ -65,7 +68,8 @@ impl Manifest {
         inputs: impl Iterator<Item = InputFile>,
         shard: Option<Shard>,
     ) -> Self {
-        let factor = |factor: &xrsim_sim::sweep::grid::Factor| serde_json::json!({ "keys": factor.keys, "rows": factor.rows });
+        let factor =
+            |factor: &Factor| serde_json::json!({ "keys": factor.keys, "rows": factor.rows });
         Self {
             grid_sha256: grid.digest(),
             inputs_sha256: inputs.map(|input| (input.name, input.sha256)).collect(),
@@ -107,6 +111,7 @@ impl Manifest {
             writer: shard.map(|_| Writer::of_process()),
             mappings: Some(Mappings::default()),
             grid: Value::Null,
+            extends: None,
             record_sha256: String::new(),
         }
     }
@@ -199,6 +204,46 @@ impl Manifest {
         csv::sweep_header(&csv::beside_label(keys.into_iter()).collect::<Vec<_>>())
     }
 
+    /// The grid of a whole sweep.
+    pub(super) fn grid(&self) -> Option<Grid> {
+        let is_whole = self.command.is_none() && self.part.is_none();
+        grid(&self.grid).filter(|it| is_whole && it.digest() == self.grid_sha256)
+    }
+
+    /// The grid that is extended, as long as the file may have rows with its indices.
+    pub(super) fn extended(&self) -> Option<Grid> {
+        grid(self.extends.as_ref()?)
+    }
+
+    /// The same record, of a sweep that extends that of `earlier`.
+    pub(super) fn extending(self, earlier: &Self) -> Self {
+        Self { extends: Some(earlier.grid.clone()), ..self }
+    }
+
+    /// Whether both records have the same keys and values.
+    pub(super) fn has_grid_of(&self, other: &Self) -> bool {
+        self.grid_sha256 == other.grid_sha256
+    }
+
+    /// Keys and values that this sweep has in addition to those of `earlier`, in words.
+    pub(super) fn addition(&self, earlier: &Self) -> String {
+        change_of_grid(&self.grid, &earlier.grid)
+    }
+
+    /// The first file that `earlier` refers to and that is another one here, in words; `None` if all are the same. This sweep
+    /// may refer to more.
+    pub(super) fn changed_input(&self, earlier: &Self) -> Option<String> {
+        let own: Vec<_> = self.inputs_sha256.values().collect();
+        let changed = earlier.inputs_sha256.iter().find(|(name, hash)| {
+            match self.inputs_sha256.get(*name) {
+                Some(own) => own != *hash,
+                // The same file may have another path on another machine.
+                None => !own.contains(hash),
+            }
+        });
+        changed.map(|(name, _)| format!("{name} has changed"))
+    }
+
     /// Difference between `earlier` and this record, in words; `None` if there is none.
     pub(in super::super) fn difference(&self, earlier: &Self) -> Option<String> {
         if self.grid_sha256 != earlier.grid_sha256 {
@@ -239,7 +284,8 @@ impl Manifest {
         Some(format!("{name} has changed"))
     }
 
-    fn difference_of_mappings(&self, earlier: &Self) -> Option<String> {
+    /// How the mappings of `earlier` differ from those of this record, in words; `None` if nothing shows that they do.
+    pub(super) fn difference_of_mappings(&self, earlier: &Self) -> Option<String> {
         match (&self.mappings, &earlier.mappings) {
             (Some(own), Some(other)) => own.difference(other),
             _ => Some(WITHOUT_MAPPINGS.into()),
@@ -306,6 +352,23 @@ impl Manifest {
     }
 }
 
+/// The grid of the keys and rows of factors in a record; `None` if it makes none.
+fn grid(record: &Value) -> Option<Grid> {
+    #[derive(Deserialize)]
+    struct OfFactor {
+        keys: Vec<Box<str>>,
+        rows: Vec<Vec<Option<Box<str>>>>,
+    }
+    let factors: Vec<OfFactor> = Vec::deserialize(record).ok()?;
+    let is_table = |it: &OfFactor| it.rows.iter().all(|row| row.len() == it.keys.len());
+    let of = |OfFactor { keys, rows }| Factor { keys, rows };
+    factors
+        .iter()
+        .all(is_table)
+        .then(|| factors.into_iter().map(of).collect())
+        .and_then(|factors| Grid::new(factors).ok())
+}
+
 /// What differs between the keys and values of two sweeps, in words.
 fn change_of_grid(now: &Value, before: &Value) -> String {
     let (now, before) = (values_of(now), values_of(before));
@@ -315,6 +378,12 @@ fn change_of_grid(now: &Value, before: &Value) -> String {
             changes.push(format!("the key `{key}` is new"));
             continue;
         };
+        if let ([value], [before]) = (&values[..], &earlier[..])
+            && value != before
+        {
+            changes.push(format!("`{key}` was `{before}`, is `{value}`"));
+            continue;
+        }
         let only = |of: &[String], others: &[String]| {
             let only: Vec<_> = of.iter().filter(|it| !others.contains(it)).cloned().collect();
             (!only.is_empty()).then(|| shortened(&only))

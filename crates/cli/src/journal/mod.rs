@@ -6,6 +6,7 @@
 //! the points.
 
 mod as_made;
+mod extend;
 mod manifest;
 mod parts;
 mod pulse;
@@ -25,6 +26,7 @@ use super::message::{Failure, say};
 use super::output::OutputFile;
 
 pub(super) use as_made::{Sink, as_made};
+pub(super) use extend::extend;
 pub(super) use manifest::{Manifest, place};
 pub(super) use parts::Parts;
 pub(super) use pulse::Pulse;

@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 
 use xrsim_config::sweep::SweepOptions;
 use xrsim_config::{Catalog, SweepDraft};
-use xrsim_experiment::sweep::{Candidate, Inputs, PointResult, Sweep, relate, score_each};
+use xrsim_experiment::sweep::{
+    Candidate, Inputs, PointResult, Sweep, change_of_rows, relate, score_each,
+};
 use xrsim_model::column;
 use xrsim_model::cost::ChosenLog;
 use xrsim_model::digest::Digest;
@@ -51,7 +53,7 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
         .check()?;
     args.cluster.refuse_changed(|| identity(&grid, &inputs))?;
     note_untracked(schedulers(&grid));
-    let mut rows = Rows::open(&path, args.restart, &grid, &inputs, args.shard)?;
+    let mut rows = Rows::open(&path, args.restart, &grid, &mut inputs, args.shard)?;
     if let Some(note) = relate(&grid, &mut inputs)? {
         say(format_args!("{note}"));
     }
@@ -208,13 +210,17 @@ impl<'g> Rows<'g> {
         path: &Path,
         restart: bool,
         grid: &'g Grid,
-        inputs: &Inputs,
+        inputs: &mut Inputs,
         shard: Option<Shard>,
     ) -> Result<Self, Failure> {
         let keys = grid.keys().iter().map(|key| &**key);
         let settings: Vec<Box<str>> = csv::beside_label(keys).map(Into::into).collect();
         let manifest = Manifest::of_sweep(grid, inputs.files(), shard);
         let header = manifest.header();
+        if !restart {
+            let change = |earlier: &Grid| Ok(change_of_rows(earlier, grid, inputs)?);
+            journal::extend(path, &manifest, &header, grid, change)?;
+        }
         let id = |index| grid.point(index).id();
         let (file, out) = RowFile::open(path, restart, &manifest, &header, id)?;
         Ok(Self {

@@ -18,7 +18,8 @@ use super::super::parts::shard;
     FIRST..LAST, with `step N` or `step xN`. Options may be repeated. Several options make a grid. Options that are left out \
     are as in `xrsim run`.\n\n\
     After an interruption the same command continues where it stopped. The file is the same, byte for \
-    byte, for every number of threads, of interruptions and of parts.\n\n\
+    byte, for every number of threads, of interruptions and of parts. The same command with more values of its settings \
+    keeps the rows and makes the new points, unless an accelerator could take mappings of a new one with less.\n\n\
     Examples:\n  \
     xrsim sweep pe_scaling                          a sweep that comes with the program\n  \
     xrsim sweep mine.yaml --shard 2/5               the second of five parts; `xrsim parts merge` joins them\n  \

@@ -9,4 +9,4 @@ mod relatives;
 pub use check::Sweep;
 pub use inputs::Inputs;
 pub use points::{Candidate, PointResult, score_each};
-pub use relatives::relate;
+pub use relatives::{change_of_rows, relate};

@@ -3,6 +3,7 @@
 
 use xrsim_model::cancel;
 use xrsim_model::cost::loop_nest::Family;
+use xrsim_model::hardware::Accelerator;
 use xrsim_sim::sweep::grid::{Factor, Grid};
 
 use super::super::{ExperimentError, Settings};
@@ -26,24 +27,57 @@ const OTHER_GROUPS: [&str; 4] = ["load.", "engine.", "score.", "effects."];
 ///
 /// Returns no error for a grid that `inputs` were read for.
 pub fn relate(grid: &Grid, inputs: &mut Inputs) -> Result<Option<String>, ExperimentError> {
-    let n_models = inputs.cost_models().len();
+    let Some(families) = families(grid, inputs)? else {
+        let notes = inputs.cost_models();
+        return Ok(notes.iter().find_map(|it| it.note_alone()));
+    };
+    inputs.relate(|index, cost_model| cost_model.among(families[index].clone()));
+    Ok(None)
+}
+
+/// Why rows of the sweep of `earlier` may be others in that of `grid`, which has all of its points, in words; `None` if they
+/// are the same.
+///
+/// # Errors
+///
+/// Returns no error for a grid that `inputs` were read for.
+pub fn change_of_rows(
+    earlier: &Grid,
+    grid: &Grid,
+    inputs: &mut Inputs,
+) -> Result<Option<String>, ExperimentError> {
+    let Some(before) = families(earlier, inputs)? else { return Ok(None) };
+    let name = |it: &Accelerator| format!("{} with {} PEs", it.dataflow.name(), it.pes);
+    Ok(match families(grid, inputs)? {
+        None if before.iter().any(Family::is_related) => Some(
+            "accelerators compare their mappings, and there are too many for it now".into(),
+        ),
+        None => None,
+        Some(now) => before.iter().zip(&now).find_map(|(before, now)| {
+            let [member, new] = before.changed_in(now)?.map(name);
+            Some(format!(
+                "{member} may take mappings of {new}, an accelerator with less of which it has no rows \
+                 (docs/explanation/mapper.md, section 6.3)"
+            ))
+        }),
+    })
+}
+
+/// The accelerators of a sweep, by cost model; `None` if there are too many.
+fn families(grid: &Grid, inputs: &mut Inputs) -> Result<Option<Vec<Family>>, ExperimentError> {
     let hardware = hardware_of(grid);
-    let mut families = vec![Family::default(); n_models];
-    for index in 0..hardware.n_points().min(MOST_COMBINATIONS) {
+    let mut families = vec![Family::default(); inputs.cost_models().len()];
+    if hardware.n_points() > MOST_COMBINATIONS {
+        return Ok(None);
+    }
+    for index in 0..hardware.n_points() {
         cancel::check();
         add(&mut families, &hardware, index, inputs)?;
         if families.iter().any(Family::is_too_large) {
-            break;
+            return Ok(None);
         }
     }
-    let is_too_large =
-        hardware.n_points() > MOST_COMBINATIONS || families.iter().any(Family::is_too_large);
-    if is_too_large {
-        let notes = inputs.cost_models();
-        return Ok(notes.iter().find_map(|it| it.note_alone()));
-    }
-    inputs.relate(|index, cost_model| cost_model.among(families[index].clone()));
-    Ok(None)
+    Ok(Some(families))
 }
 
 /// The grid of the keys that accelerators depend on.

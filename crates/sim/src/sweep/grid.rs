@@ -2,7 +2,7 @@
 //!
 //! A point is a list of settings: keys and values as text, without their meaning.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 
@@ -126,6 +126,23 @@ impl Grid {
         Point { grid: self, index, cells }
     }
 
+    /// The index in `larger` of every point of this grid, which is there if `larger` has the same keys in the same factors
+    /// and all rows of each; `None` otherwise.
+    pub fn places_in(&self, larger: &Self) -> Option<Places> {
+        if self.factors.len() != larger.factors.len() {
+            return None;
+        }
+        let pairs = self.factors.iter().zip(&larger.factors);
+        let factors = pairs.map(|(own, other)| {
+            let rows: HashMap<_, _> =
+                other.rows.iter().enumerate().map(|(at, row)| (row, at as u64)).collect();
+            let rows: Option<Vec<u64>> =
+                own.rows.iter().map(|row| rows.get(row).copied()).collect();
+            rows.filter(|_| own.keys == other.keys).map(|rows| (rows, other.rows.len() as u64))
+        });
+        factors.collect::<Option<_>>().map(|factors| Places { factors })
+    }
+
     /// SHA-256 of all keys and values in their order, 64 hexadecimal digits: equal for equal grids.
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
@@ -144,6 +161,27 @@ impl Grid {
             }
         }
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Places of the points of a grid in a larger one.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// For each factor the places of its rows in that of the larger grid, and the number of rows there.
+    factors: Vec<(Vec<u64>, u64)>,
+}
+
+impl Places {
+    /// Index in the larger grid of the point at `index`, below [`Grid::n_points`] of the smaller one.
+    pub fn of(&self, index: u64) -> u64 {
+        let (mut left, mut place, mut stride) = (index, 0, 1);
+        for (rows, n_rows) in self.factors.iter().rev() {
+            let n_own = rows.len() as u64;
+            place += stride * rows[(left % n_own) as usize];
+            left /= n_own;
+            stride *= n_rows;
+        }
+        place
     }
 }
 
@@ -278,6 +316,25 @@ mod tests {
         assert_eq!(other.point(0).id(), one.point(0).id());
         assert_ne!(one.point(1).id(), one.point(0).id());
         assert_ne!(one.digest(), other.digest());
+    }
+
+    #[test]
+    fn points_of_a_grid_are_found_in_one_with_more_rows() {
+        let axis = |key: &str, values: &[&str]| Factor::axis(key, values.iter().copied());
+        let grid = |pes: &[&str], seeds: &[&str]| {
+            Grid::new(vec![axis("pes", pes), axis("seed", seeds)]).unwrap()
+        };
+        let small = grid(&["8", "32"], &["1", "2"]);
+        let large = grid(&["4", "32", "8", "16"], &["3", "1", "2"]);
+        let places = small.places_in(&large).expect("all rows are there");
+        for index in 0..small.n_points() {
+            let place = places.of(index);
+            assert_eq!(large.point(place).id(), small.point(index).id(), "{index} {place}");
+        }
+        assert!(large.places_in(&small).is_none());
+        let other = Grid::new(vec![axis("seed", &["1", "2"]), axis("pes", &["8", "32"])]).unwrap();
+        assert!(small.places_in(&other).is_none());
+        assert!(small.places_in(&Grid::new(vec![listed()]).unwrap()).is_none());
     }
 
     #[test]

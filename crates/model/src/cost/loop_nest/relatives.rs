@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use crate::hardware::Accelerator;
+use crate::hardware::{Accelerator, Flexibility};
 use crate::model::Network;
 
 use super::super::{ChooserId, Infeasible, NetworkCost};
@@ -89,6 +89,18 @@ impl Family {
         };
         let mut members = self.members.iter().enumerate();
         self.len() == other.len() && members.all(|(at, it)| has(it, self.bases.contains(&at)))
+    }
+
+    /// The first accelerator of this family whose choices may be others in `larger`, which has all members of this one, with
+    /// the new member whose choices are candidates there; `None` if all choices are the same.
+    pub fn changed_in<'a>(&'a self, larger: &'a Self) -> Option<[&'a Accelerator; 2]> {
+        // Choices of members that are in both and ask only such members are the same, one after another.
+        let choosing = self.members.iter().filter(|it| it.flexibility != Flexibility::None);
+        choosing.into_iter().find_map(|member| {
+            let asked = [larger.lesser(member), larger.bases_of(member)].concat();
+            let mut asked = asked.into_iter().map(|at| &larger.members[at]);
+            asked.find(|it| self.position(it).is_none()).map(|new| [member, new])
+        })
     }
 
     fn position(&self, accelerator: &Accelerator) -> Option<usize> {

@@ -10,6 +10,7 @@ use xrsim_experiment::{
 };
 use xrsim_model::hardware::System;
 use xrsim_model::model::{Network, Parameter};
+use xrsim_model::scenario::{ActiveModel, Numbers, Shows};
 use xrsim_sim::plan::Plan;
 
 /// Choices that all runs of a table have in common, by the names of the options that change them. The
@@ -42,7 +43,37 @@ fn parameters(prepared: &Prepared) -> String {
              (docs/explanation/sequences.md)\n"
         )
     });
-    parameters_of(models().map(|model| (&*model.unit.task, &*model.unit.network))) + &sequences
+    let parameters = parameters_of(models().map(|model| (&*model.unit.task, &*model.unit.network)));
+    let mut works: Vec<_> = models().filter_map(work).collect();
+    works.dedup();
+    let works = match works.is_empty() {
+        true => String::new(),
+        false => format!(
+            "counts: {}; an extension of XRBench (docs/explanation/varying-work.md)\n",
+            works.join("; ")
+        ),
+    };
+    parameters + &works + &sequences
+}
+
+/// The counts of a model that differ from frame to frame, in words.
+fn work(model: &ActiveModel) -> Option<String> {
+    let work = model.work.as_ref()?;
+    let count = |(name, numbers): &(Box<str>, Numbers)| {
+        let (values, mean) = (numbers.values(), numbers.mean());
+        match values[..] {
+            [one] => format!("{name} {one}"),
+            [first, .., last] => format!("{name} {first} to {last}, mean {mean:.1}"),
+            [] => name.to_string(),
+        }
+    };
+    let counts = work.counts().iter().map(count).collect::<Vec<_>>().join(", ");
+    let seen = match work.shows() {
+        Shows::Planned => "schedulers see the planned ones",
+        Shows::Mean => "schedulers see the means",
+        Shows::Drawn => "schedulers see them",
+    };
+    Some(format!("{} {counts} ({seen})", model.unit.task))
 }
 
 /// The line with the parameters of networks, each with its task, if they have any.

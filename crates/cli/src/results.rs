@@ -18,7 +18,7 @@ use xrsim_report::idle_pes;
 use xrsim_report::objectives::OtherObjectives;
 use xrsim_report::overview::overview;
 use xrsim_report::scores;
-use xrsim_results::cells::RunTable;
+use xrsim_results::cells::{Further, RunTable};
 use xrsim_results::csv::Table;
 use xrsim_results::idle::{IdleEnergies, idle_energy_of};
 use xrsim_results::limit::Limit;
@@ -108,11 +108,11 @@ struct Folder {
 }
 
 impl Folder {
-    fn create(path: &Path, has_sequences: bool, uncaptured: bool) -> Result<Self, Failure> {
+    fn create(path: &Path, has_sequences: bool, further: Further) -> Result<Self, Failure> {
         let set = OutputSet::create(path)?;
         let failure = |error| Failure::writing(&path.display(), &error);
         let table = |(name, kind)| {
-            let table = Table::new(set.file(name)?, kind, &[], uncaptured);
+            let table = Table::new(set.file(name)?, kind, &[], further);
             Ok((name, table.map_err(failure)?))
         };
         let sequences = has_sequences.then_some(RunTable::SEQUENCES);
@@ -156,14 +156,14 @@ impl<'p> Results<'p> {
         prepared: &'p Prepared,
         again: Again,
     ) -> Result<Self, Failure> {
-        let uncaptured = prepared.plans().any(Plan::may_lack_frames);
+        let further = Further::of(prepared.plans());
         let has_sequences = prepared.plans().any(Plan::has_sequences);
-        let create = |path| Folder::create(path, has_sequences, uncaptured);
+        let create = |path| Folder::create(path, has_sequences, further);
         let folder = args.out.as_deref().map(create).transpose()?;
         let stdout_csv = match args.format {
             Format::Csv => {
                 let out = BufWriter::new(Stream::Out);
-                Some(Table::new(out, RunTable::Scores, &[], uncaptured).map_err(stdout_failure)?)
+                Some(Table::new(out, RunTable::Scores, &[], further).map_err(stdout_failure)?)
             }
             Format::Table | Format::Json => None,
         };
@@ -444,8 +444,8 @@ pub(super) fn save(
         refuse!("no run was feasible");
     }
     let has_sequences = runs.iter().any(|run| run.plan.has_sequences());
-    let uncaptured = runs.iter().any(|run| run.plan.may_lack_frames());
-    let mut files = Folder::create(folder, has_sequences, uncaptured)?;
+    let further = Further::of(runs.iter().map(|run| &run.plan));
+    let mut files = Folder::create(folder, has_sequences, further)?;
     let mut chosen = ChosenMappings::default();
     for run in runs {
         if let Ok(result) = &run.result {

@@ -63,6 +63,7 @@ mod settings;
 mod system;
 mod technology;
 mod uncertainty;
+mod work;
 mod yaml;
 
 pub use catalog::{Catalog, Hardware, InputFile};

@@ -6,7 +6,8 @@ mod parameters;
 mod shapes;
 mod traced;
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -105,6 +106,8 @@ struct RawNetwork {
     parameters: Vec<Parameter>,
     /// `None` for a network that was measured as a whole.
     layers: Option<(Vec<Item>, Expansion)>,
+    /// Places of extents that are 0.
+    zeros: Vec<usize>,
 }
 
 keys! {
@@ -144,17 +147,29 @@ fn raw_network(values: &ParameterValues) -> impl Reader<Value = RawNetwork> {
     let read = move |fields: &mut Fields<'_, '_, '_>| {
         let head = head().among(fields);
         let parameters = fields.optional("parameters", parameters::declarations(values));
+        let counts = fields.optional("counts", parameters::counts(values));
         // Without its parameters, every expression of a network would be a problem.
-        let are_wrong = parameters.is_none() && fields.given("parameters");
-        let parameters = parameters.unwrap_or_default();
+        let are_wrong = parameters.is_none() && fields.given("parameters")
+            || counts.is_none() && fields.given("counts");
+        let mut parameters = parameters.unwrap_or_default();
+        for count in counts.unwrap_or_default() {
+            if parameters.iter().any(|it| it.name == count.name) {
+                let message = format!("`{}` is a parameter and a count", count.name);
+                fields.problem(Problem::new(fields.span_of("counts"), message));
+            }
+            parameters.push(count);
+        }
+        let mut zeros = Vec::new();
         let bits = bits(false)
             .shaped(|form| form.remark("They hold for layers that have none of their own."));
         let bits = fields.or_default("bits", bits);
+        let places = RefCell::new(&mut zeros);
         let read = |node: &Node<'_>, problems: &mut Problems| match &parameters[..] {
             [] if are_wrong => None,
             [] => list("layers", item).read(node, problems),
             all => {
-                let node = parameters::substituted(all, node, problems)?;
+                let (node, zeros) = parameters::substituted(all, node, problems)?;
+                **places.borrow_mut() = zeros;
                 list("layers", item).read(&node, problems)
             }
         };
@@ -183,7 +198,7 @@ fn raw_network(values: &ParameterValues) -> impl Reader<Value = RawNetwork> {
                 return None;
             }
         };
-        Some(RawNetwork { head: head?, parameters, layers })
+        Some(RawNetwork { head: head?, parameters, layers, zeros })
     };
     let about = "Network: layers in the order of execution, its task and its quality goal.";
     mapping("a network", read).about(about).shaped(|form| {
@@ -193,7 +208,7 @@ fn raw_network(values: &ParameterValues) -> impl Reader<Value = RawNetwork> {
 
 impl RawNetwork {
     fn check(self, node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
-        let Self { head, parameters, layers } = self;
+        let Self { head, parameters, layers, zeros } = self;
         let task = head.task.unwrap_or_else(|| head.name.clone());
         let is_default = parameters.iter().all(Parameter::is_default);
         let name = name_with(head.name, &parameters);
@@ -208,6 +223,11 @@ impl RawNetwork {
                 ..Model::bare(Arc::new(Network::measured(name)))
             });
         };
+        let absent = absent(&expansion.entries, &zeros);
+        if absent.len() == expansion.entries.len() {
+            problems.push(Problem::new(node.span.clone(), "a count of 0 leaves no layer"));
+            return None;
+        }
         let network = match Network::new(name, expansion.layers) {
             Ok(network) => network.connected(head.connections).with_parameters(parameters),
             Err(error) => {
@@ -216,7 +236,11 @@ impl RawNetwork {
             }
         };
         let traced = head.traced.map(|traced| traced.of(&network, problems));
-        shapes::check(&network, node, &expansion.entries, &items, problems);
+        // Layers without work have the extents of a count of 1, which need not fit to those of 0 around them.
+        if absent.is_empty() {
+            shapes::check(&network, node, &expansion.entries, &items, problems);
+        }
+        let network = network.with_absent(absent);
         Some(Model {
             task,
             title: head.title,
@@ -231,6 +255,19 @@ impl RawNetwork {
             deviations: head.deviations,
         })
     }
+}
+
+/// Layers of which an extent is among the places `zeros`.
+fn absent(entries: &[Rc<Entry>], zeros: &[usize]) -> Vec<u32> {
+    if zeros.is_empty() {
+        return Vec::new();
+    }
+    let mut starts: Vec<_> = entries.iter().map(|entry| entry.start).collect();
+    starts.sort_unstable();
+    let start_of = |zero: &usize| starts[..starts.partition_point(|it| it <= zero)].last().copied();
+    let with_zero: HashSet<_> = zeros.iter().filter_map(start_of).collect();
+    let layers = (0..).zip(entries).filter(|(_, entry)| with_zero.contains(&entry.start));
+    layers.map(|(index, _)| index).collect()
 }
 
 /// Name of a network with the parameters that are not at their defaults, in the order of the file.

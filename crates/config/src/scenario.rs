@@ -8,7 +8,8 @@ use xrsim_model::hardware::Tasks;
 use xrsim_model::ids::{ModelId, StreamId};
 use xrsim_model::renamed::Renamed;
 use xrsim_model::scenario::{
-    ActiveModel, Dependency, DependencyKind, InputStream, Scenario, ScenarioError, UnitModel,
+    ActiveModel, Dependency, DependencyKind, InputStream, Scenario, ScenarioError, Sequence, Shows,
+    UnitModel, Work,
 };
 use xrsim_model::units::{FrameRate, SimSpan};
 
@@ -16,10 +17,13 @@ use super::hardware::names_once;
 use super::network::Model;
 use super::quantities::{frame_rate, positive_ms};
 use super::sensors::{RawGate, RawSensor, gates, sensors};
-use super::sequence::{self, OfSteps, RawSequence, Sequences};
+use super::sequence::{self, RawSequence};
+use super::work::{self, RawWork, SHOWS};
 use super::yaml::keys::{keys, mapping};
 use super::yaml::read::{At, Problems, printable, unknown_name};
-use super::yaml::values::{Reader, at, at_most, list, named, number, proper_name, text, value};
+use super::yaml::values::{
+    Reader, at, at_most, list, named, number, one_of, proper_name, text, value,
+};
 use super::yaml::{Node, Value};
 use super::{ParameterValues, Parameters, Problem, form, parameters, reference};
 
@@ -69,6 +73,9 @@ keys! {
         /// Span from the nominal start of a frame to its deadline \[ms\]. Without it, the period of `fps`.
         relative_deadline_ms: Option<SimSpan> = optional(positive_ms());
         sequence: Option<At<RawSequence>> = optional(at(sequence::sequence()));
+        work: Option<At<RawWork>> = optional(at(work::work()));
+        /// Counts of `work` that schedulers see of a frame: those of the network, the means, or those of the frame.
+        shows: Option<At<Shows>> = optional(at(one_of(&SHOWS).with_default("planned")));
         /// Names of the accelerators of the system on which the model may run. Without it, all.
         on: Option<Tasks> = optional(names_once("accelerators"));
     }
@@ -76,6 +83,15 @@ keys! {
         if sequence.is_some() && relative_deadline_ms.is_some() {
             let message = "a sequence has deadlines of its own";
             fields.problem(Problem::new(fields.span_of("relative_deadline_ms"), message));
+        }
+        if let Some(shows) = &shows
+            && work.is_none()
+        {
+            fields.problem(Problem::new(shows.span.clone(), "`shows` is of counts of `work`; there are none"));
+        }
+        if sequence.is_some() && work.is_some() {
+            let message = "the work of a sequence is that of its steps";
+            fields.problem(Problem::new(fields.span_of("work"), message));
         }
         parameters::check(network.as_ref(), parameters.as_ref(), fields);
     }
@@ -159,17 +175,23 @@ impl RawScenario {
         self.models.iter().zip(models).map(with).collect()
     }
 
-    /// The sequence of each model, and the references to the networks of its steps. `references` and `models` are those
+    /// What chooses among further networks of each model, and the references to these. `references` and `models` are those
     /// of [`RawScenario::references_with`].
-    pub(super) fn sequences(
+    pub(super) fn variants(
         &self,
         references: &[At<Box<str>>],
         models: &[Arc<Model>],
         problems: &mut Problems,
-    ) -> Vec<OfSteps<At<Box<str>>>> {
+    ) -> Vec<Option<(Rule, Vec<At<Box<str>>>)>> {
         let models = self.models.iter().zip(references).zip(models);
         let of_model = |((raw, reference), model): ((&RawModel, _), &Arc<Model>)| {
-            sequence::resolve(raw.sequence.as_ref()?, model, reference, problems)
+            if let Some(work) = &raw.work {
+                let shows = raw.shows.as_ref().map_or_else(Shows::default, |it| it.value);
+                let found = work::resolve(work, shows, model, reference, problems);
+                return found.map(|(work, networks)| (Rule::Work(work), networks));
+            }
+            let found = sequence::resolve(raw.sequence.as_ref()?, model, reference, problems);
+            found.map(|(sequence, networks)| (Rule::Sequence(sequence), networks))
         };
         models.map(of_model).collect()
     }
@@ -184,11 +206,11 @@ impl RawScenario {
         self.gates.as_deref().unwrap_or_default()
     }
 
-    /// The scenario of these `models`, one for each name, with their `sequences`, which read `sensors`.
+    /// The scenario of these `models`, one for each name, with their `variants`, which read `sensors`.
     pub(crate) fn resolve(
         self,
         models: &[Arc<Model>],
-        sequences: Sequences,
+        variants: Variants,
         sensors: &[InputStream],
         problems: &mut Problems,
     ) -> Option<Scenario> {
@@ -198,9 +220,9 @@ impl RawScenario {
             .filter(|sensor| names.inputs.iter().flatten().any(|input| *input == sensor.name))
             .cloned()
             .collect();
-        let pairs = self.models.iter().zip(models).zip(sequences).enumerate();
+        let pairs = self.models.iter().zip(models).zip(variants).enumerate();
         let active: Vec<_> = pairs
-            .map(|(index, ((raw, model), sequence))| {
+            .map(|(index, ((raw, model), variants))| {
                 let network = match &raw.network_name {
                     None => Arc::clone(&model.network),
                     Some(name) => Arc::new((*model.network).clone().with_name(name.clone())),
@@ -213,9 +235,12 @@ impl RawScenario {
                 active.inputs = inputs.filter_map(|name| stream(name, &streams)).collect();
                 active.dependencies = names.dependencies(raw);
                 active.relative_deadline = raw.relative_deadline_ms;
-                if let Some((sequence, steps)) = sequence {
-                    active.sequence = Some(sequence);
-                    active.variants = steps.iter().map(|it| Arc::clone(&it.network)).collect();
+                if let Some((rule, networks)) = variants {
+                    match rule {
+                        Rule::Sequence(sequence) => active.sequence = Some(sequence),
+                        Rule::Work(work) => active.work = Some(work),
+                    }
+                    active.variants = networks.iter().map(|it| Arc::clone(&it.network)).collect();
                 }
                 active.on.clone_from(&raw.on);
                 active
@@ -231,6 +256,17 @@ impl RawScenario {
         }
     }
 }
+
+/// What chooses among the networks of a model.
+pub(super) enum Rule {
+    /// The step of a sequence.
+    Sequence(Sequence),
+    /// The counts of a frame.
+    Work(Work),
+}
+
+/// What chooses among further networks of every model, and these.
+pub(super) type Variants = Vec<Option<(Rule, Vec<Arc<Model>>)>>;
 
 fn stream(name: &str, streams: &[InputStream]) -> Option<StreamId> {
     streams.iter().position(|stream| *stream.name == *name).map(StreamId::new)

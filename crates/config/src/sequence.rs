@@ -1,7 +1,5 @@
 //! `sequence:` of a model of a scenario: it answers prompts token by token.
 
-use std::sync::Arc;
-
 use xrsim_model::model::Network;
 use xrsim_model::scenario::{Pace, Sequence, Tokens, cache_bytes};
 use xrsim_model::units::SimSpan;
@@ -89,7 +87,7 @@ pub(super) fn resolve(
     model: &Model,
     reference: &At<Box<str>>,
     problems: &mut Problems,
-) -> OfSteps<At<Box<str>>> {
+) -> Option<(Sequence, Vec<At<Box<str>>>)> {
     let RawSequence { prompt_tokens, new_tokens, ttft_deadline_ms, tpot_deadline_ms, .. } =
         &raw.value;
     let mut sequence = Sequence::new(
@@ -154,9 +152,3 @@ fn fault(sequence: &Sequence, network: &Network) -> Option<String> {
     let fits = |name: &str, value: u32| parameters::fault(network.parameters(), name, value);
     sequence.networks().find_map(|(new, past)| fits(NEW, new).or_else(|| fits(PAST, past)))
 }
-
-/// The sequence of a model that is one, with something for each of its further variants.
-pub(super) type OfSteps<T> = Option<(Sequence, Vec<T>)>;
-
-/// Networks of the variants of every model, with its sequence.
-pub(super) type Sequences = Vec<OfSteps<Arc<Model>>>;

@@ -9,7 +9,7 @@ use xrsim_figures::{self as figures, Caption, Format, Timeline};
 use xrsim_model::trace::Trace;
 use xrsim_report::timeline::timeline;
 use xrsim_results::RunLabel;
-use xrsim_results::cells::RunTable;
+use xrsim_results::cells::{Further, RunTable};
 use xrsim_results::columns::{Columns, ColumnsOfRuns};
 use xrsim_results::csv::{Table, beside_label};
 use xrsim_sim::plan::Plan;
@@ -141,7 +141,7 @@ impl Runs {
 
     fn columns(&self, table: RunTable) -> Columns {
         let keys = self.keys();
-        let mut columns = ColumnsOfRuns::new(table, &keys, self.may_lack_frames());
+        let mut columns = ColumnsOfRuns::new(table, &keys, self.further());
         for run in &self.0 {
             let Ok(result) = &run.result else { continue };
             let values = keys.iter().filter_map(|key| run.varied(key));
@@ -151,8 +151,8 @@ impl Runs {
         columns.finish()
     }
 
-    fn may_lack_frames(&self) -> bool {
-        self.0.iter().any(|run| run.plan.may_lack_frames())
+    fn further(&self) -> Further {
+        Further::of(self.0.iter().map(|run| &run.plan))
     }
 
     /// Keys that vary and have a column of their own.
@@ -168,7 +168,7 @@ impl Runs {
         let has_sequences = self.0.iter().any(|run| run.plan.has_sequences());
         let sequences = has_sequences.then_some(RunTable::SEQUENCES);
         for (name, table) in RunTable::FILES.into_iter().chain(sequences) {
-            let mut table = Table::new(file(name)?, table, &keys, self.may_lack_frames())?;
+            let mut table = Table::new(file(name)?, table, &keys, self.further())?;
             for run in &self.0 {
                 let Ok(result) = &run.result else { continue };
                 table.set_settings(keys.iter().filter_map(|key| run.varied(key)));

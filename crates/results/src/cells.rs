@@ -164,6 +164,25 @@ pub enum RunTable {
     InferenceTexts,
 }
 
+/// Columns at the end of tables that only some runs have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Further {
+    /// Counts of requests that were not captured: frames of sensors can be missing.
+    uncaptured: bool,
+    /// The counts of each request: they can differ from frame to frame.
+    counts: bool,
+}
+
+impl Further {
+    /// Columns of the tables of runs of `plans`.
+    pub fn of<'a>(plans: impl IntoIterator<Item = &'a Plan>) -> Self {
+        plans.into_iter().fold(Self::default(), |all, plan| Self {
+            uncaptured: all.uncaptured || plan.may_lack_frames(),
+            counts: all.counts || plan.drawn().counts,
+        })
+    }
+}
+
 impl RunTable {
     /// The tables of a folder of results, with their files.
     pub const FILES: [(&str, Self); 3] = [
@@ -180,7 +199,7 @@ impl RunTable {
         RunLabel::COLUMNS.into_iter().map(|column| column.heading())
     }
 
-    /// Columns after the label, if no frame of a sensor can be missing.
+    /// Columns after the label that all runs have.
     pub fn columns(self) -> Vec<Heading> {
         let scores = Score::columns().map(Heading::of);
         let facts = RequestRow::FACTS.iter().map(Field::heading);
@@ -200,22 +219,26 @@ impl RunTable {
         }
     }
 
-    /// Names of the columns after the label, if no frame of a sensor can be missing.
+    /// Names of the columns after the label that all runs have.
     pub fn names(self) -> Vec<&'static str> {
         self.columns().iter().map(|column| column.name).collect()
     }
 
-    /// Further columns at the end, if frames of sensors can be missing: counts of requests that were not captured.
-    pub fn uncaptured(self) -> Vec<Heading> {
+    /// Columns at the end.
+    pub fn further(self, further: Further) -> Vec<Heading> {
         match self {
-            Self::Scores | Self::Models => Score::UNCAPTURED.iter().map(Heading::of).collect(),
-            Self::Inferences | Self::InferenceFacts | Self::InferenceTexts | Self::Sequences => {
-                Vec::new()
+            Self::Scores | Self::Models => {
+                let columns = Score::UNCAPTURED.iter().filter(|_| further.uncaptured);
+                columns.map(Heading::of).collect()
             }
+            Self::Inferences | Self::InferenceFacts => {
+                RequestRow::further(further).map(|it| it.heading()).collect()
+            }
+            Self::InferenceTexts | Self::Sequences => Vec::new(),
         }
     }
 
-    /// Adds the rows of a run, with the columns of [`RunTable::uncaptured`] or without.
+    /// Adds the rows of a run, with these columns at the end.
     ///
     /// # Errors
     ///
@@ -225,12 +248,12 @@ impl RunTable {
         rows: &mut impl Rows,
         plan: &Plan,
         result: &RunResult,
-        uncaptured: bool,
+        further: Further,
     ) -> io::Result<()> {
         match self {
-            Self::Scores | Self::Models => self.add_scored(rows, plan, result, uncaptured),
+            Self::Scores | Self::Models => self.add_scored(rows, plan, result, further),
             Self::Inferences | Self::InferenceFacts | Self::InferenceTexts => {
-                self.add_requests(rows, plan, result)
+                self.add_requests(rows, plan, result, further)
             }
             Self::Sequences => {
                 for row in sequences::rows(plan, &result.trace) {
@@ -253,23 +276,29 @@ impl RunTable {
         rows: &mut impl Rows,
         plan: &Plan,
         scored: &Scored,
-        uncaptured: bool,
+        further: Further,
     ) -> io::Result<()> {
         match self {
             Self::Scores => {
                 rows.start_row();
                 add_run(rows, &scored.scorecard.total, &scored.device);
-                add_uncaptured(rows, &scored.scorecard.total, uncaptured);
+                add_uncaptured(rows, &scored.scorecard.total, further);
                 rows.end_row()
             }
-            Self::Models => add_models(rows, plan, scored, uncaptured),
+            Self::Models => add_models(rows, plan, scored, further),
             Self::Inferences | Self::InferenceFacts | Self::InferenceTexts | Self::Sequences => {
                 Ok(())
             }
         }
     }
 
-    fn add_requests(self, rows: &mut impl Rows, plan: &Plan, result: &RunResult) -> io::Result<()> {
+    fn add_requests(
+        self,
+        rows: &mut impl Rows,
+        plan: &Plan,
+        result: &RunResult,
+        further: Further,
+    ) -> io::Result<()> {
         let names = model_names(&plan.scenario);
         let (has_facts, has_texts) = (self != Self::InferenceTexts, self != Self::InferenceFacts);
         let why = has_texts.then(|| Why::new(plan, result));
@@ -286,6 +315,10 @@ impl RunTable {
                 cause: why.as_ref().and_then(|why| why.short(id)).unwrap_or_default(),
                 segments: why.as_ref().map(segments).unwrap_or_default(),
                 is_counted: counted.counts(record),
+                counts: match further.counts {
+                    true => counts(plan, record, result.trace.variant_of(id)),
+                    false => String::new(),
+                },
             };
             rows.start_row();
             if has_facts {
@@ -299,6 +332,7 @@ impl RunTable {
             }
             if has_facts {
                 RequestRow::COUNTED.add(&row, rows);
+                RequestRow::further(further).for_each(|column| column.add(&row, rows));
             }
             rows.end_row()?;
         }
@@ -316,8 +350,8 @@ fn add_score(cells: &mut impl Cells, score: &Score) {
     Score::columns().for_each(|column| cells.number(column.of(score)));
 }
 
-fn add_uncaptured(cells: &mut impl Cells, score: &Score, uncaptured: bool) {
-    let columns = Score::UNCAPTURED.iter().filter(|_| uncaptured);
+fn add_uncaptured(cells: &mut impl Cells, score: &Score, further: Further) {
+    let columns = Score::UNCAPTURED.iter().filter(|_| further.uncaptured);
     columns.for_each(|column| cells.number(column.of(score)));
 }
 
@@ -325,7 +359,7 @@ fn add_models(
     rows: &mut impl Rows,
     plan: &Plan,
     result: &Scored,
-    uncaptured: bool,
+    further: Further,
 ) -> io::Result<()> {
     let names = model_names(&plan.scenario).into_iter().zip(plan.scenario.models());
     for ((name, active), score) in names.zip(&result.scorecard.models) {
@@ -333,7 +367,7 @@ fn add_models(
         rows.start_row();
         ModelRow::NAMES.iter().for_each(|column| column.add(&row, rows));
         add_score(rows, score);
-        add_uncaptured(rows, score, uncaptured);
+        add_uncaptured(rows, score, further);
         rows.end_row()?;
     }
     Ok(())
@@ -383,6 +417,8 @@ struct RequestRow<'r> {
     cause: String,
     segments: String,
     is_counted: bool,
+    /// Counts that differ from frame to frame.
+    counts: String,
 }
 
 impl RequestRow<'_> {
@@ -407,10 +443,24 @@ impl RequestRow<'_> {
         Field::<Self>::new("segments", Value::Text(|it| &it.segments)).later(),
     ];
 
-    /// The last column.
+    /// Columns at the end of the files of some runs.
+    fn further(further: Further) -> impl Iterator<Item = Field<Self>> {
+        [Self::COUNT].into_iter().filter(move |_| further.counts)
+    }
+
+    /// The last column of all runs.
     const COUNTED: Field<Self> =
         Field::<Self>::new("counted", Value::Text(|it| if it.is_counted { "yes" } else { "no" }))
             .later();
+
+    const COUNT: Field<Self> = Field::<Self>::new("count", Value::Text(|it| &it.counts)).later();
+}
+
+/// Counts of a request that runs `variant`, in the order of the scenario; empty if its model gives none.
+fn counts(plan: &Plan, record: &Record, variant: u32) -> String {
+    let work = plan.scenario.model(record.model).work.as_ref();
+    let counts = work.and_then(|work| work.counts_of(variant)).unwrap_or_default();
+    counts.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// End of a request.

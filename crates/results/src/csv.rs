@@ -13,7 +13,7 @@ use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::{RunResult, Scored};
 
 use super::RunLabel;
-use super::cells::{Cells, Rows, RunTable, add_run};
+use super::cells::{Cells, Further, Rows, RunTable, add_run};
 use super::digits::{push_ms, push_number, push_whole};
 use super::rows::{CHECK, RowCheck};
 
@@ -47,7 +47,7 @@ pub struct Table<W> {
 
 impl<W: Write> Table<W> {
     /// The table of a `kind`, with columns for `settings` after the label, and with those of
-    /// [`RunTable::uncaptured`] at the end or without.
+    /// [`RunTable::further`] at the end.
     ///
     /// # Errors
     ///
@@ -56,12 +56,11 @@ impl<W: Write> Table<W> {
         mut out: W,
         kind: RunTable,
         settings: &[&str],
-        uncaptured: bool,
+        further: Further,
     ) -> io::Result<Self> {
-        let further = kind.uncaptured().into_iter().filter(|_| uncaptured).map(|it| it.name);
-        let further: Vec<_> = further.collect();
-        writeln!(out, "{}", [&LABEL, settings, &kind.names(), &further].concat().join(","))?;
-        Ok(Self { out, lines: Lines { uncaptured, ..Lines::new(kind, None) } })
+        let names: Vec<_> = kind.further(further).iter().map(|it| it.name).collect();
+        writeln!(out, "{}", [&LABEL, settings, &kind.names(), &names].concat().join(","))?;
+        Ok(Self { out, lines: Lines { further, ..Lines::new(kind, None) } })
     }
 
     /// Rows of a sweep, whose `header` is in the file already.
@@ -121,9 +120,9 @@ impl<W: Write> Table<W> {
     pub fn add(&mut self, label: &RunLabel<'_>, plan: &Plan, result: &RunResult) -> io::Result<()> {
         let kind = self.lines.kind;
         self.lines.start_run(label);
-        let uncaptured = self.lines.uncaptured;
+        let further = self.lines.further;
         let mut written = Written { lines: &mut self.lines, out: &mut self.out };
-        kind.add(&mut written, plan, result, uncaptured)
+        kind.add(&mut written, plan, result, further)
     }
 
     /// Writes the rows of one run whose requests were not kept, which a table of requests has none of.
@@ -139,9 +138,9 @@ impl<W: Write> Table<W> {
     ) -> io::Result<()> {
         let kind = self.lines.kind;
         self.lines.start_run(label);
-        let uncaptured = self.lines.uncaptured;
+        let further = self.lines.further;
         let mut written = Written { lines: &mut self.lines, out: &mut self.out };
-        kind.add_scored(&mut written, plan, scored, uncaptured)
+        kind.add_scored(&mut written, plan, scored, further)
     }
 }
 
@@ -157,14 +156,14 @@ struct Lines {
     settings: String,
     /// Check of the rows of a sweep.
     check: Option<RowCheck>,
-    /// Whether rows have the columns of [`RunTable::uncaptured`].
-    uncaptured: bool,
+    /// Columns at the end.
+    further: Further,
 }
 
 impl Lines {
     fn new(kind: RunTable, check: Option<RowCheck>) -> Self {
         let (row, label, settings) = (String::new(), String::new(), String::new());
-        Self { kind, row, label, settings, check, uncaptured: false }
+        Self { kind, row, label, settings, check, further: Further::default() }
     }
 
     fn make_sweep_row(

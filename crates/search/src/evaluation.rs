@@ -334,7 +334,9 @@ impl<'a> Evaluation<'a> {
         };
         let costs = sweep::costs(&plan, library)?;
         let scenario = Arc::clone(&plan.scenario);
-        let routes = |class| Routes::new(&scenario, &costs, &plan.score, class);
+        // No frame of a search has counts of its own.
+        let none = RequestStream::default();
+        let routes = |class| Routes::new(&scenario, &costs, &plan.score, class, &none);
         Ok(match &job.task {
             &Task::Isolation(class) => {
                 let routes = routes(class);

@@ -98,13 +98,14 @@ fn scenario_of(file: &Document, references: &mut dyn References) -> Result<Scena
     let Some(models) = resolve(references_with.iter(), lookup, &mut problems)? else {
         return Err(file.invalid(problems.into_vec()));
     };
-    let mut sequences = Vec::new();
-    for sequence in raw.sequences(&references_with, &models, &mut problems) {
-        sequences.push(match sequence {
+    let mut variants = Vec::new();
+    for further in raw.variants(&references_with, &models, &mut problems) {
+        variants.push(match further {
             None => None,
-            Some((sequence, steps)) => {
+            Some((rule, networks)) => {
                 let lookup = |name: &str| references.model(name, file.folder.as_deref());
-                resolve(steps.iter(), lookup, &mut problems)?.map(|steps| (sequence, steps))
+                let networks = resolve(networks.iter(), lookup, &mut problems)?;
+                networks.map(|networks| (rule, networks))
             }
         });
     }
@@ -119,7 +120,7 @@ fn scenario_of(file: &Document, references: &mut dyn References) -> Result<Scena
     if let Some(sources) = sources.filter(|_| problems.is_empty()) {
         sensors::add_gates(raw.gates(), sources, &mut sensors, &mut problems)?;
     }
-    let scenario = raw.resolve(&models, sequences, &sensors, &mut problems);
+    let scenario = raw.resolve(&models, variants, &sensors, &mut problems);
     file.finish(scenario, problems)
 }
 

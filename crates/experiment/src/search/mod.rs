@@ -255,12 +255,19 @@ impl Reader<'_> {
             let networks = networks(scenarios.iter());
             space = space.with_needed_buffers(&networks, &*cost_model.model, &|_| {});
         }
-        let models = scenarios.iter().flat_map(|scenario| scenario.models());
-        let models = models.filter(|model| model.sequence.is_none());
-        if cost_model.draws(models.map(|model| model.unit.network.name())) {
+        let models = || scenarios.iter().flat_map(|scenario| scenario.models());
+        let whole = models().filter(|model| model.sequence.is_none());
+        if cost_model.draws(whole.map(|model| model.unit.network.name())) {
             return Err(ExperimentError::Conflict(
                 "a search takes no latencies that differ from request to request (latency_p95_ms, samples)".into(),
             ));
+        }
+        if let Some(it) = models().find(|model| model.work.is_some()) {
+            return Err(ExperimentError::Conflict(format!(
+                "a search takes no work that differs from frame to frame, as that of {} does; leave out `work`, and give \
+                 `parameters` for another constant",
+                it.unit.task
+            )));
         }
         let family = family(&space);
         let alone = cost_model.note_alone().filter(|_| family.is_too_large());

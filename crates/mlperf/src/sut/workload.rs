@@ -48,6 +48,14 @@ pub enum WorkloadError {
         /// Model.
         model: Box<str>,
     },
+    /// The work of a model of the background differs from frame to frame.
+    #[error(
+        "the work of {model} differs from frame to frame; it cannot run beside a load generator"
+    )]
+    Variants {
+        /// Model.
+        model: Box<str>,
+    },
     /// A network cannot run on an accelerator.
     #[error(transparent)]
     Cost(#[from] CostError),
@@ -116,6 +124,9 @@ impl Workload {
         let mut models = usage.map_or(Vec::new(), |it| it.models().to_vec());
         if let Some(it) = models.iter().find(|it| it.sequence.is_some()) {
             return Err(WorkloadError::Sequence { model: it.unit.task.clone() });
+        }
+        if let Some(it) = models.iter().find(|it| !it.variants.is_empty()) {
+            return Err(WorkloadError::Variants { model: it.unit.task.clone() });
         }
         let streams = usage.map_or(Vec::new(), |it| it.streams().to_vec());
         let first = models.len();

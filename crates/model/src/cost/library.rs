@@ -10,7 +10,7 @@ use crate::cancel::Steps;
 use crate::hardware::{Accelerator, System};
 use crate::model::Network;
 use crate::parallel;
-use crate::scenario::{ActiveModel, Scenario, Sequence};
+use crate::scenario::{ActiveModel, Scenario};
 use crate::units::FrameRate;
 
 use super::limits;
@@ -195,8 +195,8 @@ impl CostLibrary {
             }
             let cell = self.costs[column].get(row).and_then(Option::as_ref);
             let mut cost = cell.expect("the pair was evaluated").clone();
-            // Costs between two lengths of a cache have no distribution: steps take the median.
-            if active.sequence.is_some()
+            // Costs between those of two networks have no distribution: they are the median.
+            if (active.sequence.is_some() || active.work.is_some())
                 && let Ok(cell) = &mut cost
                 && cell.network.spread.is_some()
             {
@@ -277,7 +277,8 @@ impl CostLibrary {
 
     fn evaluate_pair(&self, model: &dyn CostModel, accelerator: usize, network: usize) -> PairCost {
         let (network, accelerator) = (&self.networks[network], &self.accelerators[accelerator]);
-        let mut cost = model.network(network, accelerator).map_err(Box::new)?;
+        let cost = model.network(network, accelerator).map_err(Box::new)?;
+        let mut cost = cost.without_absent(network, accelerator);
         if !self.with_layers {
             cost.layers = Vec::new();
             cost.choices.iter_mut().for_each(|choices| choices.layers = Box::default());
@@ -328,17 +329,19 @@ fn with_between(
     system: &System,
     mut cells: Vec<Result<Timetable, CostError>>,
 ) -> Vec<Result<Timetable, CostError>> {
-    if scenario.models().iter().all(|model| model.sequence.is_none()) {
+    if scenario.models().iter().all(|model| model.sequence.is_none() && model.work.is_none()) {
         return cells;
     }
     let n = system.accelerators().len();
     let mut further = cells.split_off(scenario.models().len() * n).into_iter();
-    for model in scenario.models() {
-        let own: Vec<_> = further.by_ref().take(model.variants.len() * n).collect();
-        let sequence = model.sequence.as_ref();
+    for (index, model) in scenario.models().iter().enumerate() {
+        let mut own: Vec<_> = further.by_ref().take(model.variants.len() * n).collect();
+        if model.work.is_some() {
+            offer_together(&mut cells[index * n..][..n], &mut own);
+        }
         // Variant 1 is the first one of `own`.
         let row = |variant: u32| &own[(variant as usize - 1) * n..][..n];
-        let between = sequence.into_iter().flat_map(Sequence::between).flat_map(|it| {
+        let between = model.between().flat_map(|it| {
             let pairs = row(it.low).iter().zip(row(it.high)).zip(system.accelerators());
             pairs.map(move |((low, high), accelerator)| {
                 let (low, high) = (low.clone()?, high.clone()?);
@@ -350,6 +353,23 @@ fn with_between(
         cells.extend(own.into_iter().chain(between));
     }
     cells
+}
+
+/// Offers the variants of a model on those accelerators alone that can run all of them: a scheduler that does not know
+/// which one a frame runs can choose any of these. `planned` has a cell for each accelerator, `others` those of each
+/// further variant in turn.
+fn offer_together(
+    planned: &mut [Result<Timetable, CostError>],
+    others: &mut [Result<Timetable, CostError>],
+) {
+    let n = planned.len();
+    for column in 0..n {
+        let further = others.iter().skip(column).step_by(n);
+        let mut all = planned[column..].iter().take(1).chain(further);
+        let Some(reason) = all.find_map(|it| it.as_ref().err().cloned()) else { continue };
+        planned[column] = Err(reason.clone());
+        others.iter_mut().skip(column).step_by(n).for_each(|it| *it = Err(reason.clone()));
+    }
 }
 
 /// The accelerator, with mappings by `edp` if the period chooses them.

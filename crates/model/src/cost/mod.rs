@@ -120,6 +120,16 @@ impl NetworkCost {
         Ok(Self::of_layers(layers, accelerator))
     }
 
+    /// The same cost, without that of the layers of `network` that have nothing to do.
+    fn without_absent(self, network: &Network, accelerator: &Accelerator) -> Self {
+        if network.absent().is_empty() || self.layers.len() != network.layers().len() {
+            return self;
+        }
+        let mut layers = self.layers;
+        network.absent().iter().for_each(|&at| layers[at as usize] = LayerCost::default());
+        Self { choices: self.choices, ..Self::of_layers(layers, accelerator) }
+    }
+
     /// The cost that stands for a network like this one where it cannot run: as many layers, and a time and
     /// an energy that no other network has.
     fn stand_in(&self) -> Self {

@@ -160,6 +160,8 @@ pub struct Network {
     layers: Arc<Layers>,
     connections: Connections,
     parameters: Arc<[Parameter]>,
+    /// Layers that have nothing to do, ascending.
+    absent: Arc<[u32]>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -250,7 +252,7 @@ impl Network {
         let (digest, readers) = Default::default();
         let layers = Arc::new(Layers { layers, operators, bits, operator_of, digest, readers });
         let (connections, parameters) = (Connections::default(), Arc::default());
-        Ok(Self { name, layers, connections, parameters })
+        Ok(Self { name, layers, connections, parameters, absent: Arc::default() })
     }
 
     /// A network that was measured as a whole: its layers are not known.
@@ -264,7 +266,8 @@ impl Network {
             readers: Computed::default(),
         };
         let (connections, parameters) = (Connections::Complete, Arc::default());
-        Self { name: name.into(), layers: Arc::new(layers), connections, parameters }
+        let (name, layers) = (name.into(), Arc::new(layers));
+        Self { name, layers, connections, parameters, absent: Arc::default() }
     }
 
     /// Whether it was measured as a whole, so that it has no layers.
@@ -292,7 +295,7 @@ impl Network {
         let layers = self.layers().iter().map(layer).collect();
         let batched = Self::new(format!("{} x{n}", self.name), layers)?;
         let (connections, parameters) = (self.connections, Arc::clone(&self.parameters));
-        Ok(Self { connections, parameters, ..batched })
+        Ok(Self { connections, parameters, absent: Arc::clone(&self.absent), ..batched })
     }
 
     /// The same layers with these connections.
@@ -317,6 +320,18 @@ impl Network {
         &self.parameters
     }
 
+    /// The same layers, of which those with these indices, in ascending order, have nothing to do: an extent of each is a
+    /// count of 0. Their operators are those of a count of 1.
+    #[must_use]
+    pub fn with_absent(self, absent: Vec<u32>) -> Self {
+        Self { absent: absent.into(), ..self }
+    }
+
+    /// Layers that have nothing to do, ascending.
+    pub fn absent(&self) -> &[u32] {
+        &self.absent
+    }
+
     /// Name, e.g. `KD_res8_narrow`; after a colon the parameters that are not at their defaults:
     /// `PD_planercnn_160x160:regions=100`.
     pub fn name(&self) -> &str {
@@ -332,7 +347,7 @@ impl Network {
     /// Whether `other` was made from this network, or this one from it, by a change of name. Equal layers
     /// that were read twice do not count.
     pub(crate) fn shares_layers(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.layers, &other.layers)
+        Arc::ptr_eq(&self.layers, &other.layers) && self.absent == other.absent
     }
 
     /// Layers in execution order.
@@ -363,7 +378,9 @@ impl Network {
 
     /// Multiply-accumulates of all layers.
     pub fn macs(&self) -> u64 {
-        self.layers().iter().map(|layer| layer.operator.macs()).sum()
+        let all: u64 = self.layers().iter().map(|layer| layer.operator.macs()).sum();
+        let absent = self.absent.iter().map(|&at| self.layers()[at as usize].operator.macs());
+        all - absent.sum::<u64>()
     }
 
     /// Weights of all layers, shared ones once.

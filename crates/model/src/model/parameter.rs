@@ -18,6 +18,8 @@ pub struct Parameter {
     pub allowed: RangeInclusive<u32>,
     /// Reason of the default; empty if the file gives none.
     pub reason: Box<str>,
+    /// Whether it is a count that may differ from frame to frame; layers with a count of 0 have nothing to do.
+    pub is_count: bool,
 }
 
 impl Parameter {
@@ -27,7 +29,12 @@ impl Parameter {
     /// A parameter at its default, with every value from 1 to [`Parameter::MAX`] allowed.
     pub fn new(name: impl Into<Box<str>>, default: u32) -> Self {
         let (name, allowed) = (name.into(), 1..=Self::MAX);
-        Self { name, value: default, default, allowed, reason: "".into() }
+        Self { name, value: default, default, allowed, reason: "".into(), is_count: false }
+    }
+
+    /// A count that is `planned` for every frame unless a scenario draws it, and is at most `most`.
+    pub fn count(name: impl Into<Box<str>>, planned: u32, most: u32) -> Self {
+        Self { allowed: 0..=most, is_count: true, ..Self::new(name, planned) }
     }
 
     /// Whether the value is the default.

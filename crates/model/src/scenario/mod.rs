@@ -33,6 +33,7 @@
 mod affinity;
 mod recording;
 mod sequence;
+mod work;
 
 use std::sync::Arc;
 
@@ -47,6 +48,7 @@ use crate::units::{FrameRate, SimSpan};
 pub use affinity::Exclusion;
 pub use recording::{Dwell, DwellDistribution, Gate, Recorded, RecordedFrame, Recording, Replay};
 pub use sequence::{Between, Pace, Sequence, Step, Tokens, cache_bytes, weight_bytes};
+pub use work::{Numbers, Shows, Work};
 
 /// Distribution of jitter within its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -188,6 +190,8 @@ pub struct ActiveModel {
     pub variants: Vec<Arc<Network>>,
     /// How it answers, if its frames are starts of sequences; `variants` are then those of [`Sequence::networks`].
     pub sequence: Option<Sequence>,
+    /// Counts of its network that differ from frame to frame; `variants` are then those of [`Work::networks`].
+    pub work: Option<Work>,
     /// Models that it depends on.
     pub dependencies: Vec<Dependency>,
     /// Span from the nominal start of a frame, with the initial latency of the primary stream, to the
@@ -207,6 +211,7 @@ impl ActiveModel {
             inputs: Vec::new(),
             variants: Vec::new(),
             sequence: None,
+            work: None,
             dependencies: Vec::new(),
             relative_deadline: None,
             on: None,
@@ -227,6 +232,17 @@ impl ActiveModel {
     /// Whether `frame` is a result that scores count: all but the first chunks of a prompt.
     pub fn is_result(&self, frame: FrameId) -> bool {
         self.sequence.as_ref().is_none_or(|it| it.place(frame).1.is_some())
+    }
+
+    /// Variants whose costs lie between those of two others, after those with networks.
+    pub fn between(&self) -> impl Iterator<Item = Between> {
+        let of_sequence = self.sequence.iter().flat_map(Sequence::between);
+        of_sequence.chain(self.work.iter().flat_map(Work::between))
+    }
+
+    /// Variant that schedulers see of a request that runs `variant`.
+    pub fn shown(&self, variant: u32) -> u32 {
+        self.work.as_ref().and_then(Work::shown).unwrap_or(variant)
     }
 
     /// The same model with this relative deadline.
@@ -366,10 +382,8 @@ impl Scenario {
     /// Model of every row of a cost table: those of [`Scenario::variants`], and after those of each model the rows
     /// between two of them.
     pub fn rows(&self) -> impl Iterator<Item = ModelId> {
-        let n_between =
-            |it: &ActiveModel| it.sequence.as_ref().map_or(0, |it| it.between().count());
         let further = self.model_ids().zip(&self.models);
-        let further = further.map(move |(id, it)| (id, it.variants.len() + n_between(it)));
+        let further = further.map(|(id, it)| (id, it.variants.len() + it.between().count()));
         self.model_ids().chain(further.flat_map(|(id, n)| std::iter::repeat_n(id, n)))
     }
 

@@ -70,17 +70,32 @@ pub enum Pace {
     Absolute,
 }
 
-/// A step whose costs lie between those of two variants of the model.
+/// A variant of a model whose costs lie between those of two others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Between {
-    /// Variant with the shorter cache.
+    /// Variant with the shorter cache, or less work.
     pub low: u32,
-    /// Variant with the longer cache.
+    /// Variant with the longer cache, or more work.
     pub high: u32,
-    /// Tokens of the cache beyond those of `low`.
+    /// Tokens of the cache, or things in the image, beyond those of `low`.
     pub part: u32,
-    /// Tokens from `low` to `high`, at least 1.
+    /// The same from `low` to `high`, at least 1.
     pub whole: u32,
+}
+
+impl Between {
+    /// The place of `number` between those of `knots`, ascending, which are the variants from `first` on. It is at most
+    /// the last one.
+    pub(super) fn new(knots: &[u32], first: u32, number: u32) -> Self {
+        let high = knots.partition_point(|&it| it < number).min(knots.len() - 1);
+        let low = if knots[high] > number { high - 1 } else { high };
+        Self {
+            low: first + low as u32,
+            high: first + high as u32,
+            part: number - knots[low],
+            whole: (knots[high] - knots[low]).max(1),
+        }
+    }
 }
 
 /// How a model answers.
@@ -191,16 +206,7 @@ impl Sequence {
         let first = 1 + self.most_chunks();
         let knots = self.knots();
         let lengths = if self.exact { RangeInclusive::new(1, 0) } else { self.lengths() };
-        lengths.map(move |length| {
-            let high = knots.partition_point(|&it| it < length).min(knots.len() - 1);
-            let low = if knots[high] > length { high - 1 } else { high };
-            Between {
-                low: first + low as u32,
-                high: first + high as u32,
-                part: length - knots[low],
-                whole: (knots[high] - knots[low]).max(1),
-            }
-        })
+        lengths.map(move |length| Between::new(&knots, first, length))
     }
 
     /// Most requests of a start.

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::RunLabel;
-use crate::cells::{Cells, Nature, Rows, RunTable};
+use crate::cells::{Cells, Further, Nature, Rows, RunTable};
 use xrsim_model::units::SimTime;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::RunResult;
@@ -20,20 +20,19 @@ pub struct ColumnsOfRuns {
     /// Column of the next cell.
     at: usize,
     n_rows: usize,
-    uncaptured: bool,
+    further: Further,
 }
 
 impl ColumnsOfRuns {
-    /// Columns of `table`, with columns for `settings` after the label, and with those of [`RunTable::uncaptured`] at the
-    /// end or without.
-    pub fn new(table: RunTable, settings: &[&str], uncaptured: bool) -> Self {
+    /// Columns of `table`, with columns for `settings` after the label, and with those of [`RunTable::further`] at the
+    /// end.
+    pub fn new(table: RunTable, settings: &[&str], further: Further) -> Self {
         let label = RunTable::label().map(|it| Builder::new(it.name, it.nature, 0));
         let settings = settings.iter().map(|name| Builder::new(name, Nature::Text, 0));
         let label = label.chain(settings).filter(|_| table != RunTable::InferenceTexts).collect();
-        let further = table.uncaptured().into_iter().filter(|_| uncaptured);
-        let columns = table.columns().into_iter().chain(further);
+        let columns = table.columns().into_iter().chain(table.further(further));
         let columns = columns.map(|it| Builder::new(it.name, it.nature, 0)).collect();
-        Self { table, label, columns, at: 0, n_rows: 0, uncaptured }
+        Self { table, label, columns, at: 0, n_rows: 0, further }
     }
 
     /// Adds the rows of a run with these values of the settings.
@@ -45,7 +44,7 @@ impl ColumnsOfRuns {
         result: &RunResult,
     ) -> io::Result<()> {
         let before = self.n_rows;
-        self.table.add(self, plan, result, self.uncaptured)?;
+        self.table.add(self, plan, result, self.further)?;
         let Some(more) = (self.n_rows - before).checked_sub(1) else { return Ok(()) };
         let n_fields = RunLabel::COLUMNS.len().min(self.label.len());
         let (fields, others) = self.label.split_at_mut(n_fields);

@@ -108,7 +108,9 @@ impl<'a> Group<'a> {
             let frame = &instance.frames[it];
             let worths = instance.worths(frame).iter();
             let routes = &instance.routes[frame.model.index()];
-            let choices = routes.iter().zip(worths).map(|(route, &worth)| Choice { route, worth });
+            let own = instance.requests.request(frame.request).variant;
+            let own = routes.iter().zip(worths).filter(|(route, _)| route.variant == own);
+            let choices = own.map(|(route, &worth)| Choice { route, worth });
             // A way that is worth no more than to be late may still be what others need.
             let mut choices: Vec<_> = choices
                 .map(|it| Choice { worth: it.worth.max(frame.late), ..it })

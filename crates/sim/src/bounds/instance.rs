@@ -1,7 +1,7 @@
 //! Properties that all runs of some requests share: frames, their largest scores, and the available
 //! time.
 
-use crate::load::RequestStream;
+use crate::load::{Request, RequestStream};
 use crate::score::accuracy::accuracy;
 use crate::score::realtime::realtime;
 use crate::score::{NeverTriggered, ScoreSettings};
@@ -91,7 +91,7 @@ impl<'a> Instance<'a> {
             let end = if weight > 0.0 { late_after } else { SimTime::ZERO };
             let late = in_time(late_after + SimSpan::from_ns(1));
             let window = (starts[index], end);
-            instance.push(RequestId::new(index), request.model, window, (weight, late), in_time);
+            instance.push((RequestId::new(index), request), window, (weight, late), in_time);
         }
         instance.extend_ends(scenario);
         instance.horizon_ms = match margin {
@@ -105,20 +105,23 @@ impl<'a> Instance<'a> {
     /// `most` at best.
     fn push(
         &mut self,
-        request: RequestId,
-        model: ModelId,
+        (id, request): (RequestId, &Request),
         (start, end): (SimTime, SimTime),
         (most, late): (f64, f64),
         in_time: impl Fn(SimTime) -> f64,
     ) {
         let first = self.worths.len();
-        let routes = &self.routes[model.index()];
-        let worth = |it: &Route| it.worth(most, |time| in_time(start + time));
+        let routes = &self.routes[request.model.index()];
+        let worth = |it: &Route| match it.variant == request.variant {
+            true => it.worth(most, |time| in_time(start + time)),
+            false => 0.0,
+        };
         self.worths.extend(routes.iter().map(worth));
-        let energy = routes.iter().map(Route::energy).fold(0.0, f64::max);
+        let own = routes.iter().filter(|it| it.variant == request.variant);
+        let energy = own.map(Route::energy).fold(0.0, f64::max);
         let best = self.worths[first..].iter().copied().fold(0.0, f64::max);
         let late = (late * energy).min(best);
-        self.frames.push(Frame { request, model, first, late, start, end });
+        self.frames.push(Frame { request: id, model: request.model, first, late, start, end });
     }
 
     /// Extends the window of a frame to the windows of those that need its result: if one of them is not late, it has

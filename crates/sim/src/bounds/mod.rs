@@ -128,7 +128,7 @@ impl Bounds {
         settings: &ScoreSettings,
         class: Class,
     ) -> Self {
-        Routes::new(scenario, costs, settings, class).bounds(scenario, requests)
+        Routes::new(scenario, costs, settings, class, requests).bounds(scenario, requests)
     }
 
     /// The bounds, in the order of [`Bound::ALL`].
@@ -234,7 +234,7 @@ impl ClassBounds {
     }
 }
 
-/// Everything that bounds know of a scenario at some costs, for all of its draws.
+/// Everything that bounds know of a scenario at some costs, for all of its draws but those of counts.
 pub struct Routes {
     /// Indexed by [`ModelId`](xrsim_model::ids::ModelId).
     models: Vec<Vec<work::Route>>,
@@ -243,7 +243,8 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// Ways of all models of `scenario` through a system at `costs`, under the schedulers of a class.
+    /// Ways of all models of `scenario` through a system at `costs`, under the schedulers of a class. Where counts differ
+    /// from frame to frame, they hold for the counts of `requests`.
     ///
     /// # Panics
     ///
@@ -253,8 +254,9 @@ impl Routes {
         costs: &CostTable,
         settings: &ScoreSettings,
         class: Class,
+        requests: &RequestStream,
     ) -> Self {
-        let models = work::routes(scenario, costs, settings, class);
+        let models = work::routes(scenario, costs, settings, class, requests);
         Self { models, n_accelerators: costs.n_accelerators(), settings: *settings }
     }
 

@@ -1,7 +1,9 @@
 //! Work of a frame: time on accelerators along one of several routes.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
+use crate::load::RequestStream;
 use crate::score::ScoreSettings;
 use crate::score::energy::energy;
 use xrsim_model::cost::CostTable;
@@ -22,6 +24,8 @@ const MAX_PIECES: usize = 6;
 
 /// A route through a system: steps in order, each on one of several accelerators.
 pub(super) struct Route {
+    /// Variant of the model that it runs.
+    pub(super) variant: u32,
     pub(super) steps: Steps,
     /// Time and EnScore of the ways to take it, from the least energy to the least time. No way is
     /// shorter and takes less energy at once than one of them.
@@ -80,37 +84,40 @@ struct Offer {
     energy_mj: f64,
 }
 
-/// The routes of a frame of each model of `scenario`: those of all its variants, as if each frame chose the one that it
-/// runs. Sequences have none ([`Weights::is_bounded`](super::instance::Weights::is_bounded)).
+/// The routes of a frame of each model of `scenario`: those of all variants that frames of `requests` run. Sequences have
+/// none ([`Weights::is_bounded`](super::instance::Weights::is_bounded)).
 pub(super) fn routes(
     scenario: &Scenario,
     costs: &CostTable,
     settings: &ScoreSettings,
     class: Class,
+    requests: &RequestStream,
 ) -> Vec<Vec<Route>> {
     let of_model = |model| match scenario.model(model).sequence {
-        None => routes_of_model(model, costs, settings, class),
+        None => {
+            let works = variants(scenario, model, requests).into_iter();
+            let works = works.filter_map(|it| Some((it, costs.variant(model, it)?)));
+            works.flat_map(|it| routes_of(it, costs, settings, class)).collect()
+        }
         Some(_) => Vec::new(),
     };
     scenario.model_ids().map(of_model).collect()
 }
 
-fn routes_of_model(
-    model: ModelId,
-    costs: &CostTable,
-    settings: &ScoreSettings,
-    class: Class,
-) -> Vec<Route> {
-    let variants = 0..costs.n_variants(model);
-    let works = variants.filter_map(|variant| costs.variant(model, variant));
-    works.flat_map(|work| routes_of(work, costs, settings, class)).collect()
+/// Variants that frames of a model run.
+fn variants(scenario: &Scenario, model: ModelId, requests: &RequestStream) -> BTreeSet<u32> {
+    if scenario.model(model).variants.is_empty() {
+        return BTreeSet::from([0]);
+    }
+    let own = requests.requests().iter().filter(|request| request.model == model);
+    own.map(|request| request.variant).collect()
 }
 
-/// The routes of a variant. One that stays where it starts has as many as there are accelerators. One that may move has
-/// one for each assignment of its steps to accelerators, or a single one with a choice in every step if these are too
-/// many.
+/// The routes of a variant, which is a row of the costs. One that stays where it starts has as many as there are
+/// accelerators. One that may move has one for each assignment of its steps to accelerators, or a single one with a choice
+/// in every step if these are too many.
 fn routes_of(
-    work: WorkId,
+    (variant, work): (u32, WorkId),
     costs: &CostTable,
     settings: &ScoreSettings,
     class: Class,
@@ -129,14 +136,14 @@ fn routes_of(
         let stays = |&accelerator: &AccelId| {
             let whole = [of(&(0..n_layers), accelerator)];
             let parts: Vec<_> = steps.iter().map(|layers| of(layers, accelerator)).collect();
-            Route::listed(&whole, &parts, n_layers, settings)
+            Route { variant, ..Route::listed(&whole, &parts, n_layers, settings) }
         };
         return offers.iter().map(stays).collect();
     }
     let table: Vec<Vec<Offer>> =
         steps.iter().map(|layers| offers.iter().map(|&it| of(layers, it)).collect()).collect();
     if !is_listed {
-        return vec![Route::relaxed(&table, n_layers, settings)];
+        return vec![Route { variant, ..Route::relaxed(&table, n_layers, settings) }];
     }
     let mut assignments = vec![Vec::new()];
     for step in &table {
@@ -146,7 +153,8 @@ fn routes_of(
         };
         assignments = assignments.iter().flat_map(longer).collect();
     }
-    let listed = |way: &Vec<Offer>| Route::listed(way, way, n_layers, settings);
+    let listed =
+        |way: &Vec<Offer>| Route { variant, ..Route::listed(way, way, n_layers, settings) };
     assignments.iter().map(listed).collect()
 }
 
@@ -185,7 +193,7 @@ impl Route {
         let energy = score(way.iter().map(|it| it.energy_mj).sum(), settings);
         let energy = outward(energy, f64::from(n_layers + 4) * f64::EPSILON);
         let steps = Steps::new(way.iter().map(visit).collect());
-        Self { steps, outcomes: vec![Outcome { time, energy }], pieces }
+        Self { variant: 0, steps, outcomes: vec![Outcome { time, energy }], pieces }
     }
 
     /// A route with a choice in every step.
@@ -199,7 +207,7 @@ impl Route {
             energy: outward(score(energy_mj, settings), rounding),
         };
         let outcomes = envelope(table).into_iter().map(outcome).collect();
-        Self { steps, outcomes, pieces: Vec::new() }
+        Self { variant: 0, steps, outcomes, pieces: Vec::new() }
     }
 
     /// The least time that it takes.

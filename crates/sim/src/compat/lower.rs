@@ -46,6 +46,14 @@ pub enum CompatError {
         /// Model.
         model: Box<str>,
     },
+    /// The model runs one of several networks, or has counts that differ from frame to frame.
+    #[error(
+        "the work of {model} differs from frame to frame, which the published artifact (semantics mlsys2023) does not know"
+    )]
+    Variants {
+        /// Model.
+        model: Box<str>,
+    },
     /// The model has more than one control dependency.
     #[error(
         "{model} has {found} control dependencies; the published artifact (semantics mlsys2023) \
@@ -203,6 +211,9 @@ fn lower_model(
     let model = active.unit.task.clone();
     if active.sequence.is_some() {
         return Err(CompatError::Sequence { model });
+    }
+    if !active.variants.is_empty() {
+        return Err(CompatError::Variants { model });
     }
     if active.relative_deadline.is_some() {
         return Err(CompatError::Deadline { model });

@@ -2,7 +2,7 @@
 
 use crate::schedule::{Dispatch, Granularity, Job};
 use xrsim_model::cost::{CostTable, Execution};
-use xrsim_model::ids::AccelId;
+use xrsim_model::ids::{AccelId, WorkId};
 use xrsim_model::trace::Segment;
 use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 
@@ -54,13 +54,13 @@ impl RunningSegment {
     pub(super) fn end(&self, costs: &CostTable) -> SimTime {
         match self.drawn {
             Some(time) => self.first_layer_start() + time,
-            None => self.expected_end(costs),
+            None => self.expected_end(costs, self.job.work),
         }
     }
 
-    /// The same as far as schedulers know, who do not know what was drawn.
-    pub(super) fn expected_end(&self, costs: &CostTable) -> SimTime {
-        let execution = self.execution(costs);
+    /// The same as far as schedulers know, who do not know what was drawn, and take it to run `work`.
+    pub(super) fn expected_end(&self, costs: &CostTable, work: WorkId) -> SimTime {
+        let execution = costs.on(work, self.accelerator);
         let first = self.job.next_layer;
         let time = match self.end_layer == execution.n_layers() {
             true => execution.remaining(first),

@@ -25,7 +25,8 @@ use crate::schedule::{
 };
 use xrsim_model::cancel::Steps;
 use xrsim_model::cost::CostTable;
-use xrsim_model::ids::{AccelId, RequestId};
+use xrsim_model::ids::{AccelId, RequestId, WorkId};
+use xrsim_model::scenario::Scenario;
 use xrsim_model::trace::{Attempt, DropReason, Entry, Outcome, Record, Segment, Trace};
 use xrsim_model::units::{Millijoules, SimTime};
 
@@ -54,6 +55,8 @@ pub(super) struct Engine<'a> {
     segments: Segments,
     effects: DeviceEffects<'a>,
     sequences: Sequences,
+    /// The scenario, if schedulers see other variants of some requests than these run.
+    hides: Option<&'a Scenario>,
     /// Draws of latencies; `None` if these do not differ from request to request.
     latencies: Option<LatencyDraws>,
     /// Requests that have ended and whose dependants, which wait, have not been notified.
@@ -102,6 +105,7 @@ impl<'a> Engine<'a> {
             segments: Segments::default(),
             effects: DeviceEffects::new(plan, costs),
             sequences: Sequences::new(plan),
+            hides: plan.hides_work().then_some(&*plan.scenario),
             latencies: costs.has_spreads().then(|| LatencyDraws::new(&plan.scenario, &plan.load)),
             ended: Vec::new(),
             submissions: Vec::new(),
@@ -278,6 +282,7 @@ impl<'a> Engine<'a> {
             ready_since: now,
             waited,
             last_accelerator: Some(accelerator),
+            work: self.shown(running.job.request, running.job.work),
             ..running.job
         });
     }
@@ -405,9 +410,26 @@ impl<'a> Engine<'a> {
         job.expect("a policy answers with a ready request that it was shown")
     }
 
-    /// Starts a segment of `job`.
+    /// Row of the costs that schedulers see of a request that runs `work`.
+    #[inline]
+    fn shown(&self, request: RequestId, work: WorkId) -> WorkId {
+        let Some(scenario) = self.hides else { return work };
+        let &Live { variant, ref record, .. } = self.requests.get(request);
+        let shown = scenario.model(record.model).shown(variant);
+        let shown = self.costs.variant(record.model, shown);
+        // A row without layers does not stand for one that can be cut.
+        shown.filter(|it| self.costs.n_layers(*it) == self.costs.n_layers(work)).unwrap_or(work)
+    }
+
+    /// Starts a segment of `job`, which has the row of the costs that the scheduler saw.
     fn start(&mut self, job: Job, dispatch: &Dispatch, now: SimTime) {
         let accelerator = dispatch.accelerator;
+        let shown = job.work;
+        let work = match self.hides {
+            Some(_) => self.requests.get(job.request).work(self.costs),
+            None => shown,
+        };
+        let job = Job { work, ..job };
         let mut running = RunningSegment::new(job, dispatch, self.costs, now);
         running.continues = job.last_accelerator == Some(accelerator)
             && job.ready_since == now
@@ -418,7 +440,10 @@ impl<'a> Engine<'a> {
             running.drawn = execution.differs().then(|| execution.drawn(share()));
         }
         let end = self.effects.start(&mut running);
-        let expected = if running.drawn.is_some() { running.expected_end(self.costs) } else { end };
+        let expected = match running.drawn.is_some() || shown != work {
+            true => running.expected_end(self.costs, shown),
+            false => end,
+        };
         self.state.start(running, expected);
         if !self.effects.set_completions() {
             self.completions.set(accelerator, end);
@@ -561,6 +586,7 @@ impl<'a> Engine<'a> {
         self.sequences.pace(request, now);
         let work = request.work(self.costs);
         let Record { model, frame, arrival, deadline, .. } = request.record;
+        let work = self.shown(id, work);
         self.enter(id, Stage::Ready);
         let job = Job::new(id, model, frame, arrival, deadline);
         self.state.add(Job { work, ready_since: since, ..job });

@@ -1,7 +1,9 @@
 //! Times and draws of single frames: sensor grid, jitter, recordings, deadlines, coins of dependencies.
 
 use xrsim_model::ids::{FrameId, ModelId, StreamId};
-use xrsim_model::scenario::{ActiveModel, DependencyKind, InputStream, Scenario, Sequence, Tokens};
+use xrsim_model::scenario::{
+    ActiveModel, DependencyKind, InputStream, Numbers, Scenario, Sequence, Tokens, Work,
+};
 use xrsim_model::trace::Absence;
 use xrsim_model::units::{FrameRate, SimSpan, SimTime};
 
@@ -269,6 +271,30 @@ impl Lengths {
             drawn => drawn.at(draws.unit(start)),
         };
         (draw(&sequence.prompt, &self.prompt), draw(&sequence.answer, &self.answer))
+    }
+}
+
+/// Draws of the counts of the frames of a model, in the order of [`Work::counts`].
+pub(super) struct Counts(Vec<Draws>);
+
+impl Counts {
+    /// Counts of the frames of the model called `task`.
+    pub(super) fn new(task: &str, work: &Work, settings: &LoadSettings) -> Self {
+        let draws = |(name, _): &(Box<str>, Numbers)| {
+            let source = [task.as_bytes(), &[0], name.as_bytes()].concat();
+            Draws::new(settings, Purpose::Work, &source)
+        };
+        Self(work.counts().iter().map(draws).collect())
+    }
+
+    /// Variant of `frame`.
+    pub(super) fn variant(&self, work: &Work, frame: u64) -> u32 {
+        let pairs = work.counts().iter().zip(&self.0);
+        let count = |((_, numbers), draws): (&(Box<str>, Numbers), &Draws)| match numbers {
+            Numbers::Fixed(n) => *n,
+            drawn => drawn.at(draws.unit(frame)),
+        };
+        work.variant(&pairs.map(count).collect::<Vec<_>>())
     }
 }
 

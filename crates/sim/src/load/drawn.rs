@@ -1,6 +1,8 @@
 //! Random parts of a load.
 
-use xrsim_model::scenario::{ActiveModel, DependencyKind, Gate, InputStream, Replay, Scenario};
+use xrsim_model::scenario::{
+    ActiveModel, DependencyKind, Gate, InputStream, Replay, Scenario, Work,
+};
 use xrsim_model::units::SimSpan;
 
 use super::LoadSettings;
@@ -23,6 +25,8 @@ pub struct Drawn {
     pub gates: bool,
     /// Latencies of requests.
     pub latencies: bool,
+    /// Counts of frames.
+    pub counts: bool,
 }
 
 impl Drawn {
@@ -44,6 +48,7 @@ impl Drawn {
                 .filter_map(|model| model.sequence.as_ref())
                 .any(|sequence| sequence.prompt.are_drawn() || sequence.answer.are_drawn()),
             latencies: settings.draws_latencies,
+            counts: models().filter_map(|model| model.work.as_ref()).any(Work::varies),
         }
     }
 
@@ -77,6 +82,7 @@ impl Drawn {
             windows: self.windows || other.windows,
             gates: self.gates || other.gates,
             latencies: self.latencies || other.latencies,
+            counts: self.counts || other.counts,
         }
     }
 
@@ -90,6 +96,7 @@ impl Drawn {
             (self.windows, "windows of recordings"),
             (self.gates, "gates"),
             (self.latencies, "latencies"),
+            (self.counts, "counts"),
         ];
         all.into_iter().filter_map(|(drawn, name)| drawn.then_some(name)).collect()
     }
@@ -105,6 +112,7 @@ impl Drawn {
             windows: has("windows of recordings"),
             gates: has("gates"),
             latencies: has("latencies"),
+            counts: has("counts"),
         }
     }
 }

@@ -8,7 +8,7 @@ use xrsim_model::scenario::{ActiveModel, Dependency, Scenario, Sequence};
 use xrsim_model::trace::Absence;
 use xrsim_model::units::{SimSpan, SimTime};
 
-use super::arrival::{Coin, Lengths, Sensor, arrival, newest, origin};
+use super::arrival::{Coin, Counts, Lengths, Sensor, arrival, newest, origin};
 use super::{LoadError, LoadSettings, Request, RequestStream};
 
 /// Every request of a run of `scenario`: frame `j` of a model at `F` FPS for all `j/F` in
@@ -85,6 +85,8 @@ struct Frames {
     coins: Vec<Option<Coin>>,
     /// Lengths of the starts of a sequence.
     lengths: Option<Lengths>,
+    /// Counts of the frames, if they differ.
+    counts: Option<Counts>,
     /// Last request with a number of every start of a sequence of which some requests have none.
     last: HashMap<u64, RequestId>,
     /// Whether other models depend on this one.
@@ -138,6 +140,10 @@ impl<'a> Generator<'a> {
                 n_made: 0,
                 coins: model.dependencies.iter().enumerate().map(coin).collect(),
                 lengths: model.sequence.as_ref().map(|_| Lengths::new(id, settings)),
+                counts: model
+                    .work
+                    .as_ref()
+                    .map(|work| Counts::new(&model.unit.task, work, settings)),
                 last: HashMap::new(),
                 is_needed: needed(id),
                 first_needed: 0,
@@ -273,7 +279,9 @@ impl<'a> Generator<'a> {
                 None => {
                     let at = FrameId::new(frame as usize);
                     let deadline = origin + self.settings.relative_deadline(model, at);
-                    let request = Request::new(id, at, arrival, deadline);
+                    let counts = model.work.as_ref().zip(self.models[id.index()].counts.as_ref());
+                    let variant = counts.map_or(0, |(work, counts)| counts.variant(work, frame));
+                    let request = Request::new(id, at, arrival, deadline).with_variant(variant);
                     self.open.push(Request { triggered: is_triggered, absence, ..request });
                 }
                 Some(sequence) => {

@@ -33,6 +33,8 @@ pub(super) enum Purpose {
     Gate,
     /// Latency of a request; the source is the task of the model.
     Latency,
+    /// Count of a frame; the source is the task of the model, a zero byte and the name of the count.
+    Work,
 }
 
 impl Purpose {
@@ -46,6 +48,7 @@ impl Purpose {
             Self::Blocks => 6,
             Self::Gate => 7,
             Self::Latency => 16,
+            Self::Work => 17,
         }
     }
 }

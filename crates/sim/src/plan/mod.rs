@@ -122,6 +122,18 @@ impl Plan {
         self.scenario.models().iter().any(|model| model.sequence.is_some())
     }
 
+    /// Whether frames of a model run one of several networks. Those of sequences are steps.
+    pub fn has_variants(&self) -> bool {
+        let mut models = self.scenario.models().iter();
+        models.any(|model| model.sequence.is_none() && !model.variants.is_empty())
+    }
+
+    /// Whether schedulers see other counts of some frames than these have.
+    pub fn hides_work(&self) -> bool {
+        let mut works = self.scenario.models().iter().filter_map(|model| model.work.as_ref());
+        works.any(|work| work.shown().is_some())
+    }
+
     /// Checks that the scheduler can decide about sequences, and that there is room for the cache of a start of each.
     fn check_sequences(&self) -> Result<(), LoadError> {
         let mut models = self.scenario.models().iter();

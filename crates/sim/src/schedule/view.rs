@@ -26,14 +26,15 @@ pub struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    /// Row of the costs that a known request runs.
+    /// Row of the costs that a known request is to be taken to run.
     ///
     /// # Panics
     ///
     /// If the costs have no such variant.
     pub(super) fn work_of(&self, id: RequestId) -> WorkId {
         let request = self.known_requests.request(id);
-        let work = self.costs.variant(request.model, request.variant);
+        let variant = self.scenario.model(request.model).shown(request.variant);
+        let work = self.costs.variant(request.model, variant);
         work.expect("the costs have all variants of the scenario")
     }
 }
@@ -46,7 +47,8 @@ pub struct Job {
     pub request: RequestId,
     /// Its model.
     pub model: ModelId,
-    /// The variant of its model that it runs, as a row of the costs.
+    /// The variant of its model that it runs, as a row of the costs; that which the scenario shows in its place if counts
+    /// differ from frame to frame.
     pub work: WorkId,
     /// Its frame.
     pub frame: FrameId,

@@ -267,17 +267,20 @@ impl Comparison {
         let plan = &self.configurations[configuration].plan;
         let costs = costs.tables[configuration - costs.first].get_or_init(|| {
             let table = super::costs(plan, &self.library)?;
-            let routes = |class| Routes::new(&plan.scenario, &table, &plan.score, class);
-            Ok(Costed { routes: Class::ALL.map(routes), table })
+            let none = RequestStream::default();
+            Ok(Costed { routes: routes(plan, &table, &none), table })
         });
         let costs = costs.as_ref().map_err(RunError::clone)?;
         let mut plan = plan.clone();
         plan.load.replication = replication;
-        let drawn = costs.table.has_spreads().then(|| {
-            let least = least_costs(&plan.scenario, &plan.load, &costs.table);
-            let routes = |class| Routes::new(&plan.scenario, &least, &plan.score, class);
-            Costed { routes: Class::ALL.map(routes), table: Arc::clone(&costs.table) }
-        });
+        let drawn = match costs.table.has_spreads() || plan.has_variants() {
+            true => {
+                let least = least_costs(&plan.scenario, &plan.load, &costs.table);
+                let routes = routes(&plan, &least, &plan.requests()?);
+                Some(Costed { routes, table: Arc::clone(&costs.table) })
+            }
+            false => None,
+        };
         let costs = drawn.as_ref().unwrap_or(costs);
         let mut metrics = vec![MeanMetrics::default(); self.policies.len()];
         let replication = replicate(plan, costs, &self.policies, self.triggers, &mut metrics)?;
@@ -357,6 +360,11 @@ fn replicate(
         expected.iter_mut().zip(samples).for_each(|(sum, sample)| sum.add(&sample, probability));
     }
     Ok(Replication { samples: expected.into(), bounds: bound })
+}
+
+/// What bounds of both classes know of a run of `requests`.
+fn routes(plan: &Plan, costs: &CostTable, requests: &RequestStream) -> [Routes; 2] {
+    Class::ALL.map(|class| Routes::new(&plan.scenario, costs, &plan.score, class, requests))
 }
 
 /// Bounds of both classes.

@@ -102,7 +102,7 @@ impl<'a> Windows<'a> {
         settings: &'a ScoreSettings,
         grace: SimSpan,
     ) -> Self {
-        let routes = routes(scenario, costs, settings, Class::Keeping);
+        let routes = routes(scenario, costs, settings, Class::Keeping, requests);
         let weights = Weights::new(scenario, requests, settings);
         let starts = earliest_starts(scenario, requests, |model| shortest(&routes[model.index()]));
         Self { costs, requests, settings, grace, weights, starts }

@@ -9,6 +9,8 @@ use xrsim::cost::CostModel as _;
 use xrsim::cost::NetworkCost;
 use xrsim::cost::loop_nest::LoopNest;
 use xrsim::hardware::{Accelerator, Flexibility};
+use xrsim::ids::RequestId;
+use xrsim::report::why::{Part, Why};
 use xrsim::scenario::{cache_bytes, weight_bytes};
 use xrsim::trace::{Outcome, Record};
 use xrsim::units::SimTime;
@@ -183,6 +185,16 @@ fn a_start_waits_for_room_for_its_cache() {
     let first_of_second = all.iter().find(|it| it.0 == 1).expect("it has steps");
     assert!(ran(&last_of_first.2).1 > first_of_second.2.arrival);
     assert!(ran(&first_of_second.2).0 >= ran(&last_of_first.2).1);
+    let why = Why::new(&plan, &result);
+    let ids = (0..result.trace.records().len()).map(RequestId::new);
+    let second = ids.clone().find(|id| result.trace.record(*id) == &first_of_second.2);
+    let account = why.account(second.expect("it is a record")).expect("it ended");
+    assert_eq!(account.parts.ns(Part::Accelerator), 0);
+    let told = why.describe(&account);
+    assert!(
+        told.starts_with("memory: ") && told.ends_with(" ms for the cache of AG:0 token 39"),
+        "{told}"
+    );
     let (plan, free) = run(long, &[]);
     let all = steps(&plan, &free);
     let last_of_first = all.iter().rfind(|it| it.0 == 0).expect("it has steps");

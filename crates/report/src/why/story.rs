@@ -151,6 +151,10 @@ impl Way<'_> {
         let (fastest, _) = why.fastest(course.work);
         match part {
             Part::Sensor => "arrival of its input data".into(),
+            Part::Upstream if self.need.is_some_and(|need| need.makes_room) => {
+                let end = self.need.and_then(|need| need.served_by).map(|id| why.name(id));
+                format!("room for its cache, until the end of {}", end.unwrap_or_default())
+            }
             Part::Upstream => match self.need.and_then(|need| need.decided_by) {
                 Some(upstream) => format!("{} ({})", why.name(upstream), why.state(upstream)),
                 None => "an upstream model without frames".into(),

@@ -254,6 +254,7 @@ impl<W: Write> Writer<'_, W> {
         );
         for need in needs {
             let kind = match need.kind {
+                _ if need.makes_room => "room",
                 DependencyKind::Data => "data",
                 DependencyKind::Control { .. } => "control",
             };

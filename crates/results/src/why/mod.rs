@@ -5,6 +5,7 @@
 //! effect of another decision shows only in another run.
 
 mod jobs;
+mod room;
 mod text;
 mod upstream;
 
@@ -106,7 +107,7 @@ impl Parts {
 pub enum Cause {
     /// Its input data came late.
     Sensor,
-    /// A result that it depends on came late or never.
+    /// A result that it depends on came late or never, or room for its cache.
     Upstream(Need),
     /// It waited for an accelerator on which it could have met its deadline. The job took most of the
     /// wait; `None` if an accelerator was idle and the policy held the request back.
@@ -213,7 +214,7 @@ impl<'a> Why<'a> {
             latencies: costs.has_spreads().then(|| LatencyDraws::new(&plan.scenario, &plan.load)),
             trace,
             names: crate::model_names(&plan.scenario),
-            dependencies: Dependencies::new(&plan.scenario, awaits, trace),
+            dependencies: Dependencies::new(&plan.scenario, awaits, trace).with_room(plan),
             occupancy: Occupancy::new(trace, costs.n_accelerators()),
         }
     }

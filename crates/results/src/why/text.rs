@@ -86,6 +86,13 @@ impl Why<'_> {
         match account.cause {
             Cause::Sensor => format!("sensor: {:.3} ms", ms(Part::Sensor)),
             Cause::Upstream(need) => match need.decided_by {
+                Some(id) if need.makes_room => {
+                    format!(
+                        "memory: {:.3} ms for the cache of {}",
+                        ms(Part::Upstream),
+                        self.name(id)
+                    )
+                }
                 Some(id) => {
                     let (name, state) = (self.name(id), self.state(id));
                     format!("upstream: {:.3} ms for {name} ({state})", ms(Part::Upstream))

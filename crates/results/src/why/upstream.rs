@@ -1,12 +1,16 @@
 //! Dependencies between the requests of a run.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use xrsim_model::ids::{FrameId, ModelId, RequestId};
 use xrsim_model::scenario::{Dependency, DependencyKind, Scenario};
 use xrsim_model::trace::{Outcome, Record, Trace};
 use xrsim_model::units::SimTime;
 use xrsim_sim::load;
+use xrsim_sim::plan::Plan;
+
+use super::room;
 
 /// A dependency of a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,6 +21,8 @@ pub struct Need {
     pub kind: DependencyKind,
     /// The completed request that fulfilled the dependency; `None` if there was none.
     pub served_by: Option<RequestId>,
+    /// Whether it made room for the cache of a sequence, and has no result that is needed.
+    pub makes_room: bool,
     /// The request that explains the wait: the same, or the one that is missing. `None` if the upstream
     /// model has no frames.
     pub decided_by: Option<RequestId>,
@@ -44,6 +50,8 @@ pub struct Dependencies<'a> {
     completions: Vec<Vec<RequestId>>,
     /// First frame of every model that never completed; empty unless completions are counted.
     first_missing: Vec<Option<FrameId>>,
+    /// Requests that waited for room of a cache, each with the request whose end made it.
+    room: HashMap<RequestId, RequestId>,
 }
 
 impl<'a> Dependencies<'a> {
@@ -56,7 +64,30 @@ impl<'a> Dependencies<'a> {
             frames.iter().position(|id| !done(id)).map(FrameId::new)
         };
         let first_missing = counted.iter().map(missing).collect();
-        Self { scenario, awaits, trace, frames, completions, first_missing }
+        Self { scenario, awaits, trace, frames, completions, first_missing, room: HashMap::new() }
+    }
+
+    /// The same, with the waits for room of caches of the run of `plan`.
+    pub(super) fn with_room(mut self, plan: &Plan) -> Self {
+        self.room = room::waits(plan, self.trace, |id| {
+            let record = self.trace.record(id);
+            let ends = self.of(record).map(|need| self.end(need));
+            ends.fold(Some(record.arrival), |latest, end| Some(latest?.max(end?)))
+        });
+        self
+    }
+
+    /// The end that made room for the cache of a request which waited for it.
+    fn room_of(&self, record: &Record) -> Option<Need> {
+        let id = self.request(record.model, record.frame)?;
+        let served_by = self.room.get(&id).copied()?;
+        Some(Need {
+            model: self.trace.record(served_by).model,
+            kind: DependencyKind::Data,
+            makes_room: true,
+            served_by: Some(served_by),
+            decided_by: Some(served_by),
+        })
     }
 
     /// Dependencies of a request, in the order of the scenario file.
@@ -75,7 +106,7 @@ impl<'a> Dependencies<'a> {
             Awaits::Same => self.by_frame(frame, dependency),
             Awaits::Completions => self.by_count(frame, dependency),
         });
-        before.into_iter().chain(dependencies)
+        before.into_iter().chain(dependencies).chain(self.room_of(record))
     }
 
     /// The request before a request of a sequence, which needs its result.
@@ -99,7 +130,12 @@ impl<'a> Dependencies<'a> {
 
     /// Time at which a dependency was fulfilled.
     pub(super) fn end(&self, need: Need) -> Option<SimTime> {
-        end(self.trace, need.served_by?)
+        let id = need.served_by?;
+        match self.trace.record(id).outcome {
+            // A sequence that was dropped frees its cache, too.
+            Outcome::Dropped { at, .. } if need.makes_room => Some(at),
+            _ => end(self.trace, id),
+        }
     }
 
     fn given_up(&self, need: Need) -> SimTime {
@@ -114,6 +150,7 @@ impl<'a> Dependencies<'a> {
         Need {
             model: dependency.upstream,
             kind: dependency.kind,
+            makes_room: false,
             served_by: request.filter(|&id| end(self.trace, id).is_some()),
             decided_by: request,
         }
@@ -130,6 +167,7 @@ impl<'a> Dependencies<'a> {
         Need {
             model: upstream,
             kind: dependency.kind,
+            makes_room: false,
             served_by,
             decided_by: missing.or(served_by).or_else(newest),
         }

@@ -235,7 +235,7 @@ proptest! {
         prop_assert_eq!(events, Ok(run.events));
         let card = score::score(&plan.scenario, &left, &plan.score);
         let mut scoring = Scoring::new(&plan.scenario, &plan.score, plan.load.duration);
-        run.trace.entries().for_each(|entry| scoring.add(entry.record));
+        run.trace.entries().for_each(|entry| scoring.add(entry.record, entry.variant));
         prop_assert_eq!(scoring.scorecard(), card);
     }
 

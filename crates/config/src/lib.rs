@@ -18,7 +18,8 @@
 
 pub mod aihub;
 pub(crate) mod catalog;
-pub mod cost_cases;
+pub mod choice;
+mod cost_cases;
 pub mod cost_csv;
 pub mod cross_tables;
 pub(crate) mod diagnostic;
@@ -41,6 +42,7 @@ pub mod service_csv;
 pub(crate) mod suite;
 pub mod sweep;
 
+mod choice;
 mod dataflow;
 mod document;
 mod edition;

@@ -28,6 +28,7 @@ pub fn reference(kinds: &[Kind], what: &str, list: &str) -> Form {
         kinds.iter().flat_map(|kind| embedded::names(*kind, Edition::default())).collect();
     if kinds.contains(&Kind::Network) {
         names.extend(embedded::further_names(Kind::Network));
+        names.extend(embedded::names_in(Kind::Network, "ladders/"));
         names.extend(embedded::names_in(Kind::Network, "language/"));
     }
     name_or_own(names, what, list)

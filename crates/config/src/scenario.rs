@@ -13,6 +13,7 @@ use xrsim_model::scenario::{
 };
 use xrsim_model::units::{FrameRate, SimSpan};
 
+use super::choice::{self, RawVariant};
 use super::hardware::names_once;
 use super::network::Model;
 use super::quantities::{frame_rate, positive_ms};
@@ -21,17 +22,18 @@ use super::sequence::{self, RawSequence};
 use super::work::{self, RawWork, SHOWS};
 use super::yaml::keys::{keys, mapping};
 use super::yaml::read::{At, Problems, printable, unknown_name};
-use super::yaml::values::{
-    Reader, at, at_most, list, named, number, one_of, proper_name, text, value,
-};
+use super::yaml::values::{Reader, at, at_most, flag, list, named, number, one_of, proper_name, text, value};
 use super::yaml::{Node, Value};
 use super::{ParameterValues, Parameters, Problem, form, parameters, reference};
 
 /// Most models of a scenario.
 const MAX_MODELS: usize = 1000;
 
+/// Most networks of a model.
+const MAX_VARIANTS: usize = 64;
+
 /// Old keys of a model.
-const OLD_KEYS: [Renamed; 3] = [
+pub(super) const OLD_KEYS: [Renamed; 3] = [
     Renamed::key("model", "network"),
     Renamed::key("deadline_ms", "relative_deadline_ms"),
     Renamed::key("artifact_name", "network_name"),
@@ -74,6 +76,11 @@ keys! {
         relative_deadline_ms: Option<SimSpan> = optional(positive_ms());
         sequence: Option<At<RawSequence>> = optional(at(sequence::sequence()));
         work: Option<At<RawWork>> = optional(at(work::work()));
+        /// Networks of which each request runs one, in the order of preference; the first is `network`. Schedulers choose by
+        /// the option `quality`.
+        variants: Option<At<Vec<RawVariant>>> = optional(at(at_most(MAX_VARIANTS, list("networks", choice::variant()))));
+        /// Whether `variants` are parts of one network with common weights. A change between them loads no weights then.
+        shares_weights: Option<At<bool>> = optional(at(flag().with_default(false)));
         /// Counts of `work` that schedulers see of a frame: those of the network, the means, or those of the frame.
         shows: Option<At<Shows>> = optional(at(one_of(&SHOWS).with_default("planned")));
         /// Names of the accelerators of the system on which the model may run. Without it, all.
@@ -88,6 +95,19 @@ keys! {
             && work.is_none()
         {
             fields.problem(Problem::new(shows.span.clone(), "`shows` is of counts of `work`; there are none"));
+        }
+        if let Some(shares) = &shares_weights
+            && variants.is_none()
+        {
+            let message = "`shares_weights` is of `variants`; there are none";
+            fields.problem(Problem::new(shares.span.clone(), message));
+        }
+        if let Some(variants) = &variants
+            && (sequence.is_some() || work.is_some())
+        {
+            let other = if work.is_some() { "`work`" } else { "`sequence`" };
+            let message = format!("`variants` beside {other}; a model has one of them");
+            fields.problem(Problem::new(variants.span.clone(), message));
         }
         if sequence.is_some() && work.is_some() {
             let message = "the work of a sequence is that of its steps";
@@ -190,6 +210,10 @@ impl RawScenario {
                 let found = work::resolve(work, shows, model, reference, problems);
                 return found.map(|(work, networks)| (Rule::Work(work), networks));
             }
+            if let Some(variants) = &raw.variants {
+                let networks = variants.value.iter().map(|it| it.network.clone()).collect();
+                return Some((Rule::Choice, networks));
+            }
             let found = sequence::resolve(raw.sequence.as_ref()?, model, reference, problems);
             found.map(|(sequence, networks)| (Rule::Sequence(sequence), networks))
         };
@@ -235,10 +259,17 @@ impl RawScenario {
                 active.inputs = inputs.filter_map(|name| stream(name, &streams)).collect();
                 active.dependencies = names.dependencies(raw);
                 active.relative_deadline = raw.relative_deadline_ms;
-                if let Some((rule, networks)) = variants {
+                if let Some((rule, mut networks)) = variants {
                     match rule {
                         Rule::Sequence(sequence) => active.sequence = Some(sequence),
                         Rule::Work(work) => active.work = Some(work),
+                        Rule::Choice => {
+                            let own = raw.variants.as_ref().map_or(&[][..], |it| &it.value);
+                            let shares = raw.shares_weights.as_ref().is_some_and(|it| it.value);
+                            let choice = choice::resolve(own, &networks, shares, model, problems);
+                            active.choice = Some(choice);
+                            networks.drain(..networks.len().min(1));
+                        }
                     }
                     active.variants = networks.iter().map(|it| Arc::clone(&it.network)).collect();
                 }
@@ -263,6 +294,8 @@ pub(super) enum Rule {
     Sequence(Sequence),
     /// The counts of a frame.
     Work(Work),
+    /// A scheduler.
+    Choice,
 }
 
 /// What chooses among further networks of every model, and these.

@@ -269,6 +269,12 @@ impl Reader<'_> {
                 it.unit.task
             )));
         }
+        if let Some(it) = models().find(|model| model.choice.is_some()) {
+            return Err(ExperimentError::Conflict(format!(
+                "a search takes no model with several networks, as {} has; leave out `variants`",
+                it.unit.task
+            )));
+        }
         let family = family(&space);
         let alone = cost_model.note_alone().filter(|_| family.is_too_large());
         let cost_model = cost_model.among(family);

@@ -264,6 +264,12 @@ impl CostTable {
         self.rows.model_of(work)
     }
 
+    /// Variant of its model that a row is.
+    #[inline]
+    pub fn variant_of(&self, work: WorkId) -> u32 {
+        self.rows.variant_of(work)
+    }
+
     /// Samples of the batch of a row.
     pub fn batch_of(&self, work: WorkId) -> u32 {
         self.rows.batch_of(work)

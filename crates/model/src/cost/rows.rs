@@ -85,6 +85,11 @@ impl Rows {
         self.rows[work.index()].0
     }
 
+    /// Variant of its model that a row is.
+    pub(super) fn variant_of(&self, work: WorkId) -> u32 {
+        self.rows[work.index()].1
+    }
+
     /// Samples of the batch of a row.
     pub(super) fn batch_of(&self, work: WorkId) -> u32 {
         let (model, variant) = self.rows[work.index()];

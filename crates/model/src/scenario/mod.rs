@@ -31,6 +31,7 @@
 //! ```
 
 mod affinity;
+mod choice;
 mod recording;
 mod sequence;
 mod work;
@@ -46,6 +47,7 @@ use crate::model::Network;
 use crate::units::{FrameRate, SimSpan};
 
 pub use affinity::Exclusion;
+pub use choice::Choice;
 pub use recording::{Dwell, DwellDistribution, Gate, Recorded, RecordedFrame, Recording, Replay};
 pub use sequence::{Between, Pace, Sequence, Step, Tokens, cache_bytes, weight_bytes};
 pub use work::{Numbers, Shows, Work};
@@ -192,6 +194,8 @@ pub struct ActiveModel {
     pub sequence: Option<Sequence>,
     /// Counts of its network that differ from frame to frame; `variants` are then those of [`Work::networks`].
     pub work: Option<Work>,
+    /// Networks of which each request runs one, as the system chooses; `variants` are then all but the first.
+    pub choice: Option<Choice>,
     /// Models that it depends on.
     pub dependencies: Vec<Dependency>,
     /// Span from the nominal start of a frame, with the initial latency of the primary stream, to the
@@ -212,6 +216,7 @@ impl ActiveModel {
             variants: Vec::new(),
             sequence: None,
             work: None,
+            choice: None,
             dependencies: Vec::new(),
             relative_deadline: None,
             on: None,
@@ -232,6 +237,14 @@ impl ActiveModel {
     /// Whether `frame` is a result that scores count: all but the first chunks of a prompt.
     pub fn is_result(&self, frame: FrameId) -> bool {
         self.sequence.as_ref().is_none_or(|it| it.place(frame).1.is_some())
+    }
+
+    /// Share of the quality goal that `variant` reaches, as `accuracy` finds it from a goal with a measured value.
+    pub fn quality(&self, variant: u32, accuracy: impl Fn(&QualityGoal) -> f64) -> f64 {
+        match &self.choice {
+            None => accuracy(&self.unit.quality),
+            Some(choice) => accuracy(&choice.goal(&self.unit.quality, variant)),
+        }
     }
 
     /// Variants whose costs lie between those of two others, after those with networks.

@@ -108,8 +108,7 @@ impl<'a> Group<'a> {
             let frame = &instance.frames[it];
             let worths = instance.worths(frame).iter();
             let routes = &instance.routes[frame.model.index()];
-            let own = instance.requests.request(frame.request).variant;
-            let own = routes.iter().zip(worths).filter(|(route, _)| route.variant == own);
+            let own = routes.iter().zip(worths).filter(|(it, _)| instance.can_take(frame, it));
             let choices = own.map(|(route, &worth)| Choice { route, worth });
             // A way that is worth no more than to be late may still be what others need.
             let mut choices: Vec<_> = choices

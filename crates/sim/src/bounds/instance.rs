@@ -6,7 +6,7 @@ use crate::score::accuracy::accuracy;
 use crate::score::realtime::realtime;
 use crate::score::{NeverTriggered, ScoreSettings};
 use xrsim_model::ids::{ModelId, RequestId};
-use xrsim_model::scenario::Scenario;
+use xrsim_model::scenario::{ActiveModel, Choice, Scenario};
 use xrsim_model::units::{SimSpan, SimTime};
 
 use super::work::Route;
@@ -46,6 +46,8 @@ pub(super) struct Instance<'a> {
     pub(super) places: Vec<Option<u32>>,
     /// Largest score of each frame on each of its routes, frame by frame.
     worths: Vec<f64>,
+    /// Indexed by [`ModelId`], see [`shares`].
+    shares: Vec<Vec<f64>>,
     /// Time that each accelerator has for what is not late \[ms\].
     pub(super) horizon_ms: f64,
     /// The score of models without frames.
@@ -72,6 +74,7 @@ impl<'a> Instance<'a> {
             worths: Vec::new(),
             horizon_ms: 0.0,
             constant: weights.constant,
+            shares: scenario.models().iter().map(|it| shares(it, settings)).collect(),
         };
         let (mut first, mut last) = (SimTime::MAX, SimTime::ZERO);
         for (index, request) in requests.requests().iter().enumerate() {
@@ -112,12 +115,18 @@ impl<'a> Instance<'a> {
     ) {
         let first = self.worths.len();
         let routes = &self.routes[request.model.index()];
-        let worth = |it: &Route| match it.variant == request.variant {
-            true => it.worth(most, |time| in_time(start + time)),
-            false => 0.0,
+        let shares = &self.shares[request.model.index()];
+        let share = |it: &Route| match shares.get(it.variant as usize) {
+            // Any of the networks can be chosen.
+            Some(share) => *share,
+            None => f64::from(u8::from(it.variant == request.variant)),
+        };
+        let worth = |it: &Route| {
+            let share = share(it);
+            it.worth(most * share, |time| in_time(start + time) * share)
         };
         self.worths.extend(routes.iter().map(worth));
-        let own = routes.iter().filter(|it| it.variant == request.variant);
+        let own = routes.iter().filter(|it| share(it) > 0.0);
         let energy = own.map(Route::energy).fold(0.0, f64::max);
         let best = self.worths[first..].iter().copied().fold(0.0, f64::max);
         let late = (late * energy).min(best);
@@ -145,6 +154,12 @@ impl<'a> Instance<'a> {
     /// Largest score of a frame on each of its routes.
     pub(super) fn worths(&self, frame: &Frame) -> &[f64] {
         &self.worths[frame.first..frame.first + self.routes[frame.model.index()].len()]
+    }
+
+    /// Whether a route is one of a network that the frame can run.
+    pub(super) fn can_take(&self, frame: &Frame, route: &Route) -> bool {
+        let is_own = || self.requests.request(frame.request).variant == route.variant;
+        !self.shares[frame.model.index()].is_empty() || is_own()
     }
 
     /// How many frames can add to the score.
@@ -227,7 +242,7 @@ impl Weights {
             NeverTriggered::One => (released.len(), without as f64 / released.len() as f64),
         };
         let weight = |(model, n): (ModelId, &u64)| {
-            let quality = accuracy(&scenario.model(model).unit.quality, settings.epsilon);
+            let quality = best_quality(scenario.model(model), settings);
             quality / (*n as f64 * n_models as f64)
         };
         let sequences = models().map(|model| model.sequence.is_some()).collect::<Box<[_]>>();
@@ -289,6 +304,22 @@ pub(super) fn earliest_starts(
         }
     }
     starts
+}
+
+/// Accuracy of every network that requests of a model can run over the largest of them; empty if the model has only one.
+fn shares(model: &ActiveModel, settings: &ScoreSettings) -> Vec<f64> {
+    let best = best_quality(model, settings);
+    let of = |variant| model.quality(variant, |goal| accuracy(goal, settings.epsilon));
+    let share = |variant| if best > 0.0 { of(variant) / best } else { 1.0 };
+    let n = model.choice.as_ref().map_or(0, Choice::len) as u32;
+    (0..n).map(share).collect()
+}
+
+/// Largest accuracy of the networks that requests of a model can run.
+fn best_quality(model: &ActiveModel, settings: &ScoreSettings) -> f64 {
+    let of = |variant| model.quality(variant, |goal| accuracy(goal, settings.epsilon));
+    let n = model.choice.as_ref().map_or(1, Choice::len) as u32;
+    (0..n).map(of).fold(0.0, f64::max)
 }
 
 /// Shortest time of a model with these routes.

@@ -104,10 +104,13 @@ pub(super) fn routes(
     scenario.model_ids().map(of_model).collect()
 }
 
-/// Variants that frames of a model run.
+/// Variants that frames of a model can run.
 fn variants(scenario: &Scenario, model: ModelId, requests: &RequestStream) -> BTreeSet<u32> {
-    if scenario.model(model).variants.is_empty() {
-        return BTreeSet::from([0]);
+    let active = scenario.model(model);
+    match &active.choice {
+        Some(choice) => return (0..choice.len() as u32).collect(),
+        None if active.variants.is_empty() => return BTreeSet::from([0]),
+        None => {}
     }
     let own = requests.requests().iter().filter(|request| request.model == model);
     own.map(|request| request.variant).collect()

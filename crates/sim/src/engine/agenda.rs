@@ -155,6 +155,14 @@ impl Completions {
     }
 }
 
+/// The earlier one of two times of which either may be absent.
+pub(super) fn earlier(one: Option<SimTime>, other: Option<SimTime>) -> Option<SimTime> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        _ => one.or(other),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -60,6 +60,7 @@ mod session;
 mod state;
 mod step;
 mod stepwise;
+mod variants;
 
 use crate::load::{Feed, RequestStream};
 use crate::plan::Plan;

@@ -18,6 +18,8 @@
 //! (`notify_dependants`): they become ready, or end too. When a request becomes ready (`make_ready`), it can
 //! replace an older frame of its model, and cut what runs.
 
+mod cuts;
+
 use crate::load::{Feed, LatencyDraws, Request, RequestStream};
 use crate::plan::{DeadlineMiss, EngineSettings, Plan};
 use crate::schedule::{
@@ -26,12 +28,11 @@ use crate::schedule::{
 use xrsim_model::cancel::Steps;
 use xrsim_model::cost::CostTable;
 use xrsim_model::ids::{AccelId, RequestId, WorkId};
-use xrsim_model::scenario::Scenario;
 use xrsim_model::trace::{Attempt, DropReason, Entry, Outcome, Record, Segment, Trace};
 use xrsim_model::units::{Millijoules, SimTime};
 
 use super::Run;
-use super::agenda::{Completions, Expiries};
+use super::agenda::{Completions, Expiries, earlier};
 use super::effects::DeviceEffects;
 use super::event::RequestEvent;
 use super::requests::{Live, Requests, Stage, Upstream};
@@ -39,6 +40,7 @@ use super::running::RunningSegment;
 use super::segments::Segments;
 use super::sequences::Sequences;
 use super::state::State;
+use super::variants::Variants;
 
 /// A run in progress.
 pub(super) struct Engine<'a> {
@@ -55,8 +57,8 @@ pub(super) struct Engine<'a> {
     segments: Segments,
     effects: DeviceEffects<'a>,
     sequences: Sequences,
-    /// The scenario, if schedulers see other variants of some requests than these run.
-    hides: Option<&'a Scenario>,
+    /// Networks and work of requests; `None` if schedulers see all of it and choose nothing.
+    variants: Option<Variants<'a>>,
     /// Draws of latencies; `None` if these do not differ from request to request.
     latencies: Option<LatencyDraws>,
     /// Requests that have ended and whose dependants, which wait, have not been notified.
@@ -105,7 +107,7 @@ impl<'a> Engine<'a> {
             segments: Segments::default(),
             effects: DeviceEffects::new(plan, costs),
             sequences: Sequences::new(plan),
-            hides: plan.hides_work().then_some(&*plan.scenario),
+            variants: Variants::new(plan, costs),
             latencies: costs.has_spreads().then(|| LatencyDraws::new(&plan.scenario, &plan.load)),
             ended: Vec::new(),
             submissions: Vec::new(),
@@ -194,6 +196,15 @@ impl<'a> Engine<'a> {
         self.complete_finished(now);
         self.admit_arrivals(now);
         self.drop_expired(now);
+        self.choose(now);
+    }
+
+    /// Chooses the networks of ready requests that have not begun, for the next decision.
+    #[inline]
+    fn choose(&mut self, now: SimTime) {
+        if let Some(variants) = &mut self.variants {
+            variants.choose(&mut self.state, now);
+        }
     }
 
     /// Ends the instant `now` after the last decision.
@@ -217,6 +228,7 @@ impl<'a> Engine<'a> {
             "a policy answers with an accelerator that can run the request"
         );
         self.start(job, dispatch, now);
+        self.choose(now);
     }
 
     /// Gives up a ready request at `now`, as a scheduler decided.
@@ -413,23 +425,16 @@ impl<'a> Engine<'a> {
     /// Row of the costs that schedulers see of a request that runs `work`.
     #[inline]
     fn shown(&self, request: RequestId, work: WorkId) -> WorkId {
-        let Some(scenario) = self.hides else { return work };
-        let &Live { variant, ref record, .. } = self.requests.get(request);
-        let shown = scenario.model(record.model).shown(variant);
-        let shown = self.costs.variant(record.model, shown);
-        // A row without layers does not stand for one that can be cut.
-        shown.filter(|it| self.costs.n_layers(*it) == self.costs.n_layers(work)).unwrap_or(work)
+        self.variants.as_ref().map_or(work, |it| it.shown(self.requests.get(request)))
     }
 
-    /// Starts a segment of `job`, which has the row of the costs that the scheduler saw.
-    fn start(&mut self, job: Job, dispatch: &Dispatch, now: SimTime) {
+    /// Starts a segment of `shown`, a job as schedulers see it.
+    fn start(&mut self, shown: Job, dispatch: &Dispatch, now: SimTime) {
         let accelerator = dispatch.accelerator;
-        let shown = job.work;
-        let work = match self.hides {
-            Some(_) => self.requests.get(job.request).work(self.costs),
-            None => shown,
-        };
-        let job = Job { work, ..job };
+        let mut job = shown;
+        if let Some(variants) = &self.variants {
+            job.work = variants.of_start(&shown, self.requests.get_mut(job.request));
+        }
         let mut running = RunningSegment::new(job, dispatch, self.costs, now);
         running.continues = job.last_accelerator == Some(accelerator)
             && job.ready_since == now
@@ -440,8 +445,8 @@ impl<'a> Engine<'a> {
             running.drawn = execution.differs().then(|| execution.drawn(share()));
         }
         let end = self.effects.start(&mut running);
-        let expected = match running.drawn.is_some() || shown != work {
-            true => running.expected_end(self.costs, shown),
+        let expected = match running.drawn.is_some() || shown.work != job.work {
+            true => running.expected_end(self.costs, shown.work),
             false => end,
         };
         self.state.start(running, expected);
@@ -454,53 +459,11 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Ends all running segments with their current layers. A layer that has just ended counts as
-    /// current.
-    fn preempt_running(&mut self, now: SimTime) {
-        for accelerator in (0..self.costs.n_accelerators()).map(AccelId::new) {
-            let Some(running) = self.state.running(accelerator) else { continue };
-            let (cut, end) = self.effects.next_cut(running, now);
-            if cut < running.end_layer {
-                self.cut(accelerator, cut, end, now);
-            }
-        }
-    }
-
-    /// Cuts the segment on an accelerator before `layer`, which starts at `end` at full speed.
-    fn cut(&mut self, accelerator: AccelId, layer: u32, end: SimTime, now: SimTime) {
-        self.state.shorten(accelerator, layer, end);
-        self.effects.shorten(accelerator, layer);
-        if end <= now {
-            self.events += 1;
-            self.stop(accelerator, now);
-            self.suspend(accelerator, now);
-        } else if !self.effects.set_completions() {
-            self.completions.set(accelerator, end);
-        }
-    }
-
     /// Makes an accelerator idle before its segment has ended.
     fn stop(&mut self, accelerator: AccelId, now: SimTime) {
         self.completions.clear(accelerator);
         self.effects.stop(accelerator);
         self.state.stop(accelerator, now);
-    }
-
-    /// Aborts a running request. Its energy is that of the layers that ran, and a fraction of that of
-    /// the layer under way.
-    fn abort(&mut self, request: RequestId, now: SimTime) {
-        let accelerator = self.state.accelerator_of(request);
-        let accelerator = accelerator.expect("a running request is on an accelerator");
-        let running = *self.state.last_segment(accelerator);
-        let (layer, fraction) = self.effects.reached(&running, now);
-        self.stop(accelerator, now);
-        let execution = running.execution(self.costs);
-        let energy_of = |segment: &Segment| {
-            let under_way = if fraction > 0.0 { execution.layer_energy(layer).get() } else { 0.0 };
-            execution.energy_of(segment.first_layer..layer) + Millijoules::new(fraction * under_way)
-        };
-        self.keep(&running, layer, now, energy_of);
-        self.give_up(request, DropReason::Aborted, now);
     }
 
     /// Ends a request that does not run, with the energy that it took if it had begun. A request that
@@ -607,12 +570,4 @@ impl<'a> Engine<'a> {
 fn entry<'a>(request: RequestId, live: &'a Live, segments: &'a mut Segments) -> Entry<'a> {
     let segments = segments.take(live.begun);
     Entry { request, record: &live.record, variant: live.variant, segments }
-}
-
-/// The earlier one of two times of which either may be absent.
-fn earlier(one: Option<SimTime>, other: Option<SimTime>) -> Option<SimTime> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        _ => one.or(other),
-    }
 }

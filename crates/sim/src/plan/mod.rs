@@ -122,10 +122,14 @@ impl Plan {
         self.scenario.models().iter().any(|model| model.sequence.is_some())
     }
 
-    /// Whether frames of a model run one of several networks. Those of sequences are steps.
-    pub fn has_variants(&self) -> bool {
-        let mut models = self.scenario.models().iter();
-        models.any(|model| model.sequence.is_none() && !model.variants.is_empty())
+    /// Whether a model of the scenario gives counts of frames.
+    pub fn has_work(&self) -> bool {
+        self.scenario.models().iter().any(|model| model.work.is_some())
+    }
+
+    /// Whether each request of a model of the scenario runs one of several networks.
+    pub fn has_choices(&self) -> bool {
+        self.scenario.models().iter().any(|model| model.choice.is_some())
     }
 
     /// Whether schedulers see other counts of some frames than these have.

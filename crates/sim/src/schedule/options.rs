@@ -1,4 +1,4 @@
-//! Options that every policy is combined with: admission, placement, granularity and preemption.
+//! Options that every policy is combined with: admission, placement, granularity, preemption and quality.
 
 use xrsim_model::units::SimSpan;
 
@@ -17,6 +17,18 @@ pub enum Admission {
         /// has a real-time score of 1.1 % (Definition 10).
         tolerance: SimSpan,
     },
+}
+
+/// Which of several networks of its model a request runs that has not begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Quality {
+    /// The first one.
+    #[default]
+    First,
+    /// The one with the least time on any idle accelerator; of equals the first.
+    Cheapest,
+    /// The first one that ends by the deadline on some idle accelerator if it starts now; the cheapest if there is none.
+    Fitting,
 }
 
 /// Accelerator for a chosen request. Of equals, the one with the lowest id.
@@ -81,6 +93,8 @@ pub struct Options {
     pub granularity: Granularity,
     /// Whether segments can end early.
     pub preemption: Preemption,
+    /// Network of a request, if its model has several.
+    pub quality: Quality,
 }
 
 /// Parameters of all policies. A policy may decide some of them itself ([`Entry::fixes`]).
@@ -106,6 +120,7 @@ pub const OPTIONS: &[Parameter] = &[
     Parameter::number("block_ms", 1.0, [1e-3, 1e6]).meaning("shortest block of whole layers")
         .only_with("granularity", "block"),
     Parameter::choice("preemption", &["none", "layer-boundary"]).meaning("whether running requests are interrupted at the end of a layer when another one becomes ready"),
+    Parameter::choice("quality", &["first", "cheapest", "fitting"]).meaning("which of several networks of its model a request runs: the first, the fastest on any idle accelerator, or the first that ends by the deadline on one"),
 ];
 
 impl Options {
@@ -136,6 +151,11 @@ impl Options {
             preemption: match arguments.name("preemption") {
                 "layer-boundary" => Preemption::LayerBoundary,
                 _ => Preemption::None,
+            },
+            quality: match arguments.name("quality") {
+                "cheapest" => Quality::Cheapest,
+                "fitting" => Quality::Fitting,
+                _ => Quality::First,
             },
         }
     }

@@ -34,7 +34,7 @@ pub(super) const OF_REQUEST: RequestScore = RequestScore {
     label: "Accuracy score",
     help: "Definition 12",
     kind: Kind::Score,
-    of: |it, _| accuracy(&it.model.unit.quality, it.settings.epsilon),
+    of: |it, _| it.model.quality(it.variant, |goal| accuracy(goal, it.settings.epsilon)),
 };
 
 /// Mean over the executed requests of a model.

@@ -1,6 +1,7 @@
 //! Aggregation of unit scores over inferences, models, scenarios and the benchmark (XRBench
 //! Definitions 14 to 16).
 
+use xrsim_model::ids::RequestId;
 use xrsim_model::scenario::{ActiveModel, Scenario};
 use xrsim_model::trace::{Absence, Outcome, Record, Trace};
 use xrsim_model::units::SimSpan;
@@ -11,7 +12,7 @@ use super::{
     Counts, Executed, InferenceScore, NeverTriggered, Score, ScoreSettings, Scorecard, Tally,
 };
 
-/// Scores of one request (XRBench Definition 14); `None` unless it was executed.
+/// Scores of one request that ran `variant` of its model (XRBench Definition 14); `None` unless it was executed.
 ///
 /// ```text
 /// Score_inf = RtScore · EnScore · AccScore
@@ -19,13 +20,14 @@ use super::{
 pub fn inference(
     model: &ActiveModel,
     record: &Record,
+    variant: u32,
     settings: &ScoreSettings,
 ) -> Option<InferenceScore> {
     let Outcome::Executed { end, energy, .. } = record.outcome else {
         return None;
     };
     let deadline = record.deadline;
-    Some(InferenceScore::compute(&Executed { model, deadline, end, energy, settings }))
+    Some(InferenceScore::compute(&Executed { model, variant, deadline, end, energy, settings }))
 }
 
 /// Scores of every request of a trace, indexed by [`RequestId`](xrsim_model::ids::RequestId); `None` where
@@ -35,11 +37,12 @@ pub fn inferences(
     trace: &Trace,
     settings: &ScoreSettings,
 ) -> Vec<Option<InferenceScore>> {
-    let score = |record: &Record| {
-        let model = scenario.model(record.model);
-        model.is_result(record.frame).then(|| inference(model, record, settings)).flatten()
+    let score = |(index, record): (usize, &Record)| {
+        let (model, variant) = (scenario.model(record.model), trace.variant_of(RequestId::new(index)));
+        let is_result = model.is_result(record.frame);
+        is_result.then(|| inference(model, record, variant, settings)).flatten()
     };
-    trace.records().iter().map(score).collect()
+    trace.records().iter().enumerate().map(score).collect()
 }
 
 /// Scores of one run (XRBench Definition 15).
@@ -58,7 +61,9 @@ pub fn score(scenario: &Scenario, trace: &Trace, settings: &ScoreSettings) -> Sc
     let mut n_requests = vec![0; scenario.models().len()];
     trace.records().iter().for_each(|record| n_requests[record.model.index()] += 1);
     let mut scoring = Scoring::of(scenario, settings, n_requests);
-    trace.records().iter().for_each(|record| scoring.add(record));
+    for (index, record) in trace.records().iter().enumerate() {
+        scoring.add(record, trace.variant_of(RequestId::new(index)));
+    }
     scoring.scorecard()
 }
 
@@ -93,15 +98,15 @@ impl<'a> Scoring<'a> {
         Self { scenario, settings, counted, tallies, slowest }
     }
 
-    /// Adds the next request.
-    pub fn add(&mut self, record: &Record) {
+    /// Adds the next request, which ran `variant` of its model if it was executed.
+    pub fn add(&mut self, record: &Record, variant: u32) {
         if self.counted.counts(record) {
             let model = self.scenario.model(record.model);
             let tally = &mut self.tallies[record.model.index()];
             if !model.is_result(record.frame) {
                 return tally.counts.spend(record);
             }
-            tally.add(model, record, self.settings);
+            tally.add(model, record, variant, self.settings);
             self.slowest[record.model.index()].add(model, record);
         }
     }
@@ -148,9 +153,15 @@ pub fn benchmark_score(scenarios: &[f64]) -> f64 {
 }
 
 impl Tally {
-    fn add(&mut self, model: &ActiveModel, record: &Record, settings: &ScoreSettings) {
+    fn add(
+        &mut self,
+        model: &ActiveModel,
+        record: &Record,
+        variant: u32,
+        settings: &ScoreSettings,
+    ) {
         self.counts.count(record);
-        if let Some(score) = inference(model, record, settings) {
+        if let Some(score) = inference(model, record, variant, settings) {
             self.sums.add_scores(&score);
         }
     }

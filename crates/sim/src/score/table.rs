@@ -13,6 +13,8 @@ use super::{Counts, ScoreSettings, accuracy, energy, inference, overall, qoe, re
 pub(super) struct Executed<'a> {
     /// Model of the request.
     pub model: &'a ActiveModel,
+    /// Variant of the model that it ran.
+    pub variant: u32,
     /// Deadline (T_dl).
     pub deadline: SimTime,
     /// End of the execution.

@@ -273,7 +273,7 @@ impl Comparison {
         let costs = costs.as_ref().map_err(RunError::clone)?;
         let mut plan = plan.clone();
         plan.load.replication = replication;
-        let drawn = match costs.table.has_spreads() || plan.has_variants() {
+        let drawn = match costs.table.has_spreads() || plan.has_work() {
             true => {
                 let least = least_costs(&plan.scenario, &plan.load, &costs.table);
                 let routes = routes(&plan, &least, &plan.requests()?);
@@ -316,6 +316,9 @@ impl Comparison {
             let costs = super::costs(plan, &self.library).ok()?;
             let costs = least_costs(&plan.scenario, &plan.load, &costs);
             let requests = plan.requests().ok()?;
+            if plan.has_choices() {
+                return Some(Err(WindowError::Choices));
+            }
             let grace = plan.engine.grace;
             let windows = Windows::new(&plan.scenario, &costs, &requests, &plan.score, grace);
             Some(windows.bound(n_frames))

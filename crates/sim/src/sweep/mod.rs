@@ -376,7 +376,7 @@ fn played(plan: &Plan, costs: Arc<CostTable>, feed: Feed<'_>) -> Result<Scored, 
     let mut scoring = Scoring::new(&plan.scenario, &plan.score, plan.load.duration);
     let mut usage = Usage::new(costs.n_models(), costs.n_accelerators());
     engine::play(plan, &costs, feed, &mut |entry| {
-        scoring.add(entry.record);
+        scoring.add(entry.record, entry.variant);
         usage.add(entry);
     })?;
     let scorecard = scoring.scorecard();
@@ -393,7 +393,7 @@ pub fn scorecard_at_costs(
     match plan.semantics {
         Semantics::Principled => {
             let mut scoring = Scoring::new(&plan.scenario, &plan.score, plan.load.duration);
-            engine::play(plan, costs, requests.into(), &mut |entry| scoring.add(entry.record))?;
+            engine::play(plan, costs, requests.into(), &mut |entry| scoring.add(entry.record, entry.variant))?;
             let scorecard = scoring.scorecard();
             counted(plan, &scorecard)?;
             Ok(scorecard)

@@ -44,6 +44,9 @@ pub enum WindowError {
         /// Its frames.
         frames: usize,
     },
+    /// Requests choose among networks.
+    #[error("the optimum of a window is not known where requests run one of several networks (`variants`)")]
+    Choices,
     /// The solver gave up.
     #[error("the solver found no optimum of {frames} frames")]
     Unsolved {

@@ -6,7 +6,8 @@ use crate::plan::{Effects, Plan};
 use crate::schedule::Job;
 use xrsim_model::cost::Traffic;
 use xrsim_model::hardware::{Accelerator, Width, Widths};
-use xrsim_model::ids::{AccelId, ModelId, RequestId};
+use xrsim_model::ids::{AccelId, RequestId};
+use xrsim_model::scenario::Scenario;
 use xrsim_model::model::{Bits, Network, TensorRole};
 use xrsim_model::units::{Cycles, Millijoules, SimSpan};
 
@@ -16,10 +17,20 @@ use super::super::running::RunningSegment;
 pub(super) struct DataMoves<'a> {
     effects: Effects,
     accelerators: &'a [Accelerator],
-    /// Indexed by [`ModelId`].
     footprints: Vec<Footprint>,
+    /// Network of every row of the costs; rows beyond them are batches.
+    rows: Vec<Row>,
     /// Indexed by [`AccelId`].
     memories: Vec<Memory>,
+}
+
+/// What lies in memory when a row of the costs runs.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    /// Index of the sizes of the data. Counts that differ from frame to frame have those of the planned ones.
+    footprint: usize,
+    /// Index of the sizes of the network with the same weights.
+    weights: usize,
 }
 
 /// Sizes of the data of a network, in elements of each width. Most networks have the one of the hardware.
@@ -74,8 +85,8 @@ impl Footprint {
 /// Content of the memory of one accelerator.
 #[derive(Debug, Clone, Copy, Default)]
 struct Memory {
-    /// The model whose weights are there.
-    resident: Option<ModelId>,
+    /// The network whose weights are there: [`Row::weights`].
+    resident: Option<usize>,
     /// The request that was cut there and whose activations are still there.
     suspended: Option<Suspended>,
     /// Transfer before the segment that runs there, or ran last.
@@ -86,7 +97,8 @@ struct Memory {
 #[derive(Debug, Clone, Copy)]
 struct Suspended {
     request: RequestId,
-    model: ModelId,
+    /// [`Row::footprint`].
+    footprint: usize,
     next_layer: u32,
 }
 
@@ -104,32 +116,40 @@ impl<'a> DataMoves<'a> {
     pub(super) fn new(plan: &'a Plan) -> Option<Self> {
         let effects = plan.engine.effects;
         let accelerators = plan.system.accelerators();
-        let networks = plan.scenario.models().iter().map(|model| &*model.unit.network);
-        effects.moves_data().then(|| Self {
-            effects,
-            accelerators,
-            footprints: networks.map(Footprint::from_network).collect(),
-            memories: vec![Memory::default(); accelerators.len()],
+        effects.moves_data().then(|| {
+            let models = plan.scenario.models().iter();
+            let networks = models.map(|model| &*model.unit.network);
+            let mut footprints: Vec<_> = networks.map(Footprint::from_network).collect();
+            let rows = rows(&plan.scenario, &mut footprints);
+            let memories = vec![Memory::default(); accelerators.len()];
+            Self { effects, accelerators, footprints, rows, memories }
         })
+    }
+
+    /// What lies in memory when `job` runs.
+    fn row(&self, job: &Job) -> Row {
+        let of_model = Row { footprint: job.model.index(), weights: job.model.index() };
+        self.rows.get(job.work.index()).copied().unwrap_or(of_model)
     }
 
     /// Loads the weights and activations of `job` into the memory of `accelerator`.
     pub(super) fn load(&mut self, job: &Job, accelerator: AccelId) -> Transfer {
+        let row = self.row(job);
         let activations = self.take_activations(job);
         let mut dram_bytes = 0;
         let mut switches = false;
         if self.effects.switch.enabled {
             let Memory { resident, suspended, .. } = self.memories[accelerator.index()];
-            if resident != Some(job.model) {
+            if resident != Some(row.weights) {
                 switches = true;
                 let on = &self.accelerators[accelerator.index()];
-                dram_bytes += self.footprints[job.model.index()].weight_bytes(on);
+                dram_bytes += self.footprints[row.footprint].weight_bytes(on);
             }
             if let Some(other) = suspended
                 && other.request != job.request
             {
                 switches = true;
-                dram_bytes += self.live_bytes(other.model, other.next_layer, accelerator);
+                dram_bytes += self.live_bytes(other.footprint, other.next_layer, accelerator);
             }
         }
         let mut transfer = Transfer::default();
@@ -137,7 +157,7 @@ impl<'a> DataMoves<'a> {
             Activations::None => {}
             Activations::Dram => {
                 switches = true;
-                dram_bytes += self.live_bytes(job.model, job.next_layer, accelerator);
+                dram_bytes += self.live_bytes(row.footprint, job.next_layer, accelerator);
             }
             Activations::At(other) if other == accelerator => {}
             Activations::At(other) => transfer = self.migration(job, other, accelerator),
@@ -146,14 +166,14 @@ impl<'a> DataMoves<'a> {
             transfer = transfer.plus(&self.switch(dram_bytes, accelerator));
         }
         self.memories[accelerator.index()] =
-            Memory { resident: Some(job.model), suspended: None, last_transfer: transfer };
+            Memory { resident: Some(row.weights), suspended: None, last_transfer: transfer };
         transfer
     }
 
     /// Leaves the activations of the job of `running`, which was cut, where it ran.
     pub(super) fn suspend(&mut self, running: &RunningSegment) {
-        let Job { request, model, .. } = running.job;
-        let suspended = Suspended { request, model, next_layer: running.end_layer };
+        let (request, footprint) = (running.job.request, self.row(&running.job).footprint);
+        let suspended = Suspended { request, footprint, next_layer: running.end_layer };
         self.memories[running.accelerator.index()].suspended = Some(suspended);
     }
 
@@ -200,7 +220,7 @@ impl<'a> DataMoves<'a> {
             return Transfer::default();
         }
         let ends = [from, to].map(|id| &self.accelerators[id.index()]);
-        let live = self.footprints[job.model.index()].live(job.next_layer, ends[1]);
+        let live = self.footprints[self.row(job).footprint].live(job.next_layer, ends[1]);
         let bytes = live.map(|(widths, elements)| widths.output.bytes(elements));
         let noc_bytes = bytes.fold(0, u64::saturating_add);
         let [from, to] = ends
@@ -214,10 +234,31 @@ impl<'a> DataMoves<'a> {
     }
 
     /// Bytes in DRAM of the live activations before a layer.
-    fn live_bytes(&self, model: ModelId, layer: u32, accelerator: AccelId) -> u64 {
+    fn live_bytes(&self, footprint: usize, layer: u32, accelerator: AccelId) -> u64 {
         let on = &self.accelerators[accelerator.index()];
-        self.footprints[model.index()].live_bytes(layer, on)
+        self.footprints[footprint].live_bytes(layer, on)
     }
+}
+
+/// The rows of the costs of a scenario. `footprints` has those of its models, and gets those of further networks that
+/// requests choose.
+fn rows(scenario: &Scenario, footprints: &mut Vec<Footprint>) -> Vec<Row> {
+    let of_model = |index| Row { footprint: index, weights: index };
+    let mut rows: Vec<_> = (0..footprints.len()).map(of_model).collect();
+    for (index, model) in scenario.models().iter().enumerate() {
+        match &model.choice {
+            None => {
+                let n = model.variants.len() + model.between().count();
+                rows.extend(std::iter::repeat_n(of_model(index), n));
+            }
+            Some(choice) => rows.extend(model.variants.iter().map(|network| {
+                let footprint = footprints.len();
+                footprints.push(Footprint::from_network(network));
+                Row { footprint, weights: if choice.shares_weights { index } else { footprint } }
+            })),
+        }
+    }
+    rows
 }
 
 /// Place of the live activations of a request.

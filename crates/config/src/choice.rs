@@ -1,0 +1,71 @@
+//! `variants:` of a model of a scenario: networks of which each request runs one.
+
+use std::sync::Arc;
+
+use xrsim_model::model::Network;
+use xrsim_model::scenario::{Choice, QualityGoal};
+
+use super::network::Model;
+use super::scenario::OLD_KEYS;
+use super::yaml::keys::keys;
+use super::yaml::read::{At, Problems};
+use super::yaml::values::number;
+use super::{Problem, reference};
+
+keys! {
+    /// A network that requests of the model can run.
+    pub(super) fn variant() -> struct RawVariant: "a network of a model", OLD_KEYS {
+        /// Network.
+        network: At<Box<str>> = required(reference::network());
+        /// Measured quality, in the metric of the goal of the model. Without it, that of the network, or a goal that is met.
+        measured: Option<f64> = optional(number(0.0..=1e12));
+    }
+}
+
+/// The choice among the networks of `raw`, which are `networks`, for `model`.
+pub(super) fn resolve(
+    raw: &[RawVariant],
+    networks: &[Arc<Model>],
+    shares_weights: bool,
+    model: &Model,
+    problems: &mut Problems,
+) -> Choice {
+    let pairs = || raw.iter().zip(networks);
+    for (index, (raw, variant)) in pairs().enumerate() {
+        if let Some(fault) = fault(index, model, variant) {
+            problems.push(Problem::new(raw.network.span.clone(), fault));
+        }
+    }
+    let measured = |(raw, variant): (&RawVariant, &Arc<Model>)| {
+        let own = variant.quality.measured.filter(|_| variant.quality.metric == model.quality.metric);
+        raw.measured.or(own)
+    };
+    Choice { measured: pairs().map(measured).collect(), shares_weights }
+}
+
+/// The reason why a network cannot be one of those of `model`, if it cannot. The first one is that of the model itself.
+fn fault(index: usize, model: &Model, variant: &Model) -> Option<String> {
+    let (own, other) = (model.network.name(), variant.network.name());
+    if index == 0 {
+        let is_same = |a: &Network, b: &Network| a.name() == b.name() && a.layers() == b.layers();
+        return (!is_same(&model.network, &variant.network)).then(|| {
+            format!("the first network is `{other}`; it is that of the model, `{own}`")
+        });
+    }
+    if model.inputs != variant.inputs {
+        let words = |inputs: &[Box<str>]| match inputs {
+            [] => "none".into(),
+            _ => inputs.join(", "),
+        };
+        let (own_inputs, others) = (words(&model.inputs), words(&variant.inputs));
+        return Some(format!(
+            "`{other}` reads other inputs ({others}) than `{own}` ({own_inputs}), so that a frame cannot choose"
+        ));
+    }
+    let (goal, others) = (&model.quality, &variant.quality);
+    let none = QualityGoal::default();
+    (*goal != none && *others != none && goal.metric != others.metric).then(|| {
+        let (metric, others) = (&goal.metric, &others.metric);
+        format!("the quality of `{other}` is measured by {others}, that of `{own}` by {metric}")
+    })
+}

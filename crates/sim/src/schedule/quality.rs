@@ -1,0 +1,31 @@
+//! Choice among several networks of a model, before a request begins.
+
+use xrsim_model::ids::WorkId;
+
+use super::{Job, Quality, View};
+
+impl Quality {
+    /// The one of `works`, rows of the costs in the order of preference, that `job`, which has not begun, is to run. `None`
+    /// if no idle accelerator can run any.
+    pub(crate) fn pick(
+        self,
+        job: &Job,
+        works: impl Iterator<Item = WorkId> + Clone,
+        view: &View<'_>,
+    ) -> Option<WorkId> {
+        let time = |work: WorkId| {
+            let job = Job { work, ..*job };
+            view.idle_for(&job).map(|accelerator| view.remaining(&job, accelerator)).min()
+        };
+        let mut offered = works.filter_map(|work| Some((work, time(work)?)));
+        match self {
+            Self::First => offered.next(),
+            Self::Cheapest => offered.min_by_key(|(_, time)| *time),
+            Self::Fitting => {
+                let fits = offered.clone().find(|(_, time)| view.now + *time <= job.deadline);
+                fits.or_else(|| offered.min_by_key(|(_, time)| *time))
+            }
+        }
+        .map(|(work, _)| work)
+    }
+}

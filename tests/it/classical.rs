@@ -120,7 +120,13 @@ impl Random {
 }
 
 fn options(granularity: Granularity, preemption: Preemption) -> Options {
-    Options { admission: Admission::All, placement: Placement::FirstIdle, granularity, preemption }
+    Options {
+        admission: Admission::All,
+        placement: Placement::FirstIdle,
+        granularity,
+        preemption,
+        ..Options::default()
+    }
 }
 
 /// Who goes first.

@@ -20,7 +20,7 @@ use xrsim::model::{ConvShape, Layer, Network};
 use xrsim::plan::{DeadlineMiss, Division, Migration, SharedBandwidth, Switch};
 use xrsim::schedule::{
     Admission, BandwidthDemand, Decision, Dispatch, Granularity, Options, Placement, Policy,
-    Preemption, Scheduler, Setup, View,
+    Preemption, Quality, Scheduler, Setup, View,
 };
 use xrsim::trace::{Outcome, Segment, Trace};
 use xrsim::units::SimSpan;
@@ -30,6 +30,7 @@ const BY_LAYER: Options = Options {
     preemption: Preemption::None,
     admission: Admission::All,
     placement: Placement::Latency,
+    quality: Quality::First,
 };
 
 fn play(plan: &runs::Case, requests: &RequestStream) -> Trace {

@@ -25,6 +25,7 @@ const LAYERS: Options = Options {
     preemption: Preemption::None,
     admission: xrsim::schedule::Admission::All,
     placement: xrsim::schedule::Placement::Latency,
+    quality: Quality::First,
 };
 
 const PREEMPTIVE: Options =

@@ -18,7 +18,7 @@ use xrsim::hardware::{Accelerator, Dram, System};
 use xrsim::ids::{AccelId, FrameId, ModelId};
 use xrsim::load::{Request, RequestStream};
 use xrsim::plan::Division;
-use xrsim::schedule::{Admission, Granularity, Options, Placement, Preemption};
+use xrsim::schedule::{Admission, Granularity, Options, Placement, Preemption, Quality};
 use xrsim::units::SimTime;
 
 /// Number of random runs.
@@ -119,6 +119,7 @@ fn plan_of(courses: &[Course], capacity: f64, division: Division) -> (runs::Case
         preemption: Preemption::None,
         admission: Admission::All,
         placement: Placement::Latency,
+        quality: Quality::First,
     }));
     plan.engine.effects.bandwidth.dram = Some(capacity);
     plan.engine.effects.bandwidth.division = division;

@@ -22,6 +22,11 @@ keys! {
     }
 }
 
+/// The references to the networks, in order.
+pub(super) fn references(raw: &[RawVariant]) -> Vec<At<Box<str>>> {
+    raw.iter().map(|it| it.network.clone()).collect()
+}
+
 /// The choice among the networks of `raw`, which are `networks`, for `model`.
 pub(super) fn resolve(
     raw: &[RawVariant],
@@ -37,7 +42,8 @@ pub(super) fn resolve(
         }
     }
     let measured = |(raw, variant): (&RawVariant, &Arc<Model>)| {
-        let own = variant.quality.measured.filter(|_| variant.quality.metric == model.quality.metric);
+        let own =
+            variant.quality.measured.filter(|_| variant.quality.metric == model.quality.metric);
         raw.measured.or(own)
     };
     Choice { measured: pairs().map(measured).collect(), shares_weights }
@@ -48,9 +54,8 @@ fn fault(index: usize, model: &Model, variant: &Model) -> Option<String> {
     let (own, other) = (model.network.name(), variant.network.name());
     if index == 0 {
         let is_same = |a: &Network, b: &Network| a.name() == b.name() && a.layers() == b.layers();
-        return (!is_same(&model.network, &variant.network)).then(|| {
-            format!("the first network is `{other}`; it is that of the model, `{own}`")
-        });
+        return (!is_same(&model.network, &variant.network))
+            .then(|| format!("the first network is `{other}`; it is that of the model, `{own}`"));
     }
     if model.inputs != variant.inputs {
         let words = |inputs: &[Box<str>]| match inputs {

@@ -18,8 +18,7 @@
 
 pub mod aihub;
 pub(crate) mod catalog;
-pub mod choice;
-mod cost_cases;
+pub mod cost_cases;
 pub mod cost_csv;
 pub mod cross_tables;
 pub(crate) mod diagnostic;

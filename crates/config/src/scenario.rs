@@ -22,7 +22,9 @@ use super::sequence::{self, RawSequence};
 use super::work::{self, RawWork, SHOWS};
 use super::yaml::keys::{keys, mapping};
 use super::yaml::read::{At, Problems, printable, unknown_name};
-use super::yaml::values::{Reader, at, at_most, flag, list, named, number, one_of, proper_name, text, value};
+use super::yaml::values::{
+    Reader, at, at_most, flag, list, named, number, one_of, proper_name, text, value,
+};
 use super::yaml::{Node, Value};
 use super::{ParameterValues, Parameters, Problem, form, parameters, reference};
 
@@ -211,8 +213,7 @@ impl RawScenario {
                 return found.map(|(work, networks)| (Rule::Work(work), networks));
             }
             if let Some(variants) = &raw.variants {
-                let networks = variants.value.iter().map(|it| it.network.clone()).collect();
-                return Some((Rule::Choice, networks));
+                return Some((Rule::Choice, choice::references(&variants.value)));
             }
             let found = sequence::resolve(raw.sequence.as_ref()?, model, reference, problems);
             found.map(|(sequence, networks)| (Rule::Sequence(sequence), networks))

@@ -52,7 +52,8 @@ impl<'a> Variants<'a> {
         }
         let (costs, scenario) = (self.costs, self.scenario);
         let Some(view) = state.view(now, costs) else { return };
-        let is_open = |job: &&Job| job.next_layer == 0 && scenario.model(job.model).choice.is_some();
+        let is_open =
+            |job: &&Job| job.next_layer == 0 && scenario.model(job.model).choice.is_some();
         for job in view.ready.iter().filter(is_open) {
             let variants = 0..costs.n_variants(job.model);
             let works = variants.filter_map(|variant| costs.variant(job.model, variant));

@@ -10,7 +10,7 @@ use xrsim_model::text::NAME_RULE;
 
 use super::admission::Admitting;
 use super::{
-    ALL, Admission, Arguments, Class, Entry, Granularity, Options, Placement, Preemption,
+    ALL, Admission, Arguments, Class, Entry, Granularity, Options, Placement, Preemption, Quality,
     Scheduler, Setup,
 };
 
@@ -269,12 +269,13 @@ impl Policy {
     /// Whether it takes whole requests in order of arrival, each as soon as an accelerator is idle, on the
     /// idle accelerator that runs it in the shortest time (of equals, the one with the lowest id).
     pub fn is_first_come_on_fastest(&self) -> bool {
-        let Options { admission, placement, granularity, preemption } = self.options;
+        let Options { admission, placement, granularity, preemption, quality } = self.options;
         self.first_come
             && admission == Admission::All
             && placement == Placement::Latency
             && granularity == Granularity::Model
             && preemption == Preemption::None
+            && quality == Quality::First
     }
 
     /// Whether it knows every request before the run ([`Setup::known_requests`]).

@@ -38,7 +38,8 @@ pub fn inferences(
     settings: &ScoreSettings,
 ) -> Vec<Option<InferenceScore>> {
     let score = |(index, record): (usize, &Record)| {
-        let (model, variant) = (scenario.model(record.model), trace.variant_of(RequestId::new(index)));
+        let (model, variant) =
+            (scenario.model(record.model), trace.variant_of(RequestId::new(index)));
         let is_result = model.is_result(record.frame);
         is_result.then(|| inference(model, record, variant, settings)).flatten()
     };

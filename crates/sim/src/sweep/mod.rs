@@ -393,7 +393,9 @@ pub fn scorecard_at_costs(
     match plan.semantics {
         Semantics::Principled => {
             let mut scoring = Scoring::new(&plan.scenario, &plan.score, plan.load.duration);
-            engine::play(plan, costs, requests.into(), &mut |entry| scoring.add(entry.record, entry.variant))?;
+            engine::play(plan, costs, requests.into(), &mut |entry| {
+                scoring.add(entry.record, entry.variant)
+            })?;
             let scorecard = scoring.scorecard();
             counted(plan, &scorecard)?;
             Ok(scorecard)

@@ -45,7 +45,9 @@ pub enum WindowError {
         frames: usize,
     },
     /// Requests choose among networks.
-    #[error("the optimum of a window is not known where requests run one of several networks (`variants`)")]
+    #[error(
+        "the optimum of a window is not known where requests run one of several networks (`variants`)"
+    )]
     Choices,
     /// The solver gave up.
     #[error("the solver found no optimum of {frames} frames")]

@@ -7,8 +7,8 @@ use crate::schedule::Job;
 use xrsim_model::cost::Traffic;
 use xrsim_model::hardware::{Accelerator, Width, Widths};
 use xrsim_model::ids::{AccelId, RequestId};
-use xrsim_model::scenario::Scenario;
 use xrsim_model::model::{Bits, Network, TensorRole};
+use xrsim_model::scenario::Scenario;
 use xrsim_model::units::{Cycles, Millijoules, SimSpan};
 
 use super::super::running::RunningSegment;

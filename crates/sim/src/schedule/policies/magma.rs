@@ -8,6 +8,7 @@ use crate::schedule::lists::{ListedSegment, Lists, Replay};
 use crate::schedule::{Entry, Granularity, Parameter, Setup};
 use crate::score::{accuracy, energy, realtime};
 use xrsim_model::ids::{AccelId, RequestId, WorkId};
+use xrsim_model::scenario::QualityGoal;
 use xrsim_model::units::{SimSpan, SimTime};
 
 /// The search ignores shared bandwidth and switching costs, which the run may have.

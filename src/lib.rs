@@ -76,7 +76,7 @@ pub use xrsim_model::{
 
 // Runs: load, schedulers, runtimes, scores and bounds.
 pub use xrsim_sim::{
-    bounds, compat, engine, external, load, metrics, plan, schedule, score, sweep,
+    bounds, compat, device, engine, external, load, metrics, plan, schedule, score, sweep,
 };
 
 #[doc(inline)]

@@ -21,7 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("sequence", &[]),
     ("model", &["digest"]),
     ("dataflow", &[]),
-    ("hardware", &["units", "model", "dataflow"]),
+    ("hardware", &["units", "ids", "model", "dataflow"]),
     ("scenario", &["units", "ids", "model", "hardware"]),
     ("trace", &["units", "ids"]),
     (
@@ -38,16 +38,20 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "cost",
         ],
     ),
+    ("device", &[]),
     ("load", &[]),
     ("score", &[]),
     ("metrics", &["load", "score"]),
-    ("schedule", &["load", "score"]),
+    ("schedule", &["device", "load", "score"]),
     ("bounds", &["load", "schedule", "score"]),
     ("external", &["schedule"]),
     ("plan", &["load", "schedule", "score"]),
-    ("engine", &["load", "schedule", "plan"]),
+    ("engine", &["device", "load", "schedule", "plan"]),
     ("compat", &["score", "plan"]),
-    ("sweep", &["load", "schedule", "score", "plan", "engine", "compat", "bounds", "metrics"]),
+    (
+        "sweep",
+        &["device", "load", "schedule", "score", "plan", "engine", "compat", "bounds", "metrics"],
+    ),
 ];
 
 /// Folder of the sources of a crate.

@@ -13,7 +13,7 @@ use crate::support::runs;
 use layers::{fixed_priorities, plan, stream, table_ns};
 use runs::{Case, by};
 use xrsim::engine;
-use xrsim::schedule::{Admission, Granularity, Options, Placement, Preemption};
+use xrsim::schedule::{Granularity, Options, Placement, Preemption};
 use xrsim::trace::{Outcome, Trace};
 
 /// A sporadic task; all times in ns.
@@ -120,13 +120,7 @@ impl Random {
 }
 
 fn options(granularity: Granularity, preemption: Preemption) -> Options {
-    Options {
-        admission: Admission::All,
-        placement: Placement::FirstIdle,
-        granularity,
-        preemption,
-        ..Options::default()
-    }
+    Options { placement: Placement::FirstIdle, granularity, preemption, ..Options::default() }
 }
 
 /// Who goes first.

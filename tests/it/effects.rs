@@ -19,8 +19,8 @@ use xrsim::load::RequestStream;
 use xrsim::model::{ConvShape, Layer, Network};
 use xrsim::plan::{DeadlineMiss, Division, Migration, SharedBandwidth, Switch};
 use xrsim::schedule::{
-    Admission, BandwidthDemand, Decision, Dispatch, Granularity, Options, Placement, Policy,
-    Preemption, Quality, Scheduler, Setup, View,
+    Admission, BandwidthDemand, Decision, Dispatch, Governor, Granularity, Options, Placement,
+    Policy, Preemption, Quality, Scheduler, Setup, View,
 };
 use xrsim::trace::{Outcome, Segment, Trace};
 use xrsim::units::SimSpan;
@@ -31,6 +31,7 @@ const BY_LAYER: Options = Options {
     admission: Admission::All,
     placement: Placement::Latency,
     quality: Quality::First,
+    governor: Governor::Fixed(None),
 };
 
 fn play(plan: &runs::Case, requests: &RequestStream) -> Trace {
@@ -324,7 +325,11 @@ fn a_policy_may_divide_bandwidth_itself() {
 #[test]
 fn what_is_not_hidden_takes_time() {
     let layers = [(10, 4), (3, 1), (5, 0)];
-    let layers = layers.map(|(cycles, hidden_cycles)| LayerCost { hidden_cycles, ..layer(cycles) });
+    let layers = layers.map(|(cycles, dram_cycles)| LayerCost {
+        chip_cycles: cycles,
+        dram_cycles,
+        ..layer(cycles)
+    });
     let costs = table(&[vec![layers.to_vec()]]);
     let system = runs::system(1);
     let cycles = |share: f64| {

@@ -20,6 +20,7 @@ mod contracts;
 mod cost_model;
 mod deadline;
 mod determinism;
+mod device;
 mod drawn_latencies;
 mod effects;
 mod energies;

@@ -26,6 +26,7 @@ const LAYERS: Options = Options {
     admission: xrsim::schedule::Admission::All,
     placement: xrsim::schedule::Placement::Latency,
     quality: Quality::First,
+    governor: xrsim::schedule::Governor::Fixed(None),
 };
 
 const PREEMPTIVE: Options =

@@ -119,7 +119,7 @@ fn plan_of(courses: &[Course], capacity: f64, division: Division) -> (runs::Case
         preemption: Preemption::None,
         admission: Admission::All,
         placement: Placement::Latency,
-        quality: Quality::First,
+        ..Options::default()
     }));
     plan.engine.effects.bandwidth.dram = Some(capacity);
     plan.engine.effects.bandwidth.division = division;

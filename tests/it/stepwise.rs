@@ -16,6 +16,7 @@ fn played(plan: &Plan, costs: &CostTable) -> (Run, usize) {
         score: &plan.score,
         options: plan.scheduler.options(),
         known_requests: &requests,
+        supplied: &[],
     };
     let mut scheduler: Box<dyn Scheduler> = plan.scheduler.build(&setup).expect("built");
     let mut run = Stepwise::new(plan, costs, &requests).expect("a run");

@@ -8,11 +8,12 @@ use super::experiment::RunOptions;
 
 /// Keys with options on which runs depend, but for their scenarios and systems, and whether costs of networks depend on
 /// them, too.
-const OPTIONS: [(&str, bool); 10] = [
+const OPTIONS: [(&str, bool); 11] = [
     ("semantics", false),
     ("networks", true),
     ("cost_model", true),
     ("technology", false),
+    ("device", false),
     ("dram", true),
     ("flexibility", true),
     ("mapping_objective", true),

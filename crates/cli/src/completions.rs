@@ -100,6 +100,8 @@ fn names(id: &str, command: &str, catalog: &Catalog) -> Vec<String> {
         ("network", _) => [of(&[Kind::Network]), catalog.mlperf_networks()].concat(),
         ("platform", _) => of(&[Kind::Platform]),
         ("technology", _) => of(&[Kind::Technology]),
+        ("device", _) => of(&[Kind::Device]),
+        ("profile", _) => of(&[Kind::Profile]),
         ("constants", _) => of(&[Kind::Uncertainty]),
         ("dataflow", _) => of(&[Kind::Dataflow]),
         ("mapspace", _) => of(&[Kind::Mapspace]),

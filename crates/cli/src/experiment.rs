@@ -239,6 +239,36 @@ fn axis(key: &Key, option: KeyOption) -> Arg {
         .action(ArgAction::Append)
 }
 
+/// Options that describe a run of a profile.
+#[derive(Debug, Clone, Args)]
+pub(super) struct DayOptions {
+    #[command(flatten)]
+    keys: KeyOptions<OfDays>,
+    /// Dataflow of a hardware file (.m); repeat for each accelerator, or separate them by commas.
+    #[arg(long, value_name = "D|FILE", value_delimiter = ',')]
+    dataflow: Vec<String>,
+    /// Any other setting (see `xrsim list settings`); repeat for several.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl From<DayOptions> for RunOptions {
+    fn from(options: DayOptions) -> Self {
+        let DayOptions { keys: KeyOptions { given, .. }, dataflow, set } = options;
+        Self { keys: KeyOptions { given, selection: PhantomData }, dataflow, set }
+    }
+}
+
+/// Keys of runs of profiles, which have scenarios and durations of their own.
+#[derive(Debug, Clone)]
+struct OfDays;
+
+impl Selection for OfDays {
+    fn has(key: &Key) -> bool {
+        OfRuns::has(key) && !["scenario", "duration_ms", "semantics", "without"].contains(&key.name)
+    }
+}
+
 /// Keys of which a command has options.
 pub(super) trait Selection {
     /// The option of a key.

@@ -22,6 +22,7 @@ const HEADINGS: &[(&str, &[&str])] = &[
             "tenant",
             "figure",
             "scenario",
+            "profile",
             "network",
             "networks",
             "layer",
@@ -54,6 +55,7 @@ const HEADINGS: &[(&str, &[&str])] = &[
             "dram",
             "noc-bandwidth",
             "technology",
+            "device",
             "cost-model",
             "service",
             "servers",
@@ -90,6 +92,7 @@ const HEADINGS: &[(&str, &[&str])] = &[
             "explain",
             "trace",
             "arrivals",
+            "no-changes",
             "audit",
             "table",
             "plot",
@@ -110,7 +113,7 @@ pub(super) const OF_ALL: &str = "Every command";
 
 /// Purposes of commands in the order of the help text, each with its commands.
 const PURPOSES: &[(&str, &[&str])] = &[
-    ("Simulate", &["run", "compare", "cost", "map", "area", "mlperf", "replay"]),
+    ("Simulate", &["run", "day", "compare", "cost", "map", "area", "mlperf", "replay"]),
     ("Explore", &["search", "sweep", "sensitivity", "plot", "parts"]),
     ("Explain and report", &["explain", "report", "reproduce", "validate"]),
     ("Files and names", &["list", "show", "check", "schema", "import", "setup"]),

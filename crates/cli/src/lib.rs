@@ -28,6 +28,7 @@ mod completions;
 mod console;
 mod cost;
 mod costs;
+mod day;
 mod experiment;
 mod explain;
 mod figure;
@@ -136,6 +137,7 @@ struct Global {
 fn commands() -> Vec<CommandEntry> {
     vec![
         command("run", run::run).on_threads(),
+        command("day", day::run).on_threads(),
         command("replay", replay::run).on_threads().showing("replaying"),
         command("cost", cost::run).on_threads().showing("computing costs"),
         command("map", map::run).on_threads(),

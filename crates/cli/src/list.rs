@@ -6,9 +6,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use xrsim_config::{Catalog, Edition, Hardware, Kind};
 use xrsim_mlperf::rules::{Load, Quality, QualityTarget, Test};
 use xrsim_model::cost;
+use xrsim_model::hardware::device::Point;
 use xrsim_model::hardware::technology::Constant;
 use xrsim_model::ids::ModelId;
-use xrsim_model::scenario::{DependencyKind, QualityDirection, QualityGoal, Scenario};
+use xrsim_model::scenario::{Course, DependencyKind, QualityDirection, QualityGoal, Scenario};
+use xrsim_model::units::SimSpan;
 use xrsim_sim::compat::quirks;
 use xrsim_validation::validate::networks::facts;
 
@@ -50,6 +52,13 @@ const LISTINGS: &[Listing] = &[
     }),
     listing("technologies", "Technologies: constants of area and leakage", || {
         technologies().map(one)
+    }),
+    listing("devices", "Devices: supply of accelerators, and the power around them", || {
+        devices().map(one)
+    }),
+    listing("points", "Operating points of accelerators", || points().map(one)),
+    listing("profiles", "Profiles: scenarios that follow each other over hours", || {
+        profiles().map(one)
     }),
     listing(
         "uncertainties",
@@ -331,6 +340,60 @@ fn technologies() -> Result<Table, Failure> {
         rows.push(vec![name, node, pe, leakage, source]);
     }
     Ok((vec!["technology", "node nm", "PE um2", "PE leakage uW", "source of the PE"], rows))
+}
+
+fn devices() -> Result<Table, Failure> {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.names(Kind::Device) {
+        let device = catalog.device(&name)?;
+        let points = device.accelerators.points.as_ref();
+        let points = points.map_or("-".into(), |points| points.name().to_string());
+        let gate = device.accelerators.gate;
+        let gate = gate.map_or("-".into(), |gate| gate.after.as_ms().to_string());
+        let dram = device.dram.active_mw.to_string();
+        rows.push(vec![name, points, gate, dram, device.base_mw.to_string()]);
+    }
+    Ok((vec!["device", "points", "gated after ms", "DRAM mW", "base mW"], rows))
+}
+
+fn points() -> Result<Table, Failure> {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.names(Kind::Points) {
+        let points = catalog.points(&name)?;
+        let range = |of: fn(&Point) -> f64, unit: &str| match points.all() {
+            [first, .., last] => format!("{} to {} {unit}", of(first), of(last)),
+            [only] => format!("{} {unit}", of(only)),
+            [] => String::new(),
+        };
+        let n_points = points.all().len().to_string();
+        let [clocks, volts] = [range(|it| it.clock.as_mhz(), "MHz"), range(|it| it.volt, "V")];
+        rows.push(vec![name, n_points, clocks, volts, points.source().to_string()]);
+    }
+    Ok((vec!["points", "number", "clocks", "voltages", "source"], rows))
+}
+
+fn profiles() -> Result<Table, Failure> {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.names(Kind::Profile) {
+        let profile = catalog.profile(&name)?;
+        let (kind, span) = match &profile.course {
+            Course::Fixed(phases) => {
+                let span = phases.iter().fold(SimSpan::ZERO, |sum, phase| sum + phase.duration);
+                (format!("{} phases", phases.len()), span)
+            }
+            Course::Chain(chain) => {
+                (format!("chain of {} states", chain.states.len()), chain.duration)
+            }
+        };
+        let hours = format!("{:.2}", span.ns() as f64 / 3.6e12);
+        let scenarios = profile.scenarios();
+        let scenarios: Vec<_> = scenarios.iter().map(|it| it.name()).collect();
+        rows.push(vec![name, kind, hours, scenarios.join(", ")]);
+    }
+    Ok((vec!["profile", "course", "h", "scenarios"], rows))
 }
 
 fn uncertainties() -> Result<Table, Failure> {

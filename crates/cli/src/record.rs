@@ -179,17 +179,20 @@ pub(super) const SENSITIVITY: &str = "sensitivity.json";
 pub(super) const JOINT: &str = "joint.json";
 /// Record of `xrsim explain`.
 pub(super) const EXPLAIN: &str = "explain.json";
+/// Record of `xrsim day`.
+pub(super) const DAY: &str = "day.json";
 /// Record of `xrsim reproduce`.
 pub(super) const REPRODUCE: &str = "reproduce.json";
 
 /// Records of folders, with the commands that write them.
-const KINDS: [(&str, &str); 8] = [
+const KINDS: [(&str, &str); 9] = [
     (RUN, "run"),
     (COMPARE, "compare"),
     (SEARCH, "search"),
     (SENSITIVITY, "sensitivity"),
     (JOINT, "sensitivity"),
     (EXPLAIN, "explain"),
+    (DAY, "day"),
     (REPRODUCE, "reproduce"),
     (xrsim_mlperf::logs::files::RECORD, "mlperf"),
 ];

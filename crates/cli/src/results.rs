@@ -17,6 +17,7 @@ use xrsim_report::gaps::LayerGaps;
 use xrsim_report::idle_pes;
 use xrsim_report::objectives::OtherObjectives;
 use xrsim_report::overview::overview;
+use xrsim_report::power::Powers;
 use xrsim_report::scores;
 use xrsim_results::cells::{Further, RunTable};
 use xrsim_results::csv::Table;
@@ -79,6 +80,7 @@ pub(super) struct Results<'p> {
     gaps: LayerGaps,
     objectives: OtherObjectives,
     idle: IdleEnergies,
+    powers: Powers,
     n_runs: usize,
     /// Runs that have no score.
     infeasible: Vec<Value>,
@@ -98,7 +100,7 @@ pub(super) const TABLES: [&str; 3] = {
 
 /// Names of all files of `--out DIR`.
 pub(super) fn files() -> impl Iterator<Item = &'static str> {
-    TABLES.into_iter().chain([RunTable::SEQUENCES.0, record::RUN])
+    TABLES.into_iter().chain(RunTable::FURTHER.map(|it| it.0)).chain([record::RUN])
 }
 
 /// The files of `--out DIR`. They appear when all are complete.
@@ -108,16 +110,17 @@ struct Folder {
 }
 
 impl Folder {
-    fn create(path: &Path, has_sequences: bool, further: Further) -> Result<Self, Failure> {
+    /// Files of the runs of `plans`.
+    fn create(path: &Path, plans: &[&Plan]) -> Result<Self, Failure> {
+        let further = Further::of(plans.iter().copied());
         let set = OutputSet::create(path)?;
         let failure = |error| Failure::writing(&path.display(), &error);
         let table = |(name, kind)| {
             let table = Table::new(set.file(name)?, kind, &[], further);
             Ok((name, table.map_err(failure)?))
         };
-        let sequences = has_sequences.then_some(RunTable::SEQUENCES);
-        let tables = RunTable::FILES.into_iter().chain(sequences);
-        let tables = tables.map(table).collect::<Result<_, Failure>>()?;
+        let tables = RunTable::files_of(plans.iter().copied()).map(table);
+        let tables = tables.collect::<Result<_, Failure>>()?;
         Ok(Self { set, tables })
     }
 
@@ -157,8 +160,8 @@ impl<'p> Results<'p> {
         again: Again,
     ) -> Result<Self, Failure> {
         let further = Further::of(prepared.plans());
-        let has_sequences = prepared.plans().any(Plan::has_sequences);
-        let create = |path| Folder::create(path, has_sequences, further);
+        let plans: Vec<&Plan> = prepared.plans().collect();
+        let create = |path| Folder::create(path, &plans);
         let folder = args.out.as_deref().map(create).transpose()?;
         let stdout_csv = match args.format {
             Format::Csv => {
@@ -186,6 +189,7 @@ impl<'p> Results<'p> {
             gaps: LayerGaps::default(),
             objectives: OtherObjectives::default(),
             idle: IdleEnergies::default(),
+            powers: Powers::default(),
             n_runs: 0,
             infeasible: Vec::new(),
             n_failed: 0,
@@ -264,6 +268,7 @@ impl<'p> Results<'p> {
             Format::Table => {
                 self.rows.add(plan, label, result);
                 self.idle.take(plan, result);
+                self.powers.take(plan, result);
                 if label.replication == 0 {
                     let (again, prepared) = (&self.again, self.prepared);
                     self.dominant.take(plan, result, &|task, network| {
@@ -409,6 +414,7 @@ impl<'p> Results<'p> {
                 self.gaps.note(),
                 self.objectives.note(),
                 self.idle.note(),
+                self.powers.note(),
             ]
             .concat();
             output::print_text(&[table, assumed(self.prepared), notes].concat())
@@ -443,9 +449,8 @@ pub(super) fn save(
     if runs.iter().all(|run| run.result.is_err()) {
         refuse!("no run was feasible");
     }
-    let has_sequences = runs.iter().any(|run| run.plan.has_sequences());
-    let further = Further::of(runs.iter().map(|run| &run.plan));
-    let mut files = Folder::create(folder, has_sequences, further)?;
+    let plans: Vec<&Plan> = runs.iter().map(|run| &run.plan).collect();
+    let mut files = Folder::create(folder, &plans)?;
     let mut chosen = ChosenMappings::default();
     for run in runs {
         if let Ok(result) = &run.result {

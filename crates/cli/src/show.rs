@@ -16,8 +16,8 @@ use xrsim_validation::validate::networks::facts;
 use super::message::{Failure, with_hints};
 use super::{output, schedulers, schema};
 
-/// Print an input file (the YAML of a scenario, system, dataflow, mapspace, network, platform, technology or
-/// sweep), or describe a scheduler and its parameters.
+/// Print an input file (the YAML of a scenario, system, dataflow, mapspace, network, platform, technology,
+/// device or sweep), or describe a scheduler and its parameters.
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
     /// Name, e.g. `AR_gaming`, `J`, `WS`, `KD`, `edf`, or a network with values of its parameters, such as

@@ -56,6 +56,13 @@ enum Tables {
         #[arg(long, value_name = "FORMAT", default_value = "table", conflicts_with = "cases")]
         format: cross::Format,
     },
+    /// Compare power and costs at operating points with published powers, two chips and a table; exits with 1 if one
+    /// differs.
+    Power {
+        /// Output format.
+        #[arg(long, value_name = "FORMAT", default_value = "table")]
+        format: AllFormat,
+    },
     /// Compare MLPerf load tests with runs of the real LoadGen; exits with 1 if a case differs.
     Loadgen {
         /// Folder with cases.json and, for any of its cases, queries/ID.csv and summary/ID.txt; repeat
@@ -72,7 +79,8 @@ enum Tables {
 /// Returns a failure if a comparison that must be equal differs, or if a table cannot be read.
 pub(super) fn run(args: &ValidateArgs) -> Result<(), Failure> {
     match &args.tables {
-        None => compare_all(args.format),
+        None => print(&validate::all()?, args.format),
+        Some(Tables::Power { format }) => print(&validate::power()?, *format),
         Some(Tables::Cost { cases, .. }) if !cases.is_empty() => compare_costs(cases),
         Some(Tables::Cost { against, format, .. }) => cross::compare(against, *format),
         Some(Tables::Loadgen { cases }) => compare_loadgen(cases),
@@ -89,10 +97,10 @@ impl From<ValidateError> for Failure {
     }
 }
 
-fn compare_all(format: AllFormat) -> Result<(), Failure> {
-    let all = validate::all()?;
+/// Prints comparisons. Fails if any differs.
+fn print(all: &Comparisons, format: AllFormat) -> Result<(), Failure> {
     let printed = match format {
-        AllFormat::Table => output::print_text(&all_to_text(&all)),
+        AllFormat::Table => output::print_text(&all_to_text(all)),
         AllFormat::Json => output::print_json(&all.to_json()),
     };
     printed.and_check(check(all.n_different(), "comparisons"))
@@ -104,7 +112,10 @@ fn all_to_text(all: &Comparisons) -> String {
     let rows =
         rows.map(|it| [&*it.what, it.with, &it.result, &it.verdict.to_string()].map(String::from));
     let table = output::table_text(&header, rows, header.len());
-    format!("{table}\n{}", cross::to_text(&all.numbers))
+    match all.numbers.is_empty() {
+        true => table,
+        false => format!("{table}\n{}", cross::to_text(&all.numbers)),
+    }
 }
 
 /// Fails if anything differs.

@@ -73,6 +73,9 @@ pub(super) fn default_folder(kind: Kind, edition: Edition) -> &'static str {
         Kind::Sweep => "sweeps/",
         Kind::Technology => "technologies/",
         Kind::Uncertainty => "uncertainties/",
+        Kind::Points => "points/",
+        Kind::Device => "devices/",
+        Kind::Profile => "profiles/",
         _ => "",
     }
 }

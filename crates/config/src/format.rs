@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use xrsim_mlperf::rules::Suite as MlperfSuite;
 use xrsim_model::dataflow::Dataflow;
+use xrsim_model::hardware::device::Points;
 use xrsim_model::hardware::platform::{Instance, Platform};
-use xrsim_model::hardware::{Style, System, Technology};
+use xrsim_model::hardware::{Device, Style, System, Technology};
 use xrsim_model::mapper::DeclaredSpace;
-use xrsim_model::scenario::{InputStream, Scenario};
+use xrsim_model::scenario::{InputStream, Profile, Scenario};
 
 use super::document::Document;
 use super::network::Model;
@@ -67,6 +68,12 @@ pub(super) enum Contents {
     Technology(Arc<Technology>),
     /// Ranges of constants.
     Uncertainty(Arc<Uncertainty>),
+    /// Operating points.
+    Points(Arc<Points>),
+    /// Supply of accelerators, and the power around them.
+    Device(Arc<Device>),
+    /// Scenarios that follow each other.
+    Profile(Arc<Profile>),
 }
 
 impl Contents {
@@ -87,6 +94,9 @@ impl Contents {
             Self::Search(_) => Kind::Search,
             Self::Technology(_) => Kind::Technology,
             Self::Uncertainty(_) => Kind::Uncertainty,
+            Self::Points(_) => Kind::Points,
+            Self::Device(_) => Kind::Device,
+            Self::Profile(_) => Kind::Profile,
         }
     }
 }
@@ -118,6 +128,21 @@ pub(super) trait References {
         name: &str,
         folder: Option<&Path>,
     ) -> Result<Arc<Technology>, ConfigError>;
+
+    /// The scenario called `name`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the name is unknown or its file is invalid.
+    fn scenario(&mut self, name: &str, folder: Option<&Path>)
+    -> Result<Arc<Scenario>, ConfigError>;
+
+    /// The operating points called `name`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the name is unknown or its file is invalid.
+    fn points(&mut self, name: &str, folder: Option<&Path>) -> Result<Arc<Points>, ConfigError>;
 
     /// The text of the file at `path` in none of the formats of input files, such as a recording.
     ///

@@ -38,11 +38,17 @@ pub enum Kind {
     Technology,
     /// Ranges of the constants of the model.
     Uncertainty,
+    /// Operating points of accelerators.
+    Points,
+    /// Supply of accelerators, and the power around them.
+    Device,
+    /// Scenarios that follow each other over a day.
+    Profile,
 }
 
 impl Kind {
     /// Every kind with its top-level key.
-    pub const ALL: [(Self, &'static str); 14] = [
+    pub const ALL: [(Self, &'static str); 17] = [
         (Self::Network, "network"),
         (Self::Dataflow, "dataflow"),
         (Self::Style, "style"),
@@ -57,6 +63,9 @@ impl Kind {
         (Self::Search, "search"),
         (Self::Technology, "technology"),
         (Self::Uncertainty, "uncertainty"),
+        (Self::Points, "points"),
+        (Self::Device, "device"),
+        (Self::Profile, "profile"),
     ];
 
     /// Every kind.

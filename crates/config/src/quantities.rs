@@ -30,6 +30,12 @@ pub(super) fn ms() -> impl Reader<Value = SimSpan> {
     quantity("a time", 0.0..=SimSpan::MAX_MS, "ms", SimSpan::from_ms)
 }
 
+/// A span of time \[us\], up to that of [`ms`].
+pub(super) fn us() -> impl Reader<Value = SimSpan> {
+    let range = 0.0..=SimSpan::MAX_MS * 1e3;
+    quantity("a time", range, "us", |us| SimSpan::from_ms(us / 1e3))
+}
+
 /// A span of time above 0 \[ms\].
 pub(super) fn positive_ms() -> impl Reader<Value = SimSpan> {
     quantity("a time", SimSpan::MIN_MS..=SimSpan::MAX_MS, "ms", SimSpan::from_positive_ms)

@@ -47,6 +47,16 @@ pub(super) fn dataflow() -> impl Reader<Value = At<Box<str>>> {
     at(text()).shaped(|_| reference(&[Kind::Dataflow], "dataflow", "dataflows"))
 }
 
+/// Name or path of a scenario.
+pub(super) fn scenario() -> impl Reader<Value = At<Box<str>>> {
+    at(text()).shaped(|_| reference(&[Kind::Scenario], "scenario", "scenarios"))
+}
+
+/// Name or path of operating points.
+pub(super) fn points() -> impl Reader<Value = At<Box<str>>> {
+    at(text()).shaped(|_| reference(&[Kind::Points], "points", "points"))
+}
+
 /// Schema of the name or path of a technology.
 pub(super) fn technology() -> Form {
     reference(&[Kind::Technology], "technology", "technologies")

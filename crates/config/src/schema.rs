@@ -9,8 +9,8 @@ use super::form::{Form, Words};
 use super::yaml::values::Reader;
 use super::{Kind, ParameterValues};
 use super::{
-    dataflow, hardware, mapspace, mlperf, network, scenario, search, sensors, suite, sweep, system,
-    technology, uncertainty,
+    dataflow, device, hardware, mapspace, mlperf, network, points, profile, scenario, search,
+    sensors, suite, sweep, system, technology, uncertainty,
 };
 
 /// Version of JSON Schema.
@@ -33,6 +33,9 @@ fn body(kind: Kind, words: &Words) -> Form {
         Kind::Search => search::search(words).form(),
         Kind::Technology => technology::technology().form(),
         Kind::Uncertainty => uncertainty::uncertainty().form(),
+        Kind::Points => points::points().form(),
+        Kind::Device => device::device().form(),
+        Kind::Profile => profile::profile().form(),
     }
 }
 

@@ -28,7 +28,7 @@ use super::systems::{
     for_scenario, full_system, in_technology, name_with_pes, paired_name, paired_system,
     resource_changes, style_system,
 };
-use super::{ExperimentError, NamedCostModel, Runs, Settings, scheduler};
+use super::{ExperimentError, NamedCostModel, Runs, Settings, device, scheduler};
 
 pub use alone::Distinct;
 
@@ -424,6 +424,7 @@ impl Experiment {
         let mut settings = settings.clone();
         let (mut plans, mut steps) = (Vec::new(), Steps::default());
         let catalog = prepared.catalog(settings.networks());
+        let device = device::named(&settings, catalog)?;
         for scenario in &scenarios {
             let models = scenario.models().iter().filter(|model| model.sequence.is_none());
             let networks = models.map(|model| model.unit.network.name());
@@ -435,7 +436,7 @@ impl Experiment {
                     for replication in replications.clone() {
                         settings.load.replication = replication;
                         steps.step();
-                        let plan = settings.plan(scenario, system);
+                        let plan = device::on(settings.plan(scenario, system), &device)?;
                         let is_once = self.is_once_if_exact && !plan.drawn().any();
                         plans.push(plan);
                         if is_once {

@@ -144,6 +144,10 @@ impl<'a> Joint<'a> {
             uncertainty,
             seed: base.settings.load.seed,
         };
+        if plans.iter().any(|plan| plan.device.is_some()) {
+            let message = "--joint draws the costs of one operating point; leave --device out";
+            return Err(ExperimentError::Conflict(message.into()));
+        }
         joint.add_cases(&plans, &library);
         if joint.systems.len() < 2 {
             let reason = joint.left_out.first().map_or("", |(_, reason)| reason);
@@ -370,7 +374,8 @@ impl Pair<'_> {
         }
         for layer in &mut layers {
             layer.cycles = scaled(layer.cycles);
-            layer.hidden_cycles = scaled(layer.hidden_cycles);
+            layer.chip_cycles = scaled(layer.chip_cycles);
+            layer.dram_cycles = scaled(layer.dram_cycles);
         }
         let choices = self.cost.choices.clone();
         Arc::new(NetworkCost { choices, ..NetworkCost::of_layers(layers, self.accelerator) })

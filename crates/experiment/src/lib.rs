@@ -35,6 +35,8 @@ mod artifact;
 mod builder;
 mod changes;
 mod cost_model;
+mod day;
+mod device;
 mod error;
 mod flexibility;
 mod given;
@@ -67,6 +69,7 @@ pub(crate) use builder::MAX_RUNS;
 pub use builder::{Distinct, Experiment};
 pub use changes::{Changes, FrameOf, Tried};
 pub use cost_model::NamedCostModel;
+pub use day::{DayChange, DayRun};
 pub use error::ExperimentError;
 pub use flexibility::{
     deadline_share_of, effort_of, flexibility_of, fusion_of, objective_of, pinned_of,

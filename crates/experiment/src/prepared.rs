@@ -40,6 +40,8 @@ pub struct Prepared {
     points: Vec<(Varied, usize)>,
     /// By [`Edition`] of the networks.
     pub(super) catalogs: [Catalog; 2],
+    /// Further catalogs by which files were read.
+    further: Vec<Catalog>,
 }
 
 /// Successive runs of one cost model.
@@ -57,7 +59,22 @@ impl Prepared {
         let (warnings, groups, points) = (Vec::new(), Vec::new(), Vec::new());
         let given = GivenNames::default();
         let changes = Vec::new();
-        Self { settings, warnings, changes, groups, uses_platform: false, given, points, catalogs }
+        Self {
+            settings,
+            warnings,
+            changes,
+            groups,
+            uses_platform: false,
+            given,
+            points,
+            catalogs,
+            further: Vec::new(),
+        }
+    }
+
+    /// Notes that the files of `other` were read, too.
+    pub(super) fn read_by(&mut self, other: Self) {
+        self.further = other.catalogs.into();
     }
 
     /// Notes that all runs added since the last call have these values of the keys that vary.
@@ -195,12 +212,12 @@ impl Prepared {
 
     /// Every file that was read.
     pub fn inputs(&self) -> impl Iterator<Item = InputFile> {
-        self.catalogs.iter().flat_map(Catalog::inputs)
+        self.catalogs.iter().chain(&self.further).flat_map(Catalog::inputs)
     }
 
     /// Every file that was read and does not come with the program.
     pub fn opened(&self) -> impl Iterator<Item = PathBuf> {
-        self.catalogs.iter().flat_map(Catalog::opened)
+        self.catalogs.iter().chain(&self.further).flat_map(Catalog::opened)
     }
 
     /// Every system with the cost model of its runs.

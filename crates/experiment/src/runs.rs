@@ -165,9 +165,7 @@ impl Runs {
         fs::create_dir_all(folder)?;
         let file = |name: &str| File::create(folder.join(name)).map(BufWriter::new);
         let keys = self.keys();
-        let has_sequences = self.0.iter().any(|run| run.plan.has_sequences());
-        let sequences = has_sequences.then_some(RunTable::SEQUENCES);
-        for (name, table) in RunTable::FILES.into_iter().chain(sequences) {
+        for (name, table) in RunTable::files_of(self.0.iter().map(|run| &run.plan)) {
             let mut table = Table::new(file(name)?, table, &keys, self.further())?;
             for run in &self.0 {
                 let Ok(result) = &run.result else { continue };

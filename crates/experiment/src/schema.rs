@@ -67,6 +67,7 @@ fn values(key: &Key) -> Form {
             .allowed("a name (`xrsim list systems`), shares of dataflows, or a file"),
         ("platform", _) => reference(&[Kind::Platform], "platform", "platforms"),
         ("technology", _) => reference(&[Kind::Technology], "technology", "technologies"),
+        ("device", _) => reference(&[Kind::Device], "device", "devices"),
         ("scheduler", _) => scheduler(),
         ("cost_model", allowed) => {
             let names = cost::ALL.iter().map(|it| it.name.to_string());

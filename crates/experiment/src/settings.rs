@@ -44,6 +44,8 @@ pub struct Settings {
     pub platform: Option<Box<str>>,
     /// Technology of every system, instead of that of the system or platform.
     pub technology: Option<Box<str>>,
+    /// Device that supplies the system.
+    pub device: Option<Box<str>>,
     /// Whether DRAM is split or shared, instead of what the platform or system says.
     pub dram: Option<Dram>,
     /// Choice of mappings of every accelerator, instead of that of the system.
@@ -255,6 +257,8 @@ impl Settings {
             score: self.score,
             semantics: self.semantics,
             without: self.without,
+            phases: None,
+            device: None,
         }
     }
 

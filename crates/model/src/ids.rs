@@ -49,6 +49,10 @@ index!(
     RequestId
 );
 index!(
+    /// An operating point of an accelerator, in ascending order of clock.
+    PointId
+);
+index!(
     /// Variant of a model that a request runs, such as a batch of several samples: a row of a
     /// [`CostTable`](crate::cost::CostTable). A [`ModelId`] stands for its network.
     WorkId

@@ -209,6 +209,12 @@ impl ClockRate {
         Cycles(u64::try_from(cycles).unwrap_or(u64::MAX))
     }
 
+    /// The fewest cycles of `other` that take as long as `cycles` of this clock: `ceil(cycles · other / self)`.
+    pub fn cycles_at(self, cycles: u64, other: Self) -> u64 {
+        let cycles = u128::from(cycles) * u128::from(other.hertz);
+        u64::try_from(cycles.div_ceil(u128::from(self.hertz))).unwrap_or(u64::MAX)
+    }
+
     /// Cycles that end within `span`: the most whose time ([`Cycles::at`]) is at most `span`.
     pub fn whole_cycles_in(self, span: SimSpan) -> Cycles {
         let cycles = u128::from(span.ns()) * u128::from(self.hertz) / u128::from(NS_PER_S);

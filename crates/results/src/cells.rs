@@ -12,6 +12,7 @@ use xrsim_sim::plan::Plan;
 use xrsim_sim::score::{Counted, InferenceScore, Score};
 use xrsim_sim::sweep::{RunResult, Scored};
 
+use super::device::DeviceRow;
 use super::digits::push_ms;
 use super::sequences::{self, SequenceRow};
 use super::why::Why;
@@ -160,6 +161,8 @@ pub enum RunTable {
     InferenceFacts,
     /// `sequences.csv`: a row for each start of a sequence. Runs without sequences have none.
     Sequences,
+    /// `device.csv`: a row for each run on a device.
+    Device,
     /// Causes of misses, and segments: long texts, of which nearly every one is different. The rows have no label.
     InferenceTexts,
 }
@@ -191,8 +194,20 @@ impl RunTable {
         ("inferences.csv", Self::Inferences),
     ];
 
-    /// The table of runs with sequences, with its file.
-    pub const SEQUENCES: (&str, Self) = ("sequences.csv", Self::Sequences);
+    /// The tables of some runs, with their files and which runs have them.
+    pub const FURTHER: [(&str, Self, fn(&Plan) -> bool); 2] = [
+        ("sequences.csv", Self::Sequences, Plan::has_sequences),
+        ("device.csv", Self::Device, |plan| plan.device.is_some()),
+    ];
+
+    /// The tables of `plans` with their files.
+    pub fn files_of<'p>(
+        plans: impl Iterator<Item = &'p Plan> + Clone,
+    ) -> impl Iterator<Item = (&'static str, Self)> {
+        let further = Self::FURTHER.into_iter();
+        let further = further.filter(move |(.., has)| plans.clone().any(has));
+        Self::FILES.into_iter().chain(further.map(|(name, table, _)| (name, table)))
+    }
 
     /// Columns of the label of a run, with which the rows begin.
     pub fn label() -> impl Iterator<Item = Heading> {
@@ -216,6 +231,7 @@ impl RunTable {
             Self::InferenceFacts => facts.chain(counted).collect(),
             Self::InferenceTexts => texts.collect(),
             Self::Sequences => SequenceRow::COLUMNS.iter().map(Field::heading).collect(),
+            Self::Device => DeviceRow::COLUMNS.iter().map(Field::heading).collect(),
         }
     }
 
@@ -234,7 +250,7 @@ impl RunTable {
             Self::Inferences | Self::InferenceFacts => {
                 RequestRow::further(further).map(|it| it.heading()).collect()
             }
-            Self::InferenceTexts | Self::Sequences => Vec::new(),
+            Self::InferenceTexts | Self::Sequences | Self::Device => Vec::new(),
         }
     }
 
@@ -251,7 +267,9 @@ impl RunTable {
         further: Further,
     ) -> io::Result<()> {
         match self {
-            Self::Scores | Self::Models => self.add_scored(rows, plan, result, further),
+            Self::Scores | Self::Models | Self::Device => {
+                self.add_scored(rows, plan, result, further)
+            }
             Self::Inferences | Self::InferenceFacts | Self::InferenceTexts => {
                 self.add_requests(rows, plan, result, further)
             }
@@ -286,6 +304,13 @@ impl RunTable {
                 rows.end_row()
             }
             Self::Models => add_models(rows, plan, scored, further),
+            Self::Device => {
+                let Some(ledger) = &scored.ledger else { return Ok(()) };
+                rows.start_row();
+                let row = DeviceRow::new(ledger, scored.body.as_deref());
+                DeviceRow::COLUMNS.iter().for_each(|column| column.add(&row, rows));
+                rows.end_row()
+            }
             Self::Inferences | Self::InferenceFacts | Self::InferenceTexts | Self::Sequences => {
                 Ok(())
             }

@@ -14,6 +14,7 @@
 pub mod cells;
 pub mod columns;
 pub mod csv;
+pub mod device;
 mod digits;
 pub mod idle;
 pub mod json;

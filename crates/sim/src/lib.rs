@@ -1,6 +1,6 @@
-//! Runs: the requests of a scenario and a seed (`load`), the schedulers that place them (`schedule`,
-//! `external`), the two runtimes (`engine` and, for the published artifact, `compat`), scores and metrics,
-//! upper bounds (`bounds`), and many runs in parallel (`sweep`).
+//! Runs: the requests of a scenario and a seed (`load`), heat and charge of the device (`device`), the schedulers
+//! that place requests (`schedule`, `external`), the two runtimes (`engine` and, for the published artifact,
+//! `compat`), scores and metrics, upper bounds (`bounds`), and many runs in parallel (`sweep`).
 //!
 //! A [`plan::Plan`] describes one run. After it, a run fails only for a reason in [`sweep::RunError`]. `engine`
 //! and `score` have no input or output, no random generator and no clock; `schedule` sees a
@@ -18,6 +18,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 // Functions of the domain, independent of each other.
+pub mod device;
 pub mod load;
 pub mod score;
 

@@ -119,7 +119,7 @@ fn measured_layers_add_up_in_execution_order() {
     let (dram_bytes, noc_bytes) = (13_775, 13_775);
     let layer = |cycles, mj: f64| {
         let energy_nj = mj * 1e6;
-        LayerCost { cycles, energy_nj, dram_bytes, noc_bytes, hidden_cycles: 0 }
+        LayerCost { cycles, energy_nj, dram_bytes, noc_bytes, ..LayerCost::default() }
     };
     assert_eq!(cost.layers, [layer(1000, 0.25), layer(500, 0.5), layer(1000, 0.25)]);
     assert_eq!(cost.latency, SimSpan::from_ns(5000));

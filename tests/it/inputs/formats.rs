@@ -28,6 +28,8 @@ fn samples(format: &str) -> Vec<(Kind, Vec<u8>)> {
                 (Kind::Search, "scenarios/searches/two_way"),
                 (Kind::Technology, "hw_configs/technologies/nvdla_28nm"),
                 (Kind::Uncertainty, "hw_configs/uncertainties/default"),
+                (Kind::Points, "hw_configs/points/rk3588_npu"),
+                (Kind::Device, "hw_configs/devices/headset"),
             ];
             samples.into_iter().map(embedded).collect()
         }

@@ -37,6 +37,7 @@ impl Scene {
             score: &ScoreSettings::default(),
             options: policy.options(),
             known_requests: &RequestStream::default(),
+            supplied: &[],
         };
         policy.build(&setup).expect("policies of this program come")
     }
@@ -52,6 +53,7 @@ impl Scene {
             costs: &self.costs,
             history: &self.history,
             blocked: &vec![0; self.history.len()],
+            supplies: None,
         };
         match self.build(scheduler).decide(&view) {
             Decision::Dispatch(Dispatch { request, granularity, .. }) => {

@@ -46,6 +46,7 @@ impl World {
             score: &self.score,
             options: policy.options(),
             known_requests: &UNKNOWN,
+            supplied: &[],
         }
     }
 }
@@ -72,6 +73,7 @@ impl Situation {
             costs: &world.costs,
             history: &self.history,
             blocked: &self.blocked,
+            supplies: None,
         })
     }
 

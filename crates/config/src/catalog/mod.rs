@@ -12,11 +12,12 @@ use sha2::{Digest as _, Sha256};
 
 use xrsim_mlperf::rules::Suite as MlperfSuite;
 use xrsim_model::dataflow::Dataflow;
+use xrsim_model::hardware::device::Points;
 use xrsim_model::hardware::platform::{Instance, Platform};
-use xrsim_model::hardware::{Style, System, Technology};
+use xrsim_model::hardware::{Device, Style, System, Technology};
 use xrsim_model::mapper::DeclaredSpace;
 use xrsim_model::model::Network;
-use xrsim_model::scenario::{ActiveModel, Scenario};
+use xrsim_model::scenario::{ActiveModel, Profile, Scenario};
 use xrsim_model::text::is_name;
 
 use super::document::{Document, wrong_kind};
@@ -362,6 +363,41 @@ impl Catalog {
         let file = self.locate(&[Kind::Uncertainty], reference, "", None)?;
         self.only(&file, Kind::Uncertainty, |contents| match contents {
             Contents::Uncertainty(uncertainty) => Some(uncertainty),
+            _ => None,
+        })
+    }
+
+    /// The operating points called `reference`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`].
+    pub fn points(&mut self, reference: &str) -> Result<Arc<Points>, ConfigError> {
+        self.points_from(reference, None)
+    }
+
+    /// The device called `reference`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`].
+    pub fn device(&mut self, reference: &str) -> Result<Arc<Device>, ConfigError> {
+        let file = self.locate(&[Kind::Device], reference, "", None)?;
+        self.only(&file, Kind::Device, |contents| match contents {
+            Contents::Device(device) => Some(device),
+            _ => None,
+        })
+    }
+
+    /// The profile called `reference`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`], also of the files that the profile refers to.
+    pub fn profile(&mut self, reference: &str) -> Result<Arc<Profile>, ConfigError> {
+        let file = self.locate(&[Kind::Profile], reference, "", None)?;
+        self.only(&file, Kind::Profile, |contents| match contents {
+            Contents::Profile(profile) => Some(profile),
             _ => None,
         })
     }

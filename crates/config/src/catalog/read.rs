@@ -8,12 +8,13 @@ use crate::format::{Contents, References};
 use crate::network::Model;
 use crate::yaml::read::Problems;
 use crate::yaml::{Node, Value};
-use crate::{ConfigError, Kind, ParameterValues, Parameters, Problem, Source};
+use crate::{ConfigError, Edition, Kind, ParameterValues, Parameters, Problem, Source};
 use crate::{embedded, formats, hardware, kind, nearest, parameters};
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::hardware::Technology;
+use xrsim_model::hardware::device::Points;
 use xrsim_model::model::Network;
-use xrsim_model::scenario::InputStream;
+use xrsim_model::scenario::{InputStream, Scenario};
 
 use super::Catalog;
 use super::dims::parametrised;
@@ -255,6 +256,18 @@ impl Catalog {
         })
     }
 
+    pub(super) fn points_from(
+        &mut self,
+        reference: &str,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Points>, ConfigError> {
+        let file = self.locate(&[Kind::Points], reference, "", folder)?;
+        self.only(&file, Kind::Points, |contents| match contents {
+            Contents::Points(points) => Some(points),
+            _ => None,
+        })
+    }
+
     pub(super) fn dataflows_of(
         &mut self,
         file: &Document,
@@ -285,6 +298,22 @@ impl References for Catalog {
         folder: Option<&Path>,
     ) -> Result<Arc<Technology>, ConfigError> {
         self.technology_from(name, folder)
+    }
+
+    fn scenario(
+        &mut self,
+        name: &str,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Scenario>, ConfigError> {
+        let file = self.locate(&[Kind::Scenario], name, Edition::default().scenarios(), folder)?;
+        self.only(&file, Kind::Scenario, |contents| match contents {
+            Contents::Scenario(scenario) => Some(scenario),
+            _ => None,
+        })
+    }
+
+    fn points(&mut self, name: &str, folder: Option<&Path>) -> Result<Arc<Points>, ConfigError> {
+        self.points_from(name, folder)
     }
 
     fn source(&mut self, path: &str, folder: Option<&Path>) -> Result<Arc<Source>, ConfigError> {

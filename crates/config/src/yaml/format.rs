@@ -8,20 +8,20 @@ use crate::sensors::{RawGate, RawSensor};
 use crate::suite::{RawSuite, Suite};
 use crate::{ConfigError, Kind, SearchDraft, SweepDraft};
 use crate::{
-    dataflow, hardware, mapspace, mlperf, network, scenario, sensors, suite, system, technology,
-    uncertainty,
+    dataflow, device, hardware, mapspace, mlperf, network, points, profile, scenario, sensors,
+    suite, system, technology, uncertainty,
 };
 use crate::{embedded, extensions};
 use xrsim_mlperf::rules::Suite as MlperfSuite;
 use xrsim_model::hardware::platform::Platform;
-use xrsim_model::hardware::{Style, System, Technology};
+use xrsim_model::hardware::{Device, Style, System, Technology};
 use xrsim_model::mapper::DeclaredSpace;
-use xrsim_model::scenario::{InputStream, Scenario};
+use xrsim_model::scenario::{InputStream, Profile, Scenario};
 
 use crate::technology::RawTechnology;
 
 use super::Node;
-use super::read::{Problems, unknown_name};
+use super::read::{At, Problems, unknown_name};
 use super::values::Reader;
 
 /// YAML, with the kind of a file as its top-level key.
@@ -65,6 +65,9 @@ fn read(
             let uncertainty = file.load(Kind::Uncertainty, uncertainty::uncertainty())?;
             Contents::Uncertainty(Arc::new(uncertainty))
         }
+        Kind::Points => Contents::Points(Arc::new(file.load(Kind::Points, points::points())?)),
+        Kind::Device => Contents::Device(Arc::new(device_of(file, references)?)),
+        Kind::Profile => Contents::Profile(Arc::new(profile_of(file, references)?)),
     })
 }
 
@@ -204,6 +207,48 @@ fn technology_of(
     let found = resolve(std::iter::once(raw.name()), lookup, problems)?;
     let found = found.and_then(|mut found| found.pop());
     Ok(found.and_then(|found| raw.resolve(found, file.source.name(), problems)))
+}
+
+fn device_of(file: &Document, references: &mut dyn References) -> Result<Device, ConfigError> {
+    let mut problems = Problems::default();
+    let device = match file.draft(Kind::Device, device::device(), &mut problems) {
+        Some(raw) => {
+            let lookup = |name: &str| references.points(name, file.folder.as_deref());
+            let points = resolve(raw.points(), lookup, &mut problems)?;
+            points.map(|points| raw.resolve(points))
+        }
+        None => None,
+    };
+    file.finish(device, problems)
+}
+
+fn profile_of(file: &Document, references: &mut dyn References) -> Result<Profile, ConfigError> {
+    let mut problems = Problems::default();
+    let reader = profile::profile().then(|raw, node: &Node<'_>, _: &mut Problems| {
+        Some((raw, At { span: node.span.clone(), value: () }))
+    });
+    let Some((raw, node)) = file.draft(Kind::Profile, reader, &mut problems) else {
+        return Err(file.invalid(problems.into_vec()));
+    };
+    let mut scenarios = Vec::new();
+    for needs in raw.needs() {
+        let lookup = |name: &str| references.scenario(name, file.folder.as_deref());
+        let found = resolve(needs.scenario.into_iter(), lookup, &mut problems)?;
+        let lookup = |path: &str| references.source(path, file.folder.as_deref());
+        let files = needs.gates.iter().filter_map(RawGate::file);
+        let sources = resolve(files, lookup, &mut problems)?;
+        scenarios.push(match (found.and_then(|mut it| it.pop()), sources) {
+            (Some(scenario), Some(sources)) => {
+                Some(profile::gated(scenario, needs.gates, sources, &mut problems)?)
+            }
+            (found, _) => found,
+        });
+    }
+    let profile = match problems.is_empty() {
+        true => raw.resolve(scenarios, &node, &mut problems),
+        false => None,
+    };
+    file.finish(profile, problems)
 }
 
 fn mlperf_suite(

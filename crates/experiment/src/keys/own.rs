@@ -133,6 +133,16 @@ pub(super) const KEYS: &[Key] = &[
         ..KEY
     },
     Key {
+        name: "device",
+        help: "supply of the accelerators: operating points, leakage, gates, and the power around them",
+        allowed: Allowed::Text("a name (`xrsim list devices`) or a file"),
+        option: Some(KeyOption::new("device", "D|FILE")),
+        default: Some("none"),
+        set: Set::Value(|s, text| some(&mut s.device, text)),
+        get: |s| json!(s.device),
+        ..KEY
+    },
+    Key {
         name: "dram",
         help: "bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all \
                of it",

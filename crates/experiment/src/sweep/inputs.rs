@@ -164,6 +164,8 @@ impl Inputs {
         resolve(draft.values("platform").into_iter(), lookup, problems)?;
         let lookup = |name: &str| self.catalogs[0].technology(name);
         resolve(draft.values("technology").into_iter(), lookup, problems)?;
+        let lookup = |name: &str| self.catalogs[0].device(name);
+        resolve(draft.values("device").into_iter(), lookup, problems)?;
         for scheduler in draft.values("scheduler") {
             self.programs.extend(programs::inputs(&scheduler.value)?);
         }

@@ -14,7 +14,7 @@ use xrsim_sim::sweep::grid::Point;
 use xrsim_sim::sweep::{RunError, Scored, Scorer};
 
 use super::super::systems::{for_scenario, full_system, in_technology, style_system};
-use super::super::{ExperimentError, Settings};
+use super::super::{ExperimentError, Settings, device};
 use super::inputs::Inputs;
 
 /// A point with its run, if the point has one.
@@ -120,7 +120,9 @@ fn plan(
 ) -> Result<Plan, ExperimentError> {
     settings.check()?;
     let system = system(settings, hardware, inputs)?;
-    Ok(settings.plan(scenario, &for_scenario(&system, scenario, inputs.catalog())?))
+    let device = device::named(settings, inputs.catalog())?;
+    let system = for_scenario(&system, scenario, inputs.catalog())?;
+    device::on(settings.plan(scenario, &system), &device)
 }
 
 /// The system of a point.

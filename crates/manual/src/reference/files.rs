@@ -95,6 +95,11 @@ fn writers() -> Vec<Writer> {
             )],
         },
         Writer {
+            command: "xrsim run --out DIR",
+            arguments: of_run(&["run"], &["--device", "headset", "--out"]),
+            files: &[("device.csv", "device.csv", "a row for each run; only of runs with a device")],
+        },
+        Writer {
             command: "xrsim sweep --out FILE.csv",
             arguments: of_run(&["sweep"], &["--out"]),
             files: &[(

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::dataflow::LayerShape;
 use crate::hardware::Accelerator;
+use crate::hardware::device::DeviceError;
 use crate::scenario::Exclusion;
 use crate::units::SimSpan;
 
@@ -104,6 +105,10 @@ pub enum Infeasible {
     NoEnergy,
     /// The accelerator or the model lists what may run where.
     Excluded(Exclusion),
+    /// The device of the run does not fit the system.
+    Device(Box<DeviceError>),
+    /// The accelerator has several operating points, and the cost does not tell what scales with the clock.
+    NoParts,
 }
 
 impl Infeasible {
@@ -317,6 +322,12 @@ impl fmt::Display for Message<'_> {
             Infeasible::UnknownLayer { layer } => {
                 write!(f, "the cost table names layer `{layer}`, which {network} does not have")
             }
+            Infeasible::Device(error) => error.fmt(f),
+            Infeasible::NoParts => write!(
+                f,
+                "{the_accelerator} has several operating points, and the costs of {network} do not tell the cycles of the \
+                 chip from those of DRAM"
+            ),
             Infeasible::UnnamedLayer => {
                 write!(f, "a cost table knows layers by name and network, not by shape")
             }

@@ -26,10 +26,11 @@ mod timetable;
 
 use std::sync::Arc;
 
+use crate::hardware::device::Point;
 use crate::hardware::{Accelerator, LocalBuffers};
 use crate::model::{Bits, Layer, Network, Operator, TensorRole};
 use crate::renamed::Renamed;
-use crate::units::{Cycles, Millijoules, SimSpan};
+use crate::units::{ClockRate, Cycles, Millijoules, SimSpan};
 
 pub use choices::{Certainty, Choices, ChooserId};
 pub use chosen::{ChosenBy, ChosenLog, ChosenMappings};
@@ -51,9 +52,46 @@ pub struct LayerCost {
     pub dram_bytes: u64,
     /// Traffic of the outermost NoC level, between shared memory and PEs \[byte\].
     pub noc_bytes: u64,
-    /// Cycles of computation or of DRAM transfer, whichever are fewer. The longer of the two hides them
-    /// as far as both overlap.
-    pub hidden_cycles: u64,
+    /// Cycles of computation and of all NoC levels, without DRAM; 0 like [`LayerCost::dram_cycles`] if only the latency
+    /// is known.
+    pub chip_cycles: u64,
+    /// Cycles of DRAM transfer, which overlap with those of the chip.
+    pub dram_cycles: u64,
+    /// Part of the energy that DRAM takes \[nJ\].
+    pub dram_energy_nj: f64,
+}
+
+impl LayerCost {
+    /// Whether the parts of the latency are known: the cycles of the chip and of DRAM.
+    pub fn has_parts(&self) -> bool {
+        self.cycles == 0 || self.chip_cycles > 0 || self.dram_cycles > 0
+    }
+
+    /// Cycles of the chip or of DRAM that the other ones hide, as far as both overlap.
+    fn hidden_cycles(&self) -> u64 {
+        self.chip_cycles.saturating_add(self.dram_cycles).saturating_sub(self.cycles)
+    }
+
+    /// Cost at `point`, where `nominal` is the point at which this one holds:
+    ///
+    /// ```text
+    /// D(p) = ceil(D f_p / f_0)
+    /// k(p) = max(C, D(p)) + (k - max(C, D))               [cycles of the clock f_p]
+    /// e(p) = (e - d) (V_p / V_0)^2 + d
+    /// ```
+    ///
+    /// DRAM does not slow down with the clock of the accelerator; all else does. A layer of which only the latency is
+    /// known has no cost at another point.
+    fn at_point(&self, point: Point, nominal: Point) -> Self {
+        let dram_cycles = nominal.clock.cycles_at(self.dram_cycles, point.clock);
+        let beyond = self.cycles.saturating_sub(self.chip_cycles.max(self.dram_cycles));
+        Self {
+            cycles: self.chip_cycles.max(dram_cycles).saturating_add(beyond),
+            energy_nj: nominal.scaled_energy(self.energy_nj, self.dram_energy_nj, point),
+            dram_cycles,
+            ..*self
+        }
+    }
 }
 
 /// Bytes in DRAM of all tensors of a layer, each counted once: the least traffic that it can cause. Stands
@@ -89,11 +127,27 @@ pub struct NetworkCost {
 impl NetworkCost {
     /// Sums `layers` in execution order.
     pub fn of_layers(layers: Vec<LayerCost>, accelerator: &Accelerator) -> Self {
+        Self::of_layers_at(layers, accelerator.clock)
+    }
+
+    /// Sums `layers` at `clock`.
+    fn of_layers_at(layers: Vec<LayerCost>, clock: ClockRate) -> Self {
         let cycles = layers.iter().fold(0u64, |sum, layer| sum.saturating_add(layer.cycles));
         let energy_nj = layers.iter().map(|layer| layer.energy_nj).sum();
         let cycles = Cycles::new(cycles);
-        let latency = cycles.at(accelerator.clock);
+        let latency = cycles.at(clock);
         Self { layers, cycles, latency, energy_nj, choices: None, spread: None }
+    }
+
+    /// Cost at `point`, where `nominal` is the point at which this one holds; `None` if it does not tell what scales with
+    /// the clock.
+    fn at_point(&self, point: Point, nominal: Point) -> Option<Self> {
+        if self.layers.is_empty() || !self.layers.iter().all(LayerCost::has_parts) {
+            return None;
+        }
+        let layers = self.layers.iter().map(|layer| layer.at_point(point, nominal)).collect();
+        let choices = self.choices.clone();
+        Some(Self { choices, ..Self::of_layers_at(layers, point.clock) })
     }
 
     /// The choices of mappings for the layers; `None` if the accelerator has none.
@@ -178,7 +232,9 @@ impl NetworkCost {
             energy_nj: real(a.energy_nj, b.energy_nj),
             dram_bytes: mix(a.dram_bytes, b.dram_bytes),
             noc_bytes: mix(a.noc_bytes, b.noc_bytes),
-            hidden_cycles: mix(a.hidden_cycles, b.hidden_cycles),
+            chip_cycles: mix(a.chip_cycles, b.chip_cycles),
+            dram_cycles: mix(a.dram_cycles, b.dram_cycles),
+            dram_energy_nj: real(a.dram_energy_nj, b.dram_energy_nj),
         };
         let layers = match self.layers.len() == other.layers.len() {
             true => self.layers.iter().zip(&other.layers).map(layer).collect(),
@@ -204,18 +260,36 @@ impl NetworkCost {
     /// Cost of the same network if the longer one of computation and DRAM transfer hides all but
     /// `fraction` (0 to 1) of the shorter one. The cycles that it does not hide are rounded up for each
     /// layer. A network without layers stays as it is.
-    fn with_non_overlapped(&self, fraction: f64, accelerator: &Accelerator) -> Self {
+    fn with_non_overlapped(&self, fraction: f64, clock: ClockRate) -> Self {
         if self.layers.is_empty() {
             return self.clone();
         }
         let mut layers = self.layers.clone();
         for layer in &mut layers {
-            let added = (layer.hidden_cycles as f64 * fraction).ceil() as u64;
-            let added = added.min(layer.hidden_cycles);
-            layer.cycles = layer.cycles.saturating_add(added);
-            layer.hidden_cycles -= added;
+            let hidden = layer.hidden_cycles();
+            let added = (hidden as f64 * fraction).ceil() as u64;
+            layer.cycles = layer.cycles.saturating_add(added.min(hidden));
         }
-        Self { choices: self.choices.clone(), ..Self::of_layers(layers, accelerator) }
+        Self { choices: self.choices.clone(), ..Self::of_layers_at(layers, clock) }
+    }
+
+    /// At most this cost at any clock up to `clock`, which is its own, with the energy of `other`. At a lower clock, rounding
+    /// to whole cycles can save one for the layer and one for what is not overlapped.
+    fn with_energy_of(&self, other: &Self, clock: ClockRate) -> Self {
+        let layer = |(own, other): (&LayerCost, &LayerCost)| LayerCost {
+            cycles: own.cycles.saturating_sub(2),
+            energy_nj: other.energy_nj,
+            ..*own
+        };
+        let layers: Vec<_> = self.layers.iter().zip(&other.layers).map(layer).collect();
+        match layers.is_empty() {
+            true => Self { energy_nj: other.energy_nj, ..self.clone() },
+            false => Self {
+                choices: self.choices.clone(),
+                energy_nj: other.energy_nj,
+                ..Self::of_layers_at(layers, clock)
+            },
+        }
     }
 
     /// Cost with the same energy and traffic in `percent` of the time, rounded up. The layers add up to
@@ -228,6 +302,8 @@ impl NetworkCost {
         for layer in &mut layers {
             let end = before.saturating_add(layer.cycles);
             layer.cycles = down(end) - down(before);
+            layer.chip_cycles = down(layer.chip_cycles);
+            layer.dram_cycles = down(layer.dram_cycles);
             before = end;
         }
         if let Some(last) = layers.last_mut() {

@@ -80,7 +80,9 @@ impl Roofs {
             energy_nj: table.mac_nj * (self.macs as f64 + bytes as f64 * per_element),
             dram_bytes: bytes,
             noc_bytes: bytes,
-            hidden_cycles: on_chip.min(self.dram_cycles),
+            chip_cycles: on_chip,
+            dram_cycles: self.dram_cycles,
+            dram_energy_nj: table.mac_nj * bytes as f64 * table.dram_per_mac,
         }
     }
 

@@ -389,7 +389,7 @@ impl Measurement {
             energy_nj: self.energy_nj(accelerator, any)?,
             dram_bytes: bytes,
             noc_bytes: bytes,
-            hidden_cycles: 0,
+            ..LayerCost::default()
         })
     }
 }

@@ -35,6 +35,7 @@
 mod array;
 mod buffers;
 mod change;
+pub mod device;
 mod energy;
 mod error;
 mod mapping;
@@ -50,6 +51,7 @@ mod write_back;
 
 pub use buffers::LocalBuffers;
 pub use change::{AcceleratorChange, Change, EnergyChange, NocChange};
+pub use device::Device;
 pub use energy::{ByteEnergy, EnergyTable, MemoryEnergy};
 pub use energy::{sram_pj_per_byte, usual_cluster_pj, usual_scratchpad_pj};
 pub use error::HardwareError;

@@ -44,6 +44,8 @@ pub enum DropReason {
     Replaced,
     /// The scheduler gave it up.
     Scheduler,
+    /// The device stopped, as its battery was empty.
+    Power,
 }
 
 impl DropReason {
@@ -55,6 +57,7 @@ impl DropReason {
             Self::Aborted => "aborted",
             Self::Replaced => "replaced",
             Self::Scheduler => "scheduler",
+            Self::Power => "power",
         }
     }
 }
@@ -148,6 +151,8 @@ pub struct Entry<'a> {
     pub record: &'a Record,
     /// Variant of its model that it ran.
     pub variant: u32,
+    /// Number of its phase of a profile; 0 in other runs.
+    pub phase: u32,
     /// Its segments ([`Trace::segments_of`]).
     pub segments: &'a [Segment],
 }
@@ -202,7 +207,7 @@ impl Trace {
             let n_own = segments.iter().take_while(|segment| segment.request == request).count();
             let (own, later) = segments.split_at(n_own);
             segments = later;
-            Entry { request, record, variant: self.variant_of(request), segments: own }
+            Entry { request, record, variant: self.variant_of(request), phase: 0, segments: own }
         })
     }
 

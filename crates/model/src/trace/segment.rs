@@ -79,7 +79,7 @@ impl Trace {
     #[inline]
     pub fn busy_intervals_of(&self, id: RequestId) -> impl Iterator<Item = BusyInterval> {
         let (record, segments) = (self.record(id), self.segments_of(id));
-        let entry = Entry { request: id, record, variant: self.variant_of(id), segments };
+        let entry = Entry { request: id, record, variant: self.variant_of(id), phase: 0, segments };
         entry.busy_intervals()
     }
 

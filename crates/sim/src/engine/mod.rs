@@ -62,6 +62,7 @@ mod step;
 mod stepwise;
 mod variants;
 
+use crate::device::{Body, Ledger};
 use crate::load::{Feed, RequestStream};
 use crate::plan::Plan;
 use crate::schedule::PolicyFailure;
@@ -81,6 +82,21 @@ pub struct Run {
     /// Number of events played: arrivals, ends of segments, and expiries. Dispatches are not events, and
     /// neither are timers of requests that no longer wait.
     pub events: u64,
+    /// Account of the energy; `None` without a device.
+    pub ledger: Option<Box<Ledger>>,
+    /// Heat and charge at the end; `None` without a device.
+    pub body: Option<Box<Body>>,
+}
+
+/// Result of a run beside what became of its requests.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Played {
+    /// Number of events played.
+    pub events: u64,
+    /// Account of the energy; `None` without a device.
+    pub ledger: Option<Box<Ledger>>,
+    /// Heat and charge at the end; `None` without a device.
+    pub body: Option<Box<Body>>,
 }
 
 /// Plays `requests` of the plan's scenario on its system.
@@ -96,12 +112,12 @@ pub struct Run {
 /// [`Scheduler`](crate::schedule::Scheduler).
 pub fn run(plan: &Plan, costs: &CostTable, requests: &RequestStream) -> Result<Run, PolicyFailure> {
     let mut trace = Trace::with_capacity(requests.requests().len());
-    let events = play(plan, costs, requests.into(), &mut |entry| trace.push(entry))?;
-    Ok(Run { trace, events })
+    let played = play(plan, costs, requests.into(), &mut |entry| trace.push(entry))?;
+    let Played { events, ledger, body } = played;
+    Ok(Run { trace, events, ledger, body })
 }
 
-/// Plays the requests of `feed` as [`run`] does, and hands each to `each` in order, after its end. Returns the number of
-/// events. Memory does not grow with the number of requests.
+/// Plays the requests of `feed` as [`run`] does, and hands each to `each` in order, after its end. Memory does not grow with the number of requests.
 ///
 /// # Errors
 ///
@@ -115,7 +131,7 @@ pub fn play(
     costs: &CostTable,
     feed: Feed<'_>,
     each: &mut dyn FnMut(&Entry<'_>),
-) -> Result<u64, PolicyFailure> {
+) -> Result<Played, PolicyFailure> {
     plan.check(costs).expect("the costs are those of the plan");
     cancel::check();
     step::Engine::new(plan, costs, feed)?.play_all(each)

@@ -40,6 +40,8 @@ pub(super) struct Live {
     pub(super) record: Record,
     /// Variant of its model that it runs.
     pub(super) variant: u32,
+    /// Number of its phase of a profile.
+    pub(super) phase: u32,
     /// Whether its upstream results trigger it.
     pub(super) triggered: bool,
     /// Whether it is the first of the requests of its frame.
@@ -64,6 +66,7 @@ impl Live {
         Self {
             record: request.record(),
             variant: request.variant,
+            phase: request.phase,
             triggered: request.triggered,
             begins: request.begins,
             ends: request.ends,
@@ -180,6 +183,11 @@ impl<'a> Requests<'a> {
     /// Number of requests that have not left.
     pub(super) fn n_live(&self) -> usize {
         self.load.live.len() + self.submitted.live.len()
+    }
+
+    /// Requests of the load that have arrived and not left.
+    pub(super) fn arrived(&self) -> impl Iterator<Item = RequestId> + use<> {
+        (self.load.first..self.n_arrived).map(RequestId::new)
     }
 
     /// Records of the requests of the load that are here.

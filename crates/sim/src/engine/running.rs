@@ -2,7 +2,7 @@
 
 use crate::schedule::{Dispatch, Granularity, Job};
 use xrsim_model::cost::{CostTable, Execution};
-use xrsim_model::ids::{AccelId, WorkId};
+use xrsim_model::ids::{AccelId, PointId, WorkId};
 use xrsim_model::trace::Segment;
 use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 
@@ -13,11 +13,13 @@ pub(super) struct RunningSegment {
     pub(super) job: Job,
     /// Where it runs.
     pub(super) accelerator: AccelId,
+    /// Its operating point; the first one without a device.
+    pub(super) point: PointId,
     /// Index after the last layer.
     pub(super) end_layer: u32,
-    /// Start of the first layer, or of the data transfer before it.
+    /// Start of the first layer, or of what comes before it.
     pub(super) start: SimTime,
-    /// Duration of the data transfer before the first layer.
+    /// Time before the first layer: to wake up, to change the point, and to transfer data.
     pub(super) moving: SimSpan,
     /// Whether it directly continues the segment before it: same job, same accelerator, no gap.
     pub(super) continues: bool,
@@ -26,23 +28,38 @@ pub(super) struct RunningSegment {
 }
 
 impl RunningSegment {
-    /// The segment of `job` that `dispatch` starts at `now`.
-    pub(super) fn new(job: Job, dispatch: &Dispatch, costs: &CostTable, now: SimTime) -> Self {
+    /// The segment of `job` that `dispatch` starts at `point` at `now`.
+    pub(super) fn new(
+        job: Job,
+        dispatch: &Dispatch,
+        point: PointId,
+        costs: &CostTable,
+        now: SimTime,
+    ) -> Self {
         let Dispatch { accelerator, granularity, .. } = *dispatch;
         let next_layer = job.next_layer;
+        let execution = costs.at(point).on(job.work, accelerator);
         let end_layer = match granularity {
-            Granularity::Model => costs.n_layers(job.work),
-            Granularity::Layer => costs.on(job.work, accelerator).step_end(next_layer),
-            Granularity::Block(span) => costs.on(job.work, accelerator).cut_after(next_layer, span),
+            Granularity::Model => execution.n_layers(),
+            Granularity::Layer => execution.step_end(next_layer),
+            Granularity::Block(span) => execution.cut_after(next_layer, span),
         };
         let (moving, continues, drawn) = (SimSpan::ZERO, false, None);
-        Self { job, accelerator, end_layer, start: now, moving, continues, drawn }
+        Self { job, accelerator, point, end_layer, start: now, moving, continues, drawn }
     }
 
     /// Costs of its job where it runs.
     #[inline]
     pub(super) fn execution<'a>(&self, costs: &'a CostTable) -> Execution<'a> {
-        costs.on(self.job.work, self.accelerator)
+        costs.at(self.point).on(self.job.work, self.accelerator)
+    }
+
+    /// Energy of its layers.
+    pub(super) fn layer_energy(&self, costs: &CostTable) -> Millijoules {
+        match self.drawn {
+            Some(_) => self.energy(costs),
+            None => self.execution(costs).energy_of(self.job.next_layer..self.end_layer),
+        }
     }
 
     /// Start of its first layer.

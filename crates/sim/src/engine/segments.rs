@@ -28,8 +28,8 @@ struct Begun {
     is_traced: bool,
     /// The last segment, which another one may continue.
     last: Segment,
-    /// Energy of the data transfer before the last segment.
-    transfer: Millijoules,
+    /// Energy of the last segment beside that of its layers, such as of the data transfer before it.
+    beside: Millijoules,
     /// Segments that are complete and tell more than the outcome of the request.
     done: Vec<Segment>,
 }
@@ -47,46 +47,48 @@ pub(super) struct Execution {
 
 impl Segments {
     /// Extends the last segment of a request to `end` and `end_layer`, because it was continued at once on the same
-    /// accelerator. `energy_of` gives the energy of a segment without its data transfer.
+    /// accelerator. `beside` is the energy beside that of its layers since then, and `energy_of` gives that of the layers of a
+    /// segment.
     #[inline]
     pub(super) fn extend(
         &mut self,
         place: Place,
         (end, end_layer): (SimTime, u32),
+        beside: Millijoules,
         energy_of: impl Fn(&Segment) -> Millijoules,
     ) {
         let begun = &mut self.begun[place.0 as usize];
         let last = &mut begun.last;
         (last.end, last.end_layer) = (end, end_layer);
+        begun.beside += beside;
         // Computed from the first layer, so that the result does not depend on possible cuts.
-        last.energy = begun.transfer + energy_of(last);
+        last.energy = begun.beside + energy_of(last);
     }
 
-    /// Adds a segment, whose energy includes that of its data `transfer`, to a request, and returns the place of its
-    /// progress.
+    /// Adds a segment to a request, whose energy includes that `beside` its layers, and returns the place of its progress.
     pub(super) fn add(
         &mut self,
         place: Option<Place>,
         segment: Segment,
-        transfer: Millijoules,
+        beside: Millijoules,
     ) -> Place {
-        let Some(place) = place else { return self.begin(segment, transfer) };
+        let Some(place) = place else { return self.begin(segment, beside) };
         let begun = &mut self.begun[place.0 as usize];
         begun.done.push(begun.last);
         begun.earlier += begun.last.energy;
         begun.is_traced = true;
-        (begun.last, begun.transfer) = (segment, transfer);
+        (begun.last, begun.beside) = (segment, beside);
         place
     }
 
     /// Adds the first segment of a request.
-    fn begin(&mut self, segment: Segment, transfer: Millijoules) -> Place {
+    fn begin(&mut self, segment: Segment, beside: Millijoules) -> Place {
         let begun = |done| Begun {
             start: segment.start,
             earlier: Millijoules::ZERO,
             is_traced: segment.moving > SimSpan::ZERO,
             last: segment,
-            transfer,
+            beside,
             done,
         };
         match self.free.pop() {

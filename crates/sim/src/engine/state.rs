@@ -1,5 +1,6 @@
 //! State that schedulers see: ready requests, accelerators, and the history of every model.
 
+use crate::device::Supplies;
 use crate::schedule::{AcceleratorState, Activity, History, Job, Ready, View};
 use xrsim_model::cost::CostTable;
 use xrsim_model::ids::{AccelId, ModelId, RequestId, WorkId};
@@ -41,7 +42,12 @@ impl State {
     }
 
     /// View of the state at `now`; `None` if there is nothing to decide.
-    pub(super) fn view<'a>(&'a self, now: SimTime, costs: &'a CostTable) -> Option<View<'a>> {
+    pub(super) fn view<'a>(
+        &'a self,
+        now: SimTime,
+        costs: &'a CostTable,
+        supplies: Option<Supplies<'a>>,
+    ) -> Option<View<'a>> {
         let can_dispatch = !self.ready.is_empty() && !self.idle.is_empty();
         can_dispatch.then_some(View {
             now,
@@ -51,7 +57,13 @@ impl State {
             costs,
             history: &self.history,
             blocked: &self.blocked,
+            supplies,
         })
+    }
+
+    /// Whether something is ready.
+    pub(super) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
     }
 
     /// Whether some accelerator is idle.

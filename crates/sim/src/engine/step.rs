@@ -18,7 +18,7 @@
 //! (`notify_dependants`): they become ready, or end too. When a request becomes ready (`make_ready`), it can
 //! replace an older frame of its model, and cut what runs.
 
-mod cuts;
+mod break_off;
 
 use crate::load::{Feed, LatencyDraws, Request, RequestStream};
 use crate::plan::{DeadlineMiss, EngineSettings, Plan};
@@ -29,9 +29,8 @@ use xrsim_model::cancel::Steps;
 use xrsim_model::cost::CostTable;
 use xrsim_model::ids::{AccelId, RequestId, WorkId};
 use xrsim_model::trace::{Attempt, DropReason, Entry, Outcome, Record, Segment, Trace};
-use xrsim_model::units::{Millijoules, SimTime};
+use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 
-use super::Run;
 use super::agenda::{Completions, Expiries, earlier};
 use super::effects::DeviceEffects;
 use super::event::RequestEvent;
@@ -41,12 +40,14 @@ use super::segments::Segments;
 use super::sequences::Sequences;
 use super::state::State;
 use super::variants::Variants;
+use super::{Played, Run};
 
 /// A run in progress.
 pub(super) struct Engine<'a> {
     requests: Requests<'a>,
     costs: &'a CostTable,
     settings: EngineSettings,
+    duration: SimSpan,
     scheduler: Box<dyn Scheduler>,
     policy: &'a Policy,
     /// Whether a request that becomes ready preempts what runs.
@@ -82,6 +83,7 @@ impl<'a> Engine<'a> {
         feed: Feed<'a>,
     ) -> Result<Self, PolicyFailure> {
         let n_accelerators = plan.system.accelerators().len();
+        let supplied = plan.supplied().expect("the device fits the system");
         let unknown = RequestStream::default();
         let known_requests = match plan.scheduler.is_clairvoyant() {
             true => feed.known().expect("a clairvoyant scheduler knows the requests"),
@@ -93,19 +95,23 @@ impl<'a> Engine<'a> {
             score: &plan.score,
             options: plan.scheduler.options(),
             known_requests,
+            supplied: &supplied,
         };
+        let scheduler = plan.scheduler.build(&setup)?;
+        let preempts = setup.options.preemption == Preemption::LayerBoundary;
         Ok(Self {
-            scheduler: plan.scheduler.build(&setup)?,
+            scheduler,
             requests: Requests::new(feed),
             costs,
             settings: plan.engine,
+            duration: plan.load.duration,
             policy: &plan.scheduler,
-            preempts: setup.options.preemption == Preemption::LayerBoundary,
+            preempts,
             expiries: Expiries::new(&plan.scenario, plan.engine.grace),
             completions: Completions::new(n_accelerators),
             state: State::new(&plan.scenario, n_accelerators),
             segments: Segments::default(),
-            effects: DeviceEffects::new(plan, costs),
+            effects: DeviceEffects::new(plan, costs, supplied),
             sequences: Sequences::new(plan),
             variants: Variants::new(plan, costs),
             latencies: costs.has_spreads().then(|| LatencyDraws::new(&plan.scenario, &plan.load)),
@@ -116,21 +122,29 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Plays until no event is left, and hands every request to `each`, in order, after its end. Returns the number of
-    /// events.
+    /// Plays until no event is left, and hands every request to `each`, in order, after its end.
     pub(super) fn play_all(
         mut self,
         each: &mut dyn FnMut(&Entry<'_>),
-    ) -> Result<u64, PolicyFailure> {
+    ) -> Result<Played, PolicyFailure> {
         let mut steps = Steps::default();
         while let Some(now) = self.next_instant() {
             steps.step();
             self.step(now)?;
             self.leave(each);
+            if self.effects.stopped().is_some() {
+                return Ok(self.played());
+            }
         }
         // A scheduler may leave requests that never end.
         self.leave_all(false, each);
-        Ok(self.events)
+        Ok(self.played())
+    }
+
+    /// The number of events, and the account of the energy.
+    fn played(mut self) -> Played {
+        let (ledger, body) = self.effects.finish(SimTime::ZERO + self.duration).unzip();
+        Played { events: self.events, ledger, body }
     }
 
     /// Hands the next requests of the load that have ended to `each`. They leave.
@@ -144,7 +158,8 @@ impl<'a> Engine<'a> {
     /// ended or not, and then the submitted ones if `has_submitted`.
     pub(super) fn finish(mut self, mut trace: Trace, has_submitted: bool) -> Run {
         self.leave_all(has_submitted, &mut |entry| trace.push(entry));
-        Run { trace, events: self.events }
+        let Played { events, ledger, body } = self.played();
+        Run { trace, events, ledger, body }
     }
 
     /// Hands all requests of the load to `each`, whether they have ended or not, and then the submitted ones if
@@ -168,7 +183,8 @@ impl<'a> Engine<'a> {
         let aborts = self.settings.deadline_miss == DeadlineMiss::Abort;
         let requests = &self.requests;
         let expiry = self.expiries.peek(|id| requests.can_expire(id, aborts));
-        let known = earlier(requests.next_arrival(), expiry);
+        let halt = self.effects.wake_up().filter(|_| self.state.has_ready());
+        let known = earlier(earlier(requests.next_arrival(), expiry), halt);
         self.effects.advance(known, &mut *self.scheduler, &mut self.completions);
         let submitted =
             self.submissions.first().filter(|_| self.acts_on_ready()).map(|&(_, at)| at);
@@ -184,7 +200,10 @@ impl<'a> Engine<'a> {
     /// Plays all events at `now`.
     pub(super) fn step(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
         self.begin(now);
-        self.dispatch_ready(now)?;
+        match self.effects.stopped() {
+            None => self.dispatch_ready(now)?,
+            Some(at) => self.power_off(at),
+        }
         self.settle(now);
         Ok(())
     }
@@ -193,6 +212,10 @@ impl<'a> Engine<'a> {
     #[inline]
     pub(super) fn begin(&mut self, now: SimTime) {
         self.effects.reach(now, &mut *self.scheduler, &mut self.completions);
+        self.effects.account(now);
+        if self.effects.stopped().is_some_and(|at| at < now) {
+            return;
+        }
         self.complete_finished(now);
         self.admit_arrivals(now);
         self.drop_expired(now);
@@ -203,7 +226,7 @@ impl<'a> Engine<'a> {
     #[inline]
     fn choose(&mut self, now: SimTime) {
         if let Some(variants) = &mut self.variants {
-            variants.choose(&mut self.state, now);
+            variants.choose(&mut self.state, now, self.effects.supplies());
         }
     }
 
@@ -216,7 +239,10 @@ impl<'a> Engine<'a> {
     /// View for the next decision at `now`; `None` if there is nothing to decide.
     #[inline]
     pub(super) fn view(&self, now: SimTime) -> Option<View<'_>> {
-        self.state.view(now, self.costs)
+        if self.effects.is_halted() {
+            return None;
+        }
+        self.state.view(now, self.costs, self.effects.supplies())
     }
 
     /// Starts a segment at `now`, as a scheduler decided.
@@ -257,7 +283,7 @@ impl<'a> Engine<'a> {
     fn complete_finished(&mut self, now: SimTime) {
         while let Some(accelerator) = self.completions.pop(now) {
             self.events += 1;
-            self.effects.stop(accelerator);
+            self.effects.stop(accelerator, now);
             let running = self.state.stop(accelerator, now);
             let RunningSegment { job: Job { request, work, .. }, end_layer, start, .. } = *running;
             if end_layer < self.costs.n_layers(work) {
@@ -265,7 +291,10 @@ impl<'a> Engine<'a> {
                 continue;
             }
             let (start, energy) = match running.is_plain(self.costs) {
-                true => (start, running.energy(self.costs)),
+                true => {
+                    let beside = self.effects.energy_beside(accelerator);
+                    (start, beside + running.energy(self.costs))
+                }
                 false => self.close_segments(accelerator, now),
             };
             self.end(request, Outcome::Executed { accelerator, start, end: now, energy });
@@ -309,8 +338,8 @@ impl<'a> Engine<'a> {
         self.keep(running, running.end_layer, now, energy_of);
     }
 
-    /// Keeps a segment of a request, which ends at `now` after the layers before `end_layer`; adds the energy of the data
-    /// transfer before it.
+    /// Keeps a segment of a request, which ends at `now` after the layers before `end_layer`; adds the energy beside that of
+    /// its layers.
     #[inline]
     fn keep(
         &mut self,
@@ -323,12 +352,13 @@ impl<'a> Engine<'a> {
         if let Some(place) = *begun
             && running.continues
         {
-            return self.segments.extend(place, (now, end_layer), energy_of);
+            let beside = self.effects.energy_beside(running.accelerator);
+            return self.segments.extend(place, (now, end_layer), beside, energy_of);
         }
         let segment = Segment { end_layer, ..running.segment(now) };
-        let transfer = self.effects.transfer_energy(segment.accelerator);
-        let energy = transfer + energy_of(&segment);
-        *begun = Some(self.segments.add(*begun, Segment { energy, ..segment }, transfer));
+        let beside = self.effects.energy_beside(segment.accelerator);
+        let energy = beside + energy_of(&segment);
+        *begun = Some(self.segments.add(*begun, Segment { energy, ..segment }, beside));
     }
 
     /// Admits requests whose input data has arrived, and submitted requests.
@@ -406,7 +436,9 @@ impl<'a> Engine<'a> {
     /// Asks the scheduler until it waits, or nothing is ready or idle. The loop ends, because every
     /// decision except waiting removes a ready request.
     fn dispatch_ready(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
-        while let Some(view) = self.state.view(now, self.costs) {
+        while !self.effects.is_halted()
+            && let Some(view) = self.state.view(now, self.costs, self.effects.supplies())
+        {
             match self.scheduler.decide(&view) {
                 Decision::Dispatch(dispatch) => self.dispatch(&dispatch, now),
                 Decision::Drop(request) => self.drop_ready(request, now),
@@ -435,10 +467,12 @@ impl<'a> Engine<'a> {
         if let Some(variants) = &self.variants {
             job.work = variants.of_start(&shown, self.requests.get_mut(job.request));
         }
-        let mut running = RunningSegment::new(job, dispatch, self.costs, now);
+        let point = self.effects.point(accelerator, dispatch.point);
+        let mut running = RunningSegment::new(job, dispatch, point, self.costs, now);
         running.continues = job.last_accelerator == Some(accelerator)
             && job.ready_since == now
-            && self.state.last_segment(accelerator).job.request == job.request;
+            && self.state.last_segment(accelerator).job.request == job.request
+            && self.state.last_segment(accelerator).point == point;
         if let Some(latencies) = &self.latencies {
             let execution = running.execution(self.costs);
             let share = || latencies.of(job.model, job.frame);
@@ -457,13 +491,6 @@ impl<'a> Engine<'a> {
         if job.next_layer == 0 && self.requests.is_submitted(job.request) {
             self.request_events.push(RequestEvent::Started(job.request, accelerator));
         }
-    }
-
-    /// Makes an accelerator idle before its segment has ended.
-    fn stop(&mut self, accelerator: AccelId, now: SimTime) {
-        self.completions.clear(accelerator);
-        self.effects.stop(accelerator);
-        self.state.stop(accelerator, now);
     }
 
     /// Ends a request that does not run, with the energy that it took if it had begun. A request that
@@ -569,5 +596,5 @@ impl<'a> Engine<'a> {
 /// The entry of a request that leaves.
 fn entry<'a>(request: RequestId, live: &'a Live, segments: &'a mut Segments) -> Entry<'a> {
     let segments = segments.take(live.begun);
-    Entry { request, record: &live.record, variant: live.variant, segments }
+    Entry { request, record: &live.record, variant: live.variant, phase: live.phase, segments }
 }

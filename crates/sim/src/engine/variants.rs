@@ -1,5 +1,6 @@
 //! Requests whose networks schedulers choose, or whose work they do not see.
 
+use crate::device::Supplies;
 use crate::plan::Plan;
 use crate::schedule::{Job, Quality};
 use xrsim_model::cost::CostTable;
@@ -46,12 +47,17 @@ impl<'a> Variants<'a> {
     }
 
     /// Chooses the networks of the ready requests in `state` that have not begun, by what is idle now.
-    pub(super) fn choose(&mut self, state: &mut State, now: SimTime) {
+    pub(super) fn choose(
+        &mut self,
+        state: &mut State,
+        now: SimTime,
+        supplies: Option<Supplies<'_>>,
+    ) {
         if self.quality == Quality::First {
             return;
         }
         let (costs, scenario) = (self.costs, self.scenario);
-        let Some(view) = state.view(now, costs) else { return };
+        let Some(view) = state.view(now, costs, supplies) else { return };
         let is_open =
             |job: &&Job| job.next_layer == 0 && scenario.model(job.model).choice.is_some();
         for job in view.ready.iter().filter(is_open) {

@@ -2,7 +2,7 @@
 
 use xrsim_model::ids::RequestId;
 
-use super::{Generator, Request, RequestStream};
+use super::{Generator, PhasedGenerator, Request, RequestStream};
 
 /// Requests of a run in order of (arrival, deadline, model, frame), taken one after another: those of a stream, or
 /// requests that are made as they are taken, so that memory does not grow with the duration.
@@ -14,6 +14,7 @@ pub struct Feed<'a> {
 enum Source<'a> {
     Known(&'a RequestStream),
     Made(Box<Generator<'a>>),
+    Phased(PhasedGenerator<'a>),
 }
 
 impl<'a> From<&'a RequestStream> for Feed<'a> {
@@ -28,12 +29,19 @@ impl<'a> From<Generator<'a>> for Feed<'a> {
     }
 }
 
+impl<'a> From<PhasedGenerator<'a>> for Feed<'a> {
+    fn from(generator: PhasedGenerator<'a>) -> Self {
+        Self { source: Source::Phased(generator), n_taken: 0 }
+    }
+}
+
 impl<'a> Feed<'a> {
     /// Number of requests in all.
     pub fn n_requests(&self) -> usize {
         match &self.source {
             Source::Known(stream) => stream.requests().len(),
             Source::Made(generator) => generator.n_requests(),
+            Source::Phased(generator) => generator.n_requests(),
         }
     }
 
@@ -41,7 +49,7 @@ impl<'a> Feed<'a> {
     pub fn known(&self) -> Option<&'a RequestStream> {
         match self.source {
             Source::Known(stream) => Some(stream),
-            Source::Made(_) => None,
+            Source::Made(_) | Source::Phased(_) => None,
         }
     }
 
@@ -57,6 +65,7 @@ impl<'a> Feed<'a> {
                 Some(request)
             }
             Source::Made(generator) => generator.take(upstream),
+            Source::Phased(generator) => generator.take(upstream),
         }
     }
 }

@@ -282,13 +282,15 @@ impl<'a> Generator<'a> {
                     let counts = model.work.as_ref().zip(self.models[id.index()].counts.as_ref());
                     let variant = counts.map_or(0, |(work, counts)| counts.variant(work, frame));
                     let request = Request::new(id, at, arrival, deadline).with_variant(variant);
-                    self.open.push(Request { triggered: is_triggered, absence, ..request });
+                    let phase = self.settings.phase;
+                    self.open.push(Request { triggered: is_triggered, absence, phase, ..request });
                 }
                 Some(sequence) => {
                     let start = Request::new(id, FrameId::new(frame as usize), arrival, origin);
+                    let phase = self.settings.phase;
                     self.make_steps(
                         sequence,
-                        Request { triggered: is_triggered, absence, ..start },
+                        Request { triggered: is_triggered, absence, phase, ..start },
                     );
                 }
             }
@@ -366,7 +368,7 @@ fn n_requests(scenario: &Scenario, duration: SimSpan) -> Result<u64, LoadError> 
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use std::sync::Arc;
     use xrsim_model::ids::StreamId;
@@ -406,7 +408,7 @@ mod tests {
 
     /// A fast sensor that jitters by more than its period, and a slow one whose data comes late; models that depend on
     /// slower, faster and later ones, in both orders of the file.
-    fn scenario() -> Scenario {
+    pub(in super::super) fn scenario() -> Scenario {
         let stream = |name: &str, fps, latency, jitter| InputStream {
             initial_latency: ms(latency),
             max_jitter: ms(jitter),

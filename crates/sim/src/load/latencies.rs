@@ -32,8 +32,9 @@ impl LatencyDraws {
 /// The costs that no request of a run is below, for bounds: of every model, those of its fastest frame. The same costs if
 /// none are drawn.
 pub fn least_costs(scenario: &Scenario, settings: &LoadSettings, costs: &CostTable) -> CostTable {
+    let costs = costs.least_over_points();
     if !costs.has_spreads() {
-        return costs.clone();
+        return costs.into_owned();
     }
     let draws = LatencyDraws::new(scenario, settings);
     let least = |model: ModelId| {

@@ -9,6 +9,7 @@ mod feed;
 mod gate;
 mod generator;
 mod latencies;
+mod phases;
 mod random;
 mod recorded;
 
@@ -18,6 +19,7 @@ pub use drawn::Drawn;
 pub use feed::Feed;
 pub use generator::{Generator, generate};
 pub use latencies::{LatencyDraws, least_costs};
+pub use phases::{PhasedGenerator, Phases, PlayedPhase};
 pub use recorded::{ShortRecording, short_recordings};
 
 use thiserror::Error;
@@ -67,6 +69,8 @@ pub struct LoadSettings {
     pub fixed_triggers: Vec<Option<u64>>,
     /// Whether costs say how latencies differ from request to request, so that they are drawn.
     pub draws_latencies: bool,
+    /// Number of the phase of a profile: independent streams under the same seed and replication. 0 in other runs.
+    pub phase: u32,
 }
 
 impl LoadSettings {
@@ -120,6 +124,7 @@ impl Default for LoadSettings {
             trigger_probability: None,
             fixed_triggers: Vec::new(),
             draws_latencies: false,
+            phase: 0,
         }
     }
 }
@@ -147,6 +152,22 @@ pub enum LoadError {
         /// How many there would be.
         requests: u64,
     },
+    /// A profile has too many phases or requests.
+    #[error(
+        "{phases} phases with {requests} requests; a run of a profile has at most {} phases and 2^32 - 1 requests",
+        xrsim_model::scenario::Profile::MAX_PHASES
+    )]
+    ProfileTooLong {
+        /// Phases, as far as they were made.
+        phases: usize,
+        /// Their requests.
+        requests: u64,
+    },
+    /// A scheduler plans all requests before the run, which a profile makes as they come.
+    #[error(
+        "scheduler `{0}` plans all requests before the run; those of a profile are made as they come"
+    )]
+    Foresees(Box<str>),
     /// A scheduler plans all requests before the run, and a model is a sequence.
     #[error(
         "scheduler `{scheduler}` plans all requests before the run, and cannot know when the tokens of {model} arrive"
@@ -192,6 +213,8 @@ pub struct Request {
     pub model: ModelId,
     /// Frame of the model.
     pub frame: FrameId,
+    /// Number of its phase of a profile; 0 in other runs.
+    pub phase: u32,
     /// Variant of the model that it runs: 0 for its network, `v` for [`ActiveModel::variants`]`[v - 1]`, or for a batch
     /// of `v + 1` samples.
     pub variant: u32,
@@ -218,6 +241,7 @@ impl Request {
         Self {
             model,
             frame,
+            phase: 0,
             variant: 0,
             arrival,
             deadline,

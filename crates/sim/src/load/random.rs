@@ -31,6 +31,10 @@ pub(super) enum Purpose {
     Blocks,
     /// Dwells of a gate; the source is the sensor's name.
     Gate,
+    /// Time in a state of a chain; without a source.
+    Stay,
+    /// State that follows in a chain; without a source.
+    Next,
     /// Latency of a request; the source is the task of the model.
     Latency,
     /// Count of a frame; the source is the task of the model, a zero byte and the name of the count.
@@ -47,6 +51,8 @@ impl Purpose {
             Self::Answer => 5,
             Self::Blocks => 6,
             Self::Gate => 7,
+            Self::Stay => 8,
+            Self::Next => 9,
             Self::Latency => 16,
             Self::Work => 17,
         }
@@ -60,13 +66,16 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// Draws of `source` under the seed and replication of `settings`.
+    /// Draws of `source` under the seed and replication of `settings`. Phases of a profile after the first one append
+    /// their number to the source.
     pub(super) fn new(settings: &LoadSettings, purpose: Purpose, source: &[u8]) -> Self {
+        let number = settings.phase.to_le_bytes();
         let key = Sha256::new()
             .chain_update(settings.seed.to_le_bytes())
             .chain_update(settings.replication.to_le_bytes())
             .chain_update([purpose.tag()])
             .chain_update(source)
+            .chain_update(&number[..if settings.phase > 0 { number.len() } else { 0 }])
             .finalize();
         Self { key: Key::new(key.into()) }
     }

@@ -161,6 +161,8 @@ pub struct Drops {
     pub replaced: u64,
     /// [`DropReason::Scheduler`].
     pub scheduler: u64,
+    /// [`DropReason::Power`], which runs of profiles alone have; no column.
+    pub power: u64,
 }
 
 impl Drops {
@@ -203,6 +205,7 @@ impl Drops {
             DropReason::Aborted => &mut self.aborted,
             DropReason::Replaced => &mut self.replaced,
             DropReason::Scheduler => &mut self.scheduler,
+            DropReason::Power => &mut self.power,
         }
     }
 }

@@ -8,11 +8,15 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::load::{self, Drawn, Feed, Generator, LoadError, LoadSettings, RequestStream};
+use crate::device::Change;
+use crate::load::{self, Drawn, Feed, Generator, LoadError, LoadSettings, PhasedGenerator};
+use crate::load::{Phases, RequestStream};
 use crate::schedule::{Granularity, Options, Placement, Policy, Preemption};
 use crate::score::{self, ScoreSettings, Scorecard};
 use xrsim_model::cost::CostTable;
+use xrsim_model::hardware::Device;
 use xrsim_model::hardware::System;
+use xrsim_model::hardware::device::{DeviceError, Supplied};
 use xrsim_model::scenario::{ActiveModel, InputStream, Scenario, Sequence, weight_bytes};
 use xrsim_model::trace::Trace;
 use xrsim_model::units::SimSpan;
@@ -72,6 +76,10 @@ pub struct Plan {
     pub semantics: Semantics,
     /// Quirks of the published artifact that a run with `mlsys2023` semantics leaves out.
     pub without: Ablation,
+    /// Phases of the run of a profile, whose union `scenario` is; `None`: a run of the scenario.
+    pub phases: Option<Arc<Phases>>,
+    /// The device that supplies the system, with which it fits ([`Device::on`]); `None`: energy is that of requests alone.
+    pub device: Option<Arc<Device>>,
 }
 
 /// A plan and costs that do not fit.
@@ -100,7 +108,36 @@ impl Plan {
             score: ScoreSettings::default(),
             semantics: Semantics::default(),
             without: Ablation::default(),
+            phases: None,
+            device: None,
         }
+    }
+
+    /// Supplies of all accelerators; empty without a device.
+    ///
+    /// # Errors
+    ///
+    /// [`DeviceError`] if the device does not fit the system.
+    pub fn supplied(&self) -> Result<Vec<Supplied>, DeviceError> {
+        self.device.as_ref().map_or(Ok(Vec::new()), |device| device.on(&self.system))
+    }
+
+    /// Changes of base power and air in the run of a profile.
+    pub fn changes(&self) -> impl Iterator<Item = Change> + '_ {
+        let phases = self.phases.iter().flat_map(|phases| phases.all());
+        phases.map(|phase| Change {
+            at: phase.begin,
+            base_mw: phase.activity.base_mw,
+            ambient_c: phase.activity.ambient_c,
+        })
+    }
+
+    /// The same plan for the run of a profile.
+    #[must_use]
+    pub fn of_phases(self, phases: Phases) -> Self {
+        let scenario = Arc::clone(phases.union());
+        let load = LoadSettings { duration: phases.duration(), ..self.load };
+        Self { scenario, load, phases: Some(Arc::new(phases)), ..self }
     }
 
     /// Checks that `costs` have a row for every model and a column for every accelerator.
@@ -177,7 +214,13 @@ impl Plan {
     /// [`LoadError`] if there are too many.
     pub fn feed(&self) -> Result<Feed<'_>, LoadError> {
         self.check_sequences()?;
-        Generator::new(&self.scenario, &self.load).map(Feed::from)
+        match &self.phases {
+            None => Generator::new(&self.scenario, &self.load).map(Feed::from),
+            Some(_) if self.scheduler.is_clairvoyant() => {
+                Err(LoadError::Foresees(Box::from(&**self.scheduler.label())))
+            }
+            Some(phases) => Ok(PhasedGenerator::new(phases).into()),
+        }
     }
 
     /// Bandwidth that the accelerators share: the limits of the settings, and the DRAM of a system that shares it.
@@ -250,7 +293,8 @@ impl Plan {
             && placement != Placement::EnergyDelayByLayer
             && self.engine.deadline_miss == DeadlineMiss::Finish
             && !self.engine.effects.any()
-            && !self.shared_bandwidth().is_limited();
+            && !self.shared_bandwidth().is_limited()
+            && !self.device.as_ref().is_some_and(|device| device.has_points());
         self.semantics == Semantics::Principled && !whole
     }
 

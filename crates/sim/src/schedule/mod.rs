@@ -8,6 +8,7 @@ mod admission;
 mod alike;
 mod class;
 mod estimate;
+mod governor;
 mod limits;
 mod lists;
 mod options;
@@ -27,11 +28,12 @@ mod view;
 
 use std::fmt;
 
-use xrsim_model::ids::{AccelId, ModelId, RequestId};
+use xrsim_model::ids::{AccelId, ModelId, PointId, RequestId};
 use xrsim_model::units::SimSpan;
 
 pub use alike::{Alike, Classes, Since};
 pub use class::Class;
+pub use governor::Governor;
 pub use limits::Line;
 pub use options::{Admission, Granularity, OPTIONS, Options, Placement, Preemption, Quality};
 pub(crate) use paired::{Paired, Utility};
@@ -67,12 +69,19 @@ pub struct Dispatch {
     pub accelerator: AccelId,
     /// How much of the request runs before the scheduler decides again. Preemption may end it earlier.
     pub granularity: Granularity,
+    /// Operating point at which it runs; `None`: that of the governor. A point above the cap is lowered to it.
+    pub point: Option<PointId>,
 }
 
 impl Dispatch {
     /// Starts the rest of `request` on `accelerator`.
     pub fn new(request: RequestId, accelerator: AccelId) -> Self {
-        Self { request, accelerator, granularity: Granularity::Model }
+        Self { request, accelerator, granularity: Granularity::Model, point: None }
+    }
+
+    /// The same dispatch at `point`.
+    pub fn at(self, point: PointId) -> Self {
+        Self { point: Some(point), ..self }
     }
 
     /// The same dispatch with another granularity.

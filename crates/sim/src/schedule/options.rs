@@ -1,8 +1,8 @@
-//! Options that every policy is combined with: admission, placement, granularity, preemption and quality.
+//! Options that every policy is combined with: admission, placement, granularity, preemption, quality and governor.
 
-use xrsim_model::units::SimSpan;
+use xrsim_model::units::{ClockRate, SimSpan};
 
-use super::{Arguments, Parameter};
+use super::{Arguments, Governor, Parameter};
 
 /// Ready requests that are given up without being run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -95,6 +95,8 @@ pub struct Options {
     pub preemption: Preemption,
     /// Network of a request, if its model has several.
     pub quality: Quality,
+    /// Operating points of segments, with a device.
+    pub governor: Governor,
 }
 
 /// Parameters of all policies. A policy may decide some of them itself ([`Entry::fixes`]).
@@ -121,6 +123,18 @@ pub const OPTIONS: &[Parameter] = &[
         .only_with("granularity", "block"),
     Parameter::choice("preemption", &["none", "layer-boundary"]).meaning("whether running requests are interrupted at the end of a layer when another one becomes ready"),
     Parameter::choice("quality", &["first", "cheapest", "fitting"]).meaning("which of several networks of its model a request runs: the first, the fastest on any idle accelerator, or the first that ends by the deadline on one"),
+    Parameter::choice("governor", &["fixed", "race", "slack", "static", "cc-edf", "la-edf", "ondemand"])
+        .meaning("operating point of a segment, with a device"),
+    Parameter::number("mhz", 0.0, [0.0, 1e6]).meaning("clock of the point, or the next higher one; 0: the nominal point")
+        .only_with("governor", "fixed"),
+    Parameter::number("margin_ms", 0.3, [0.0, 1e6]).meaning("time before its deadline by which a request must end")
+        .only_with("governor", "slack"),
+    Parameter::number("busy_window_ms", 100.0, [1e-3, 1e6]).meaning("window over which the busy share is taken")
+        .only_with("governor", "ondemand"),
+    Parameter::whole("up", 90, [1, 100]).meaning("busy share [%] above which the highest point is taken")
+        .only_with("governor", "ondemand"),
+    Parameter::whole("down", 5, [0, 100]).meaning("busy share [%] below `up` down to which the point stays")
+        .only_with("governor", "ondemand"),
 ];
 
 impl Options {
@@ -156,6 +170,19 @@ impl Options {
                 "cheapest" => Quality::Cheapest,
                 "fitting" => Quality::Fitting,
                 _ => Quality::First,
+            },
+            governor: match arguments.name("governor") {
+                "race" => Governor::Race,
+                "slack" => Governor::Slack { margin: span("margin_ms") },
+                "static" => Governor::Static,
+                "cc-edf" => Governor::Conserving,
+                "la-edf" => Governor::Ahead,
+                "ondemand" => Governor::OnDemand {
+                    window: span("busy_window_ms"),
+                    up: arguments.whole("up"),
+                    down: arguments.whole("down"),
+                },
+                _ => Governor::Fixed(ClockRate::from_mhz(arguments.number("mhz"))),
             },
         }
     }

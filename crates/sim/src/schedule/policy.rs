@@ -269,7 +269,7 @@ impl Policy {
     /// Whether it takes whole requests in order of arrival, each as soon as an accelerator is idle, on the
     /// idle accelerator that runs it in the shortest time (of equals, the one with the lowest id).
     pub fn is_first_come_on_fastest(&self) -> bool {
-        let Options { admission, placement, granularity, preemption, quality } = self.options;
+        let Options { admission, placement, granularity, preemption, quality, .. } = self.options;
         self.first_come
             && admission == Admission::All
             && placement == Placement::Latency
@@ -299,12 +299,13 @@ impl Policy {
     /// [`PolicyFailure`] if the policy cannot be constructed, such as a process that does not start.
     pub fn build(&self, setup: &Setup<'_>) -> Result<Box<dyn Scheduler>, PolicyFailure> {
         let policy = (self.build)(setup)?;
-        Ok(match self.options.admission {
+        let policy = match self.options.admission {
             Admission::All => policy,
             Admission::SkipHopeless { tolerance } => {
                 Box::new(Admitting::new(policy, tolerance, setup))
             }
-        })
+        };
+        self.options.governor.over(policy, setup).map_err(|reason| reason.of(self.label()))
     }
 }
 
@@ -357,7 +358,7 @@ mod tests {
         );
         assert_eq!(
             refused("edf:alpha=1"),
-            "edf has no parameter `alpha` (known: admission, epsilon_ms, placement, guard_ms, granularity, block_ms, preemption)"
+            "edf has no parameter `alpha` (known: admission, epsilon_ms, placement, guard_ms, granularity, block_ms, preemption, governor, mhz, margin_ms, busy_window_ms, up, down)"
         );
         assert_eq!(refused("edf:admission=some"), "admission is `some`; allowed is none, hopeless");
         for number in ["-1", "NaN", "inf", "1e7", ""] {

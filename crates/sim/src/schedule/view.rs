@@ -1,8 +1,10 @@
 //! View of the run that a policy decides by.
 
+use crate::device::Supplies;
 use crate::load::RequestStream;
 use crate::score::ScoreSettings;
 use xrsim_model::cost::{CostTable, Execution};
+use xrsim_model::hardware::device::Supplied;
 use xrsim_model::ids::{AccelId, FrameId, ModelId, RequestId, WorkId};
 use xrsim_model::scenario::Scenario;
 use xrsim_model::units::{Millijoules, SimSpan, SimTime};
@@ -23,6 +25,8 @@ pub struct Setup<'a> {
     /// Every request of the run with its dependencies; empty unless the policy is clairvoyant
     /// ([`Policy::is_clairvoyant`](super::Policy::is_clairvoyant)).
     pub known_requests: &'a RequestStream,
+    /// Supplies of the accelerators; empty without a device.
+    pub supplied: &'a [Supplied],
 }
 
 impl Setup<'_> {
@@ -172,6 +176,8 @@ pub struct View<'a> {
     pub history: &'a [History],
     /// Number of requests of every model that have arrived and wait for an upstream result.
     pub blocked: &'a [u32],
+    /// Points, caps and gates of the accelerators; `None` without a device.
+    pub supplies: Option<Supplies<'a>>,
 }
 
 impl View<'_> {
@@ -186,10 +192,13 @@ impl View<'_> {
         matches!(state.activity, Activity::Idle { .. })
     }
 
-    /// Costs of all layers of `job` on `accelerator`.
+    /// Costs of all layers of `job` on `accelerator`, at its nominal point or at the cap if that is lower.
     #[inline]
     pub fn execution(&self, job: &Job, accelerator: AccelId) -> Execution<'_> {
-        self.costs.on(job.work, accelerator)
+        match self.supplies {
+            None => self.costs.on(job.work, accelerator),
+            Some(supplies) => supplies.execution(self.costs, job.work, accelerator),
+        }
     }
 
     /// Time of the rest of `job` on `accelerator`, alone and uninterrupted.

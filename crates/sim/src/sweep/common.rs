@@ -51,6 +51,7 @@ impl<'l> Common<'l> {
                     && Arc::ptr_eq(&it.system, &plan.system)
                     && it.semantics == plan.semantics
                     && it.needs_layers() == plan.needs_layers()
+                    && it.device == plan.device
             };
             let n_tables = tables.n;
             let fits = || n_tables < MAX_TABLES;

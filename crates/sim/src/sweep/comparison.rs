@@ -268,7 +268,8 @@ impl Comparison {
         let costs = costs.tables[configuration - costs.first].get_or_init(|| {
             let table = super::costs(plan, &self.library)?;
             let none = RequestStream::default();
-            Ok(Costed { routes: routes(plan, &table, &none), table })
+            let routes = routes(plan, &table.least_over_points(), &none);
+            Ok(Costed { routes, table })
         });
         let costs = costs.as_ref().map_err(RunError::clone)?;
         let mut plan = plan.clone();

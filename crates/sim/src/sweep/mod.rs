@@ -4,6 +4,7 @@
 //! so that memory does not grow with the number of runs.
 mod common;
 pub mod comparison;
+pub mod day;
 pub mod enumeration;
 pub mod grid;
 pub(crate) mod means;
@@ -16,7 +17,8 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::compat;
-use crate::engine;
+use crate::device::{Body, Ledger, Stop};
+use crate::engine::{self, Played, Run};
 use crate::load::{Feed, LoadError, RequestStream};
 use crate::metrics::{DeviceMetrics, Usage};
 use crate::plan::{Plan, Semantics};
@@ -25,9 +27,10 @@ use crate::score::{self, InferenceScore, Scorecard, Scoring};
 use common::Common;
 use xrsim_model::cancel;
 use xrsim_model::cost::library::CostLibrary;
-use xrsim_model::cost::{ChosenLog, CostError};
+use xrsim_model::cost::{ChosenLog, CostError, Infeasible};
 use xrsim_model::cost::{CostModel, CostTable};
-use xrsim_model::hardware::System;
+use xrsim_model::hardware::{Device, System};
+use xrsim_model::ids::{AccelId, ModelId, WorkId};
 use xrsim_model::parallel;
 use xrsim_model::scenario::Scenario;
 use xrsim_model::trace::Trace;
@@ -71,13 +74,17 @@ pub struct Scored {
     pub device: DeviceMetrics,
     /// Costs of every model on every accelerator.
     pub costs: Arc<CostTable>,
+    /// Account of the energy; `None` without a device.
+    pub ledger: Option<Box<Ledger>>,
+    /// Heat and charge at the end; `None` without a device.
+    pub body: Option<Box<Body>>,
 }
 
 impl Scored {
     /// Scores of a run of `plan` at `costs`.
     fn new(plan: &Plan, costs: Arc<CostTable>, scorecard: Scorecard, usage: Usage) -> Self {
         let device = DeviceMetrics::compute(&plan.system, &usage);
-        Self { scorecard, usage, device, costs }
+        Self { scorecard, usage, device, costs, ledger: None, body: None }
     }
 
     /// Scores of a run of `plan` at `costs` with this trace.
@@ -100,6 +107,17 @@ pub enum RunError {
     /// The artifact cannot express the scenario.
     #[error(transparent)]
     Compat(#[from] compat::CompatError),
+    /// The device is hotter than anything that is modelled.
+    #[error(
+        "node `{node}` is hotter than {} C after {s:.1} s; the device needs less power, a better way of heat to the air, or trips",
+        xrsim_model::hardware::device::Heat::HOTTEST_C
+    )]
+    TooHot {
+        /// Node.
+        node: Box<str>,
+        /// Time \[s\].
+        s: f64,
+    },
     /// The scheduler failed.
     #[error(transparent)]
     Policy(#[from] PolicyFailure),
@@ -340,8 +358,10 @@ fn run_with(
     cancel::check();
     match plan.semantics {
         Semantics::Principled => {
-            let trace = engine::run(plan, &costs, &*requests()?)?.trace;
-            let result = RunResult::from_trace(plan, costs, trace);
+            let Run { trace, ledger, body, .. } = engine::run(plan, &costs, &*requests()?)?;
+            cool(body.as_deref())?;
+            let mut result = RunResult::from_trace(plan, costs, trace);
+            (result.scored.ledger, result.scored.body) = (ledger, body);
             counted(plan, &result.scorecard)?;
             Ok(result)
         }
@@ -375,13 +395,14 @@ fn scored(plan: &Plan, index: usize, common: &Common<'_>) -> Result<Scored, RunE
 fn played(plan: &Plan, costs: Arc<CostTable>, feed: Feed<'_>) -> Result<Scored, RunError> {
     let mut scoring = Scoring::new(&plan.scenario, &plan.score, plan.load.duration);
     let mut usage = Usage::new(costs.n_models(), costs.n_accelerators());
-    engine::play(plan, &costs, feed, &mut |entry| {
+    let Played { ledger, body, .. } = engine::play(plan, &costs, feed, &mut |entry| {
         scoring.add(entry.record, entry.variant);
         usage.add(entry);
     })?;
+    cool(body.as_deref())?;
     let scorecard = scoring.scorecard();
     counted(plan, &scorecard)?;
-    Ok(Scored::new(plan, costs, scorecard, usage))
+    Ok(Scored { ledger, body, ..Scored::new(plan, costs, scorecard, usage) })
 }
 
 /// Scores of a run of `requests` with `costs`. The artifact draws its own requests.
@@ -412,11 +433,46 @@ pub fn costs(plan: &Plan, library: &CostLibrary) -> Result<Arc<CostTable>, CostE
         // The artifact costs every pair.
         Semantics::Mlsys2023 => library.table(scenario, system)?,
     };
+    if plan.semantics == Semantics::Mlsys2023 {
+        return Ok(Arc::new(table));
+    }
+    let table = match &plan.device {
+        Some(device) => at_points(plan, device, table)?,
+        None => table,
+    };
     let exposed = engine.effects.non_overlapped;
-    Ok(Arc::new(match plan.semantics == Semantics::Principled && exposed > 0.0 {
+    Ok(Arc::new(match exposed > 0.0 {
         true => table.with_non_overlapped(exposed, system.accelerators()),
         false => table,
     }))
+}
+
+/// The cost table of a run with the points of its device.
+fn at_points(plan: &Plan, device: &Device, table: CostTable) -> Result<CostTable, CostError> {
+    let pair = |model: ModelId, accelerator: AccelId, reason| {
+        let network = plan.scenario.model(model).unit.network.name();
+        CostError::new(network, &plan.system.accelerators()[accelerator.index()], reason)
+    };
+    let first = || (ModelId::new(0), AccelId::new(0));
+    let supplied = device.on(&plan.system).map_err(|error| {
+        let (model, accelerator) = first();
+        pair(model, accelerator, Infeasible::Device(Box::new(error)))
+    })?;
+    let rows: Vec<ModelId> =
+        (0..table.n_works()).map(|it| table.model_of(WorkId::new(it))).collect();
+    table
+        .with_points(&supplied)
+        .map_err(|(work, accelerator)| pair(rows[work.index()], accelerator, Infeasible::NoParts))
+}
+
+/// Checks that no node of the device got too hot.
+fn cool(body: Option<&Body>) -> Result<(), RunError> {
+    match body.and_then(Body::stopped) {
+        Some((at, Stop::TooHot(node))) => {
+            Err(RunError::TooHot { node: node.clone(), s: at.ns() as f64 / 1e9 })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks that at least one frame counts.

@@ -8,6 +8,7 @@ pub mod cross;
 mod figure5;
 pub mod loadgen;
 pub mod networks;
+mod power;
 mod tally;
 
 use std::fmt;
@@ -140,7 +141,17 @@ pub fn all() -> Result<Comparisons, ValidateError> {
     comparisons.push(figure5::compare()?);
     comparisons.extend(networks::compare()?);
     comparisons.extend(loadgen::compare_embedded()?);
+    comparisons.extend(power::compare()?);
     Ok(Comparisons { comparisons, numbers: cross::shipped()? })
+}
+
+/// The comparisons of [`all`] of power at operating points.
+///
+/// # Errors
+///
+/// As [`all`].
+pub fn power() -> Result<Comparisons, ValidateError> {
+    Ok(Comparisons { comparisons: power::compare()?, numbers: Vec::new() })
 }
 
 /// Comparison of the loop-nest cost model with a table of cases.

@@ -56,7 +56,9 @@ impl LayerReport {
             energy_nj: self.energy.total() / 1e3,
             dram_bytes: self.dram.total_bytes(),
             noc_bytes: self.noc_bytes,
-            hidden_cycles: self.chip_cycles + self.dram_cycles - self.cycles,
+            chip_cycles: self.chip_cycles,
+            dram_cycles: self.dram_cycles,
+            dram_energy_nj: self.energy.dram / 1e3,
         }
     }
 

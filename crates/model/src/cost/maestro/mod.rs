@@ -150,8 +150,16 @@ fn cost(
     }
     let [dram_bytes, noc_bytes] = counts.traffic();
     let dram_cycles = dram_bytes.div_ceil(accelerator.memory.dram_bandwidth);
-    let hidden_cycles = cycles.min(dram_cycles);
-    Ok(LayerCost { cycles, energy_nj, dram_bytes, noc_bytes, hidden_cycles })
+    Ok(LayerCost {
+        cycles,
+        energy_nj,
+        dram_bytes,
+        noc_bytes,
+        chip_cycles: cycles,
+        // The artifact takes no layer to wait for DRAM.
+        dram_cycles: dram_cycles.min(cycles),
+        dram_energy_nj: 0.0,
+    })
 }
 
 fn columns(counts: &LayerCounts, accelerator: &Accelerator) -> Explanation {

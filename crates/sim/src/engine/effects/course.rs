@@ -305,6 +305,11 @@ impl Load {
         (self.layer, self.at, self.located) = (layer, at, 0);
     }
 
+    /// Time at full speed to its end \[ns\].
+    pub(super) fn work_left(&self) -> f64 {
+        (self.end - self.at).max(0.0)
+    }
+
     /// Whether its last layer is done.
     pub(super) fn is_done(&self) -> bool {
         self.at >= self.end

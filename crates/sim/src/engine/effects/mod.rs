@@ -6,8 +6,8 @@
 //! field. An effect that is fixed before the run (a constant voltage and frequency) belongs into the cost
 //! table, where schedulers and bounds read it.
 //!
-//! Hooks of time do not combine: with shared bandwidth, that effect alone sets the ends of segments. No
-//! hook changes the energy of layers.
+//! With shared bandwidth, that effect sets the ends of segments. The point of a segment holds for all of it, so that the
+//! segment demands bandwidth as its costs at the point do, and the energy follows the work that is done.
 //!
 //! [`plan::Effects`]: crate::plan::Effects
 
@@ -15,17 +15,24 @@ mod allocation;
 mod course;
 mod few;
 mod sharing;
+mod supply;
 mod switching;
 
+use std::sync::Arc;
+
+use crate::device::{Body, Ledger, Supplies};
 use crate::plan::Plan;
 use crate::schedule::Scheduler;
 use xrsim_model::cost::CostTable;
-use xrsim_model::ids::{AccelId, RequestId};
+use xrsim_model::hardware::Device;
+use xrsim_model::hardware::device::Supplied;
+use xrsim_model::ids::{AccelId, PointId, RequestId};
 use xrsim_model::units::{Millijoules, SimTime};
 
 use super::agenda::Completions;
 use super::running::RunningSegment;
 use sharing::Sharing;
+use supply::Supply;
 use switching::{DataMoves, Transfer};
 
 /// Effects that are on in a run.
@@ -35,12 +42,77 @@ pub(super) struct DeviceEffects<'a> {
     data_moves: Option<DataMoves<'a>>,
     /// Shared bandwidth; `None` if it is unlimited.
     sharing: Option<Sharing<'a>>,
+    /// Points, leakage, gates and the account of energy; `None` without a device.
+    supply: Option<Box<Supply>>,
 }
 
 impl<'a> DeviceEffects<'a> {
-    /// Effects of `plan` at time 0.
-    pub(super) fn new(plan: &'a Plan, costs: &'a CostTable) -> Self {
-        Self { costs, data_moves: DataMoves::new(plan), sharing: Sharing::new(plan, costs) }
+    /// Effects of `plan` at time 0. The device of the plan supplies the accelerators so.
+    pub(super) fn new(plan: &'a Plan, costs: &'a CostTable, supplied: Vec<Supplied>) -> Self {
+        let duration = plan.load.duration;
+        let supply = |device: &Arc<Device>| {
+            Box::new(Supply::new(device, supplied, plan.changes(), duration))
+        };
+        Self {
+            costs,
+            data_moves: DataMoves::new(plan),
+            sharing: Sharing::new(plan, costs),
+            supply: plan.device.as_ref().map(supply),
+        }
+    }
+
+    /// Supplies as schedulers see them; `None` without a device.
+    #[inline]
+    pub(super) fn supplies(&self) -> Option<Supplies<'_>> {
+        self.supply.as_ref().map(|supply| supply.supplies())
+    }
+
+    /// The point at which a segment starts for which a policy answers `point`.
+    #[inline]
+    pub(super) fn point(&self, accelerator: AccelId, point: Option<PointId>) -> PointId {
+        match &self.supply {
+            None => PointId::new(0),
+            Some(supply) => supply.supplies().allowed(accelerator, point),
+        }
+    }
+
+    /// Whether the device lets nothing start.
+    #[inline]
+    pub(super) fn is_halted(&self) -> bool {
+        self.supply.as_ref().is_some_and(|supply| supply.is_halted())
+    }
+
+    /// The next instant at which the device may let something start.
+    #[inline]
+    pub(super) fn wake_up(&self) -> Option<SimTime> {
+        self.supply.as_ref().and_then(|supply| supply.wake_up())
+    }
+
+    /// Plays what happens in the device up to `now`, to which the segments have proceeded.
+    #[inline]
+    pub(super) fn account(&mut self, now: SimTime) {
+        if let Some(supply) = &mut self.supply {
+            let sharing = self.sharing.as_ref();
+            supply.advance(now, |accelerator| Some(sharing?.work_left(accelerator)));
+        }
+    }
+
+    /// Since when the device has stopped.
+    #[inline]
+    pub(super) fn stopped(&self) -> Option<SimTime> {
+        Some(self.supply.as_ref()?.stopped()?.0)
+    }
+
+    /// Energy so far of the layers of what runs on `accelerator`, which the device breaks off as it stops.
+    pub(super) fn power_off(&mut self, accelerator: AccelId) -> Millijoules {
+        let supply = self.supply.as_mut();
+        supply.map_or(Millijoules::ZERO, |supply| supply.break_off(accelerator))
+    }
+
+    /// The account of the energy up to `end`, or to the last instant, and heat and charge then; `None` without a device.
+    pub(super) fn finish(&mut self, end: SimTime) -> Option<(Box<Ledger>, Box<Body>)> {
+        let (ledger, body) = self.supply.take()?.finish(end);
+        Some((Box::new(ledger), Box::new(body)))
     }
 
     /// Whether ends of segments depend on what else runs. If so, [`DeviceEffects::advance`] sets all
@@ -59,10 +131,22 @@ impl<'a> DeviceEffects<'a> {
             Some(moves) => moves.load(&running.job, running.accelerator),
         };
         running.moving = moved.time;
-        if let Some(sharing) = &mut self.sharing {
-            sharing.start(running, &moved);
+        let mut wake = 0.0;
+        if let Some(supply) = &mut self.supply {
+            let RunningSegment { accelerator, point, start, continues, .. } = *running;
+            let overhead = supply.start(accelerator, point, start, continues);
+            running.moving += overhead.time;
+            wake = overhead.nj;
         }
-        running.end(self.costs)
+        if let Some(sharing) = &mut self.sharing {
+            sharing.start(running, &Transfer { time: running.moving, ..moved });
+        }
+        let end = running.end(self.costs);
+        if let Some(supply) = &mut self.supply {
+            let energies = [running.layer_energy(self.costs), moved.energy];
+            supply.run(running.accelerator, end - running.start, energies, wake);
+        }
+        end
     }
 
     /// Index after the layer of `running` that is under way at `now`, before which it can be cut, and
@@ -82,18 +166,36 @@ impl<'a> DeviceEffects<'a> {
         }
     }
 
-    /// Ends the segment on `accelerator` before `layer`.
-    pub(super) fn shorten(&mut self, accelerator: AccelId, layer: u32) {
+    /// The segment `running`, which was shortened at `now`, ends at `end` if nothing else interferes.
+    pub(super) fn shorten(&mut self, running: &RunningSegment, end: SimTime, now: SimTime) {
+        let RunningSegment { accelerator, end_layer, .. } = *running;
         if let Some(sharing) = &mut self.sharing {
-            sharing.shorten(accelerator, layer);
+            sharing.shorten(accelerator, end_layer);
+        }
+        if let Some(supply) = &mut self.supply {
+            let work = match &self.sharing {
+                None => end.saturating_since(now).ns() as f64,
+                Some(sharing) => sharing.work_left(accelerator),
+            };
+            supply.revise(accelerator, running.layer_energy(self.costs), work);
         }
     }
 
-    /// Stops what runs on `accelerator`, or ran to its end.
+    /// The layers of `running`, which is about to stop before its end, take `energy` in all.
+    pub(super) fn break_off(&mut self, running: &RunningSegment, energy: Millijoules) {
+        if let Some(supply) = &mut self.supply {
+            supply.revise(running.accelerator, energy, 0.0);
+        }
+    }
+
+    /// Stops what runs on `accelerator`, or ran to its end, at `now`.
     #[inline]
-    pub(super) fn stop(&mut self, accelerator: AccelId) {
+    pub(super) fn stop(&mut self, accelerator: AccelId, now: SimTime) {
         if let Some(sharing) = &mut self.sharing {
             sharing.stop(accelerator);
+        }
+        if let Some(supply) = &mut self.supply {
+            supply.stop(accelerator, now);
         }
     }
 
@@ -113,11 +215,16 @@ impl<'a> DeviceEffects<'a> {
         }
     }
 
-    /// Energy of the data transfer before the segment that runs, or ran last, on `accelerator`.
+    /// Energy of the segment that runs, or ran last, on `accelerator` beside that of its layers: of the data transfer
+    /// before it, to wake up, and leakage so far.
     #[inline]
-    pub(super) fn transfer_energy(&self, accelerator: AccelId) -> Millijoules {
+    pub(super) fn energy_beside(&self, accelerator: AccelId) -> Millijoules {
         let energy = |moves: &DataMoves<'_>| moves.last_transfer(accelerator).energy;
-        self.data_moves.as_ref().map_or(Millijoules::ZERO, energy)
+        let moved = self.data_moves.as_ref().map_or(Millijoules::ZERO, energy);
+        match &self.supply {
+            None => moved,
+            Some(supply) => moved + supply.beside(accelerator),
+        }
     }
 
     /// Sets the completions up to the next one, or to `limit` if that is earlier.

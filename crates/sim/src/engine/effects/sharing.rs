@@ -40,7 +40,8 @@ enum Resource {
 pub(super) struct Sharing<'a> {
     costs: &'a CostTable,
     settings: SharedBandwidth,
-    /// Indexed by [`WorkId`](xrsim_model::ids::WorkId) and [`AccelId`]; made when a pair first runs.
+    /// Indexed by [`PointId`](xrsim_model::ids::PointId), [`WorkId`](xrsim_model::ids::WorkId) and [`AccelId`]; made when
+    /// a pair first runs at a point.
     profiles: Vec<Option<Arc<Profile>>>,
     /// In order of accelerator.
     running: Vec<Load>,
@@ -94,7 +95,7 @@ impl<'a> Sharing<'a> {
     /// Starts a segment after its data transfer `moved`.
     pub(super) fn start(&mut self, running: &RunningSegment, moved: &Transfer) {
         let accelerator = running.accelerator;
-        let index = self.profile(&running.job, accelerator);
+        let index = self.profile(running);
         if let Some(time) = running.drawn {
             // Nothing else runs there, so that no other load looks at this profile.
             self.profiles[index] = Some(Profile::drawn(running.execution(self.costs), time));
@@ -106,17 +107,19 @@ impl<'a> Sharing<'a> {
         self.is_stale = true;
     }
 
-    /// Index of the profile of a job on an accelerator, which is made if there is none.
-    fn profile(&mut self, job: &Job, accelerator: AccelId) -> usize {
+    /// Index of the profile of a job on an accelerator at a point, which is made if there is none.
+    fn profile(&mut self, running: &RunningSegment) -> usize {
+        let RunningSegment { job, accelerator, point, .. } = running;
         let n_accelerators = self.costs.n_accelerators();
-        let index = job.work.index() * n_accelerators + accelerator.index();
+        let row = point.index() * self.costs.n_works() + job.work.index();
+        let index = row * n_accelerators + accelerator.index();
         if self.profiles.len() <= index {
             self.profiles.resize_with(index + 1, || None);
         }
         let capacity = [self.settings.dram, self.settings.noc];
         self.profiles[index].get_or_insert_with(|| {
             let capacity = capacity.map(|it| it.unwrap_or(f64::INFINITY));
-            Profile::of(self.costs.on(job.work, accelerator), capacity, n_accelerators)
+            Profile::of(running.execution(self.costs), capacity, n_accelerators)
         });
         index
     }
@@ -148,6 +151,12 @@ impl<'a> Sharing<'a> {
     pub(super) fn reached(&self, accelerator: AccelId) -> (u32, f64) {
         let load = &self.running[self.index_of(accelerator)];
         load.reached(self.profile_of(load))
+    }
+
+    /// Time at full speed that is left of the segment of `accelerator` \[ns\].
+    pub(super) fn work_left(&self, accelerator: AccelId) -> f64 {
+        let place = self.running.binary_search_by_key(&accelerator, |load| load.accelerator);
+        place.map_or(0.0, |index| self.running[index].work_left())
     }
 
     fn index_of(&self, accelerator: AccelId) -> usize {

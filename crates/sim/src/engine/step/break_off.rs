@@ -1,10 +1,11 @@
-//! Segments that end early.
+//! Segments that end before their last layer: preempted, aborted, or without power.
 
 use xrsim_model::ids::{AccelId, RequestId};
 use xrsim_model::trace::{DropReason, Segment};
 use xrsim_model::units::{Millijoules, SimTime};
 
 use super::Engine;
+use crate::engine::requests::Stage;
 
 impl Engine<'_> {
     /// Ends all running segments with their current layers. A layer that has just ended counts as
@@ -22,7 +23,7 @@ impl Engine<'_> {
     /// Cuts the segment on an accelerator before `layer`, which starts at `end` at full speed.
     fn cut(&mut self, accelerator: AccelId, layer: u32, end: SimTime, now: SimTime) {
         self.state.shorten(accelerator, layer, end);
-        self.effects.shorten(accelerator, layer);
+        self.effects.shorten(self.state.last_segment(accelerator), end, now);
         if end <= now {
             self.events += 1;
             self.stop(accelerator, now);
@@ -32,6 +33,13 @@ impl Engine<'_> {
         }
     }
 
+    /// Makes an accelerator idle before its segment has ended.
+    fn stop(&mut self, accelerator: AccelId, now: SimTime) {
+        self.completions.clear(accelerator);
+        self.effects.stop(accelerator, now);
+        self.state.stop(accelerator, now);
+    }
+
     /// Aborts a running request. Its energy is that of the layers that ran, and a fraction of that of
     /// the layer under way.
     pub(super) fn abort(&mut self, request: RequestId, now: SimTime) {
@@ -39,13 +47,35 @@ impl Engine<'_> {
         let accelerator = accelerator.expect("a running request is on an accelerator");
         let running = *self.state.last_segment(accelerator);
         let (layer, fraction) = self.effects.reached(&running, now);
-        self.stop(accelerator, now);
         let execution = running.execution(self.costs);
-        let energy_of = |segment: &Segment| {
+        let energy_from = |first_layer: u32| {
             let under_way = if fraction > 0.0 { execution.layer_energy(layer).get() } else { 0.0 };
-            execution.energy_of(segment.first_layer..layer) + Millijoules::new(fraction * under_way)
+            execution.energy_of(first_layer..layer) + Millijoules::new(fraction * under_way)
         };
+        self.effects.break_off(&running, energy_from(running.job.next_layer));
+        self.stop(accelerator, now);
+        let energy_of = |segment: &Segment| energy_from(segment.first_layer);
         self.keep(&running, layer, now, energy_of);
         self.give_up(request, DropReason::Aborted, now);
+    }
+
+    /// The device has stopped at `now`: requests that have arrived and not ended are dropped, with the energy of what
+    /// ran.
+    pub(super) fn power_off(&mut self, now: SimTime) {
+        for accelerator in (0..self.costs.n_accelerators()).map(AccelId::new) {
+            let Some(running) = self.state.running(accelerator).copied() else { continue };
+            let energy = self.effects.power_off(accelerator);
+            self.stop(accelerator, now);
+            self.keep(&running, running.job.next_layer, now, |_| energy);
+        }
+        for request in self.requests.arrived() {
+            let stage = self.requests.stage(request);
+            if matches!(stage, Some(Stage::Ready | Stage::Suspended)) {
+                self.state.take(request);
+            }
+            if !matches!(stage, Some(Stage::Executed | Stage::Cancelled) | None) {
+                self.give_up(request, DropReason::Power, now);
+            }
+        }
     }
 }

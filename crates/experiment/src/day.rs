@@ -1,0 +1,178 @@
+//! Runs of profiles.
+
+use std::sync::Arc;
+
+use xrsim_config::Notes;
+use xrsim_model::cost::CostTable;
+use xrsim_model::parallel;
+use xrsim_model::scenario::Scenario;
+use xrsim_sim::load::Phases;
+use xrsim_sim::plan::{Plan, Semantics};
+use xrsim_sim::sweep::RunError;
+use xrsim_sim::sweep::day::{self, Day};
+
+use super::{Experiment, ExperimentError, Prepared};
+
+/// Governors that are tried in place of that of the run.
+const GOVERNORS: [&str; 4] = ["fixed", "race", "slack", "ondemand"];
+
+/// Schedulers that are tried in place of that of the run.
+const SCHEDULERS: [&str; 4] = [
+    "latency-greedy:admission=hopeless",
+    "edf",
+    "edf:admission=hopeless",
+    "value:admission=hopeless",
+];
+
+/// A run of a profile on a system with a device.
+#[derive(Debug)]
+pub struct DayRun {
+    experiment: Experiment,
+    prepared: Prepared,
+    plan: Plan,
+    costs: Arc<CostTable>,
+}
+
+/// A change of a run, and what it does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DayChange {
+    /// The change in words.
+    pub what: String,
+    /// The option of the command line that makes it.
+    pub option: String,
+    /// Hours that the run lasts.
+    pub hours: f64,
+    /// Score of the time that the run lasts.
+    pub score: f64,
+    /// Score of the whole profile, see [`DayRun::value`].
+    pub value: f64,
+}
+
+impl DayRun {
+    /// The only run of `experiment`, of the profile called `profile` in place of its scenarios. Old names of settings and
+    /// files are added to `notes`.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError`] as of [`Experiment::prepare`]; [`ExperimentError::Conflict`] if the experiment makes several
+    /// runs, or has rules that profiles do not have.
+    pub fn new(
+        experiment: &Experiment,
+        profile: &str,
+        notes: &Notes,
+    ) -> Result<Self, ExperimentError> {
+        let conflict = |message: &str| Err(ExperimentError::Conflict(message.into()));
+        if experiment.semantics() != Semantics::Principled {
+            return conflict("a profile has no `mlsys2023` semantics");
+        }
+        // The union of the scenarios says which networks are needed before the load is known.
+        let mut first = Prepared::new(Default::default(), notes);
+        let profile = first.catalog(Default::default()).profile(profile)?;
+        let union = Scenario::union(profile.name.clone(), &profile.scenarios());
+        let experiment = experiment.clone().scenario(union);
+        let mut prepared = experiment.prepare_noting(notes)?;
+        prepared.read_by(first);
+        let Some((plan, costs)) = prepared.only_run() else {
+            return conflict(
+                "a run of a profile takes one system and one scheduler; choose with --system, --pes and --scheduler",
+            );
+        };
+        if costs.as_ref().is_ok_and(|costs| costs.has_spreads()) {
+            return conflict(
+                "latencies that are drawn for each request are not known to profiles; take a table without them",
+            );
+        }
+        let phases = Phases::new(&profile, &plan.load).map_err(RunError::from)?;
+        let plan = plan.of_phases(phases);
+        Ok(Self { experiment, prepared, plan, costs: costs? })
+    }
+
+    /// The run.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Phases of the run.
+    pub fn phases(&self) -> &Phases {
+        self.plan.phases.as_deref().expect("the run is one of phases")
+    }
+
+    /// Inputs and settings.
+    pub fn prepared(&self) -> &Prepared {
+        &self.prepared
+    }
+
+    /// Makes the run. `done` gets the number of phases that have ended. If trips limit the accelerators, the results are
+    /// split at the first time, for which the run is made twice.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] if it cannot be made.
+    pub fn run(&self, done: &dyn Fn(usize)) -> Result<Day, RunError> {
+        let day = day::play(&self.plan, &self.costs, None, done)?;
+        match day.throttled_from() {
+            None => Ok(day),
+            Some(at) => day::play(&self.plan, &self.costs, Some(at), done),
+        }
+    }
+
+    /// Score of the whole profile: the time after the device has stopped scores 0.
+    pub fn value(&self, day: &Day) -> f64 {
+        let whole = self.phases().duration().ns().max(1) as f64;
+        day.score().score * (day.end.ns() as f64 / whole)
+    }
+
+    /// Single changes of governor, scheduler and size, each tried on the same draws, the best one first. Those that
+    /// cannot be made are left out.
+    pub fn changes(&self) -> Vec<DayChange> {
+        let candidates = self.candidates();
+        let tried = parallel::map(&candidates, |(key, value, what)| self.tried(key, value, what));
+        let mut changes: Vec<_> = tried.into_iter().flatten().collect();
+        changes.sort_by(|a, b| b.value.total_cmp(&a.value));
+        changes
+    }
+
+    /// Key, value and words of each change.
+    fn candidates(&self) -> Vec<(&'static str, String, String)> {
+        let mut all = Vec::new();
+        let current = self.plan.scheduler_text();
+        if self.plan.device.is_some() && !current.contains("governor=") {
+            let mark = if current.contains(':') { ',' } else { ':' };
+            for governor in GOVERNORS {
+                let text = format!("{current}{mark}governor={governor}");
+                all.push(("scheduler", text, format!("governor: {governor}")));
+            }
+        }
+        let governor = current.split([':', ',']).find(|it| it.starts_with("governor="));
+        for scheduler in SCHEDULERS.iter().filter(|it| !current.starts_with(**it)) {
+            let mark = if scheduler.contains(':') { ',' } else { ':' };
+            let further = governor.map_or(String::new(), |it| format!("{mark}{it}"));
+            let text = format!("{scheduler}{further}");
+            all.push(("scheduler", text, format!("scheduler: {scheduler}")));
+        }
+        // Those of a system in full are refused.
+        let pes = self.plan.system.pes();
+        for (other, words) in [(pes.saturating_mul(2), "twice as many"), (pes / 2, "half as many")]
+        {
+            all.push(("pes", other.to_string(), format!("PEs: {words} ({other})")));
+        }
+        all
+    }
+
+    fn tried(&self, key: &str, value: &str, what: &str) -> Option<DayChange> {
+        let prepared = self.experiment.replaced(key, value).prepare().ok()?;
+        let (plan, costs) = prepared.only_run()?;
+        let plan = plan.of_phases(self.phases().clone());
+        if (&plan.scheduler, &plan.system) == (&self.plan.scheduler, &self.plan.system) {
+            return None;
+        }
+        let day = day::play(&plan, &costs.ok()?, None, &|_| {}).ok()?;
+        Some(DayChange {
+            what: what.into(),
+            option: format!("--{key} {value}"),
+            hours: day.end.ns() as f64 / 3.6e12,
+            score: day.score().score,
+            value: self.value(&day),
+        })
+    }
+}

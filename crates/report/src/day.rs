@@ -1,0 +1,255 @@
+//! Results of a run of a profile: the first screen, and the files `device.csv`, `phases.csv` and `course.csv`.
+
+use xrsim_model::hardware::System;
+use xrsim_results::device;
+use xrsim_sim::device::{Item, Section, Stop};
+use xrsim_sim::load::Phases;
+use xrsim_sim::sweep::day::{Day, PhaseResult, Weighted};
+
+use super::table::{Columns, Rows, Style};
+
+/// A run of a profile with what describes it.
+#[derive(Debug, Clone, Copy)]
+pub struct DayReport<'a> {
+    /// Phases of the profile.
+    pub phases: &'a Phases,
+    /// System.
+    pub system: &'a System,
+    /// Name of the device; `None` without one.
+    pub device: Option<&'a str>,
+    /// Name of the scheduler.
+    pub scheduler: &'a str,
+    /// Result.
+    pub day: &'a Day,
+}
+
+/// A phase with its result, and what the device did in it.
+struct Row<'a> {
+    number: usize,
+    name: &'a str,
+    scenario: &'a str,
+    result: &'a PhaseResult,
+    section: Option<&'a Section>,
+}
+
+impl Row<'_> {
+    fn score(&self) -> Option<Weighted> {
+        let scorecard = self.result.scorecard.as_ref()?;
+        let total = &scorecard.total;
+        (total.counts.requests > 0).then_some(Weighted { score: total.score, counts: total.counts })
+    }
+
+    fn seconds(&self) -> f64 {
+        (self.result.end - self.result.begin).ns() as f64 / 1e9
+    }
+
+    fn watts(&self) -> Option<f64> {
+        Some(self.section?.joules / self.seconds()).filter(|it| it.is_finite())
+    }
+
+    fn capped(&self) -> Option<f64> {
+        let section = self.section.filter(|it| !it.highest_c.is_empty())?;
+        Some(section.capped.ns() as f64 / 1e9 / self.seconds()).filter(|it| it.is_finite())
+    }
+}
+
+impl DayReport<'_> {
+    fn rows(&self) -> Vec<Row<'_>> {
+        let sections = self.day.body.as_ref().map_or(&[][..], |body| body.sections());
+        let row = |result| {
+            let result: &PhaseResult = result;
+            let phase = &self.phases.all()[result.phase];
+            let scenario = self.phases.scenario_of(phase).map_or("-", |(it, _)| it.name());
+            Row {
+                number: result.phase,
+                name: &phase.activity.name,
+                scenario,
+                result,
+                section: sections.get(result.phase),
+            }
+        };
+        self.day.phases.iter().map(row).collect()
+    }
+
+    /// Energy of the accelerators as a share of all \[0, 1\].
+    fn share_of_accelerators(&self) -> Option<f64> {
+        let ledger = self.day.ledger.as_ref()?;
+        let beside = [Item::DramBackground, Item::Base].map(|item| ledger.microjoules(item));
+        let all = ledger.total_microjoules();
+        (all > 0.0).then(|| 1.0 - beside.iter().sum::<f64>() / all)
+    }
+
+    /// The first screen.
+    pub fn text(&self, style: Style) -> String {
+        let day = self.day;
+        let mut text = format!(
+            "{} on {} with {} PEs, {}, {}\n",
+            self.phases.name(),
+            self.system.name(),
+            self.system.pes(),
+            self.device.map_or("no device".into(), |name| format!("device {name}")),
+            self.scheduler,
+        );
+        text += &self.length();
+        if let (Some(ledger), Some(share)) = (&day.ledger, self.share_of_accelerators()) {
+            text += &format!(
+                "power: {:.3} W on average, {:.3} W in the highest second; {:.1} % of the energy is of the accelerators\n",
+                ledger.mean_w(),
+                ledger.peak_w(),
+                100.0 * share
+            );
+        }
+        text += &self.heat();
+        let score = day.score();
+        text +=
+            &format!("score: {:.4}, {:.2} % of the requests missed\n", score.score, missed(&score));
+        if let Some(at) = day.throttled_from() {
+            let [before, after] = day.around(at);
+            text += &format!(
+                "  before throttling, the first {:.2} h: {:.4}, {:.2} % missed; after it: {:.4}, {:.2} % missed\n",
+                hours(at.ns()),
+                before.score,
+                missed(&before),
+                after.score,
+                missed(&after)
+            );
+        }
+        text + "\n" + &self.table(style)
+    }
+
+    /// How long the run lasts, and the charge that is left.
+    fn length(&self) -> String {
+        let (end, whole) = (hours(self.day.end.ns()), hours(self.phases.duration().ns()));
+        let body = self.day.body.as_deref();
+        let charge = body.and_then(|body| body.charge());
+        match (body.and_then(|body| body.stopped()), charge) {
+            (Some((_, Stop::Empty)), _) => {
+                format!("battery: empty after {end:.2} h of {whole:.2} h\n")
+            }
+            (_, Some(charge)) => {
+                let left = charge.left();
+                let more = match left < 1.0 {
+                    true => format!("; at this rate, {:.2} h on a charge", end / (1.0 - left)),
+                    false => String::new(),
+                };
+                format!("battery: {:.1} % left after {end:.2} h{more}\n", 100.0 * left)
+            }
+            (_, None) => format!("{end:.2} h\n"),
+        }
+    }
+
+    /// Highest temperatures, and the time in which they limit the accelerators.
+    fn heat(&self) -> String {
+        let Some(body) = self.day.body.as_deref().filter(|it| it.thermal().is_some()) else {
+            return String::new();
+        };
+        let highest: Vec<_> = body.highest().map(|(node, c)| format!("{node} {c:.1} C")).collect();
+        let spent = |of: fn(&Section) -> u64| -> f64 {
+            let sum: u64 = body.sections().iter().map(of).sum();
+            100.0 * sum as f64 / self.day.end.ns().max(1) as f64
+        };
+        let capped = spent(|section| section.capped.ns());
+        let halted = spent(|section| section.halted.ns());
+        let halted = if halted > 0.0 { format!(", {halted:.1} % halted") } else { String::new() };
+        format!(
+            "heat: highest {}; {capped:.1} % of the time throttled{halted}\n",
+            highest.join(", ")
+        )
+    }
+
+    fn table(&self, style: Style) -> String {
+        let rows = self.rows();
+        let number = |value: Option<f64>, digits: usize| {
+            value.map_or("-".into(), |value| format!("{value:.digits$}"))
+        };
+        let mut columns = Columns::<Row<'_>>::new()
+            .text("phase", |row| row.name)
+            .text("scenario", |row| row.scenario)
+            .number("min", |row| format!("{:.1}", row.seconds() / 60.0))
+            .number("score", move |row| number(row.score().map(|it| it.score), 4))
+            .number("missed %", move |row| number(row.score().map(|it| missed(&it)), 2));
+        if self.day.body.is_some() {
+            columns = columns.number("mean W", move |row| number(row.watts(), 3));
+        }
+        let outside = self.day.body.as_ref().and_then(|body| body.outside());
+        if let Some(node) = outside {
+            let c = move |row: &Row<'_>| row.section.map(|it| it.highest_c[node.index()]);
+            columns = columns
+                .number("highest C", move |row| number(c(row), 1))
+                .number("throttled %", move |row| number(row.capped().map(|it| 100.0 * it), 1));
+        }
+        if self.day.body.as_ref().is_some_and(|body| body.charge().is_some()) {
+            let charge = |row: &Row<'_>| Some(100.0 * row.section?.charge?);
+            columns = columns.number("charge %", move |row| number(charge(row), 1));
+        }
+        columns.of(rows).text(style)
+    }
+
+    /// `phases.csv`: a row for each phase that took place.
+    pub fn phases(&self) -> Rows {
+        let nodes: Vec<String> = match &self.day.body {
+            Some(body) => body.highest().map(|(node, _)| node.to_string()).collect(),
+            None => Vec::new(),
+        };
+        let some = |value: Option<f64>| value.map_or(String::new(), |it| it.to_string());
+        let count =
+            |of: fn(&Weighted) -> u64| move |row: &Row<'_>| row.score().map_or(0, |it| of(&it));
+        let highest = move |row: &Row<'_>| {
+            let at = |(node, c): (&String, &f64)| format!("{node}={c}");
+            let highest = row.section.map_or(&[][..], |it| &it.highest_c);
+            nodes.iter().zip(highest).map(at).collect::<Vec<_>>().join(";")
+        };
+        Columns::<Row<'_>>::new()
+            .number("phase", |row| row.number)
+            .text("name", |row| row.name)
+            .text("scenario", |row| row.scenario)
+            .number("start_s", |row| row.result.begin.ns() as f64 / 1e9)
+            .number("end_s", |row| row.result.end.ns() as f64 / 1e9)
+            .number("score", move |row| some(row.score().map(|it| it.score)))
+            .number("requests", count(|it| it.counts.requests))
+            .number("executed", count(|it| it.counts.executed))
+            .number("dropped", count(|it| it.counts.dropped))
+            .number("late", count(|it| it.counts.late))
+            .number("energy_j", move |row| some(row.section.map(|it| it.joules)))
+            .number("mean_w", move |row| some(row.watts()))
+            .text("highest_c", highest)
+            .number("capped_share", move |row| some(row.capped()))
+            .number("charge", move |row| some(row.section.and_then(|it| it.charge)))
+            .of(self.rows())
+            .into_rows()
+    }
+
+    /// `device.csv`: one row; empty without a device.
+    pub fn device(&self) -> Rows {
+        let Some(ledger) = &self.day.ledger else { return Rows::default() };
+        let cells = device::cells(ledger, self.day.body.as_deref());
+        let (names, cells): (Vec<_>, Vec<_>) = cells.into_iter().unzip();
+        (names.into_iter().map(str::to_string).collect(), vec![cells])
+    }
+
+    /// `course.csv`: the device over time, at most about 2,000 rows.
+    pub fn course(&self) -> Rows {
+        let Some(body) = &self.day.body else { return Rows::default() };
+        let nodes = body.highest().map(|(node, _)| format!("{node}_c"));
+        let header = ["time_s", "power_w"].map(str::to_string).into_iter().chain(nodes);
+        let header = header.chain(["steps", "cap_mhz", "halted", "charge"].map(str::to_string));
+        let row = |it: &xrsim_sim::device::Sample| {
+            let numbers = [it.at.ns() as f64 / 1e9, it.watts];
+            let mut row: Vec<_> =
+                numbers.iter().chain(&it.temperatures).map(f64::to_string).collect();
+            let some = |value: Option<f64>| value.map_or(String::new(), |it| it.to_string());
+            row.extend([it.limit.steps.to_string(), some(it.limit.clock_mhz)]);
+            row.extend([u8::from(it.limit.halt).to_string(), some(it.charge)]);
+            row
+        };
+        (header.collect(), body.samples().iter().map(row).collect())
+    }
+}
+
+fn missed(score: &Weighted) -> f64 {
+    100.0 * score.missed()
+}
+
+fn hours(ns: u64) -> f64 {
+    ns as f64 / 3.6e12
+}

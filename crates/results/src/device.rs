@@ -1,0 +1,81 @@
+//! Energy of a run by item: `device.csv`, a row for each run on a device.
+
+use xrsim_model::units::SimSpan;
+use xrsim_sim::device::{Body, Item, Ledger, Section};
+
+use super::cells::{Field, Value};
+
+/// Row of a run on a device.
+pub(super) struct DeviceRow<'r> {
+    ledger: &'r Ledger,
+    body: Option<&'r Body>,
+    /// Highest temperatures of the nodes \[C\]: `die=80.1;skin=42.9`.
+    highest: String,
+    /// Shares of the running time by clock: `700=0.25;1000=0.75`.
+    shares: String,
+}
+
+impl<'r> DeviceRow<'r> {
+    pub(super) const COLUMNS: [Field<Self>; 21] = [
+        Field::new("duration_s", Value::Number(|it| Some(it.ledger.duration().ns() as f64 / 1e9))),
+        Field::new("energy_j", Value::Number(|it| Some(it.ledger.total_microjoules() / 1e6))),
+        Field::new("dynamic_j", Value::Number(|it| it.joules(Item::Dynamic))),
+        Field::new("moved_j", Value::Number(|it| it.joules(Item::Moved))),
+        Field::new("wake_j", Value::Number(|it| it.joules(Item::Wake))),
+        Field::new("leak_running_j", Value::Number(|it| it.joules(Item::LeakRunning))),
+        Field::new("idle_j", Value::Number(|it| it.joules(Item::Idle))),
+        Field::new("gated_j", Value::Number(|it| it.joules(Item::Gated))),
+        Field::new("dram_background_j", Value::Number(|it| it.joules(Item::DramBackground))),
+        Field::new("base_j", Value::Number(|it| it.joules(Item::Base))),
+        Field::new("mean_w", Value::Number(|it| Some(it.ledger.mean_w()))),
+        Field::new("peak_w", Value::Number(|it| Some(it.ledger.peak_w()))),
+        Field::new("transitions", Value::Whole(|it| it.ledger.transitions)),
+        Field::new("wakes", Value::Whole(|it| it.ledger.wakes)),
+        Field::new("share_by_mhz", Value::Text(|it| &it.shares)),
+        Field::new("battery_loss_j", Value::Number(|it| Some(it.body?.charge()?.loss_j()))),
+        Field::new("charge_left", Value::Number(|it| Some(it.body?.charge()?.left()))),
+        Field::new("stopped_at_s", Value::Number(|it| Some(seconds(it.body?.stopped()?.0.ns())))),
+        Field::new("highest_c", Value::Text(|it| &it.highest)),
+        Field::new("capped_share", Value::Number(|it| it.share(|section| section.capped))),
+        Field::new("halted_s", Value::Number(|it| it.spent(|section| section.halted))),
+    ];
+
+    pub(super) fn new(ledger: &'r Ledger, body: Option<&'r Body>) -> Self {
+        let share = |(mhz, share): (f64, f64)| format!("{mhz}={share}");
+        let shares: Vec<_> = ledger.shares_by_clock().into_iter().map(share).collect();
+        let highest = body.into_iter().flat_map(Body::highest);
+        let highest: Vec<_> = highest.map(|(node, c)| format!("{node}={c}")).collect();
+        Self { ledger, body, highest: highest.join(";"), shares: shares.join(";") }
+    }
+
+    /// Time in all sections \[s\]; `None` without temperatures.
+    fn spent(&self, of: fn(&Section) -> SimSpan) -> Option<f64> {
+        let body = self.body.filter(|body| body.thermal().is_some())?;
+        Some(body.sections().iter().map(|section| seconds(of(section).ns())).sum())
+    }
+
+    /// The same as a share of the run.
+    fn share(&self, of: fn(&Section) -> SimSpan) -> Option<f64> {
+        let all = seconds(self.ledger.duration().ns());
+        self.spent(of).filter(|_| all > 0.0).map(|spent| spent / all)
+    }
+
+    fn joules(&self, item: Item) -> Option<f64> {
+        Some(self.ledger.microjoules(item) / 1e6)
+    }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// Columns of `device.csv` after the label of a run, with their cells.
+pub fn cells(ledger: &Ledger, body: Option<&Body>) -> Vec<(&'static str, String)> {
+    let row = DeviceRow::new(ledger, body);
+    let cell = |value| match value {
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) => text,
+        other => other.to_string(),
+    };
+    DeviceRow::COLUMNS.iter().map(|field| (field.name, cell(field.json(&row)))).collect()
+}

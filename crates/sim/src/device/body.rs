@@ -1,0 +1,351 @@
+//! Heat and charge of a device over a run, with the base power and the air around it.
+
+use std::collections::VecDeque;
+
+use super::{Charge, Limit, Thermal, Trips};
+use xrsim_model::hardware::Device;
+use xrsim_model::hardware::device::{Heat, NodeId};
+use xrsim_model::units::{SimSpan, SimTime};
+
+/// Base power and temperature of the air from an instant on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change {
+    /// The instant.
+    pub at: SimTime,
+    /// Base power in place of that of the device \[mW\].
+    pub base_mw: Option<f64>,
+    /// Temperature of the air in place of that of the device \[C\].
+    pub ambient_c: Option<f64>,
+}
+
+/// Reason for which a device stops before the end of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stop {
+    /// The battery is empty.
+    Empty,
+    /// A node is above [`Heat::HOTTEST_C`].
+    TooHot(Box<str>),
+}
+
+/// What happened between two changes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Section {
+    /// Begin and end.
+    pub begin: SimTime,
+    /// End.
+    pub end: SimTime,
+    /// Energy of everything \[J\].
+    pub joules: f64,
+    /// Highest temperature of each node \[C\]; empty without temperatures.
+    pub highest_c: Vec<f64>,
+    /// Time in which trips limited the accelerators, and in which nothing could start.
+    pub capped: SimSpan,
+    /// Time in which nothing could start.
+    pub halted: SimSpan,
+    /// Charge at the end, as a share of the full cell; `None` without a battery.
+    pub charge: Option<f64>,
+}
+
+/// State at an instant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// The instant.
+    pub at: SimTime,
+    /// Mean power since the sample before \[W\].
+    pub watts: f64,
+    /// Temperature of each node \[C\].
+    pub temperatures: Box<[f64]>,
+    /// What trips allow.
+    pub limit: Limit,
+    /// Charge, as a share of the full cell.
+    pub charge: Option<f64>,
+}
+
+/// Samples of a run.
+const SAMPLES: u64 = 2000;
+
+/// Heat and charge of a device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Body {
+    heat: Option<Warm>,
+    charge: Option<Charge>,
+    /// Base power and temperature of the air of the device \[mW, C\].
+    own: (f64, f64),
+    base_w: f64,
+    /// Changes to come.
+    changes: VecDeque<Change>,
+    section: Section,
+    sections: Vec<Section>,
+    /// Energy up to the last section \[J\].
+    joules_before: f64,
+    stop: Option<(SimTime, Stop)>,
+    throttled_from: Option<SimTime>,
+    /// Time between two samples, the next one, and energy since the last one \[J\].
+    every: SimSpan,
+    next_sample: SimTime,
+    since_sample: (SimTime, f64),
+    samples: Vec<Sample>,
+    /// No tick at or after this instant is waited for.
+    patience: SimTime,
+}
+
+/// Temperatures and trips.
+#[derive(Debug, Clone, PartialEq)]
+struct Warm {
+    heat: Heat,
+    thermal: Thermal,
+    trips: Trips,
+    /// Next tick.
+    tick: SimTime,
+    /// Power in each node \[W\].
+    watts: Vec<f64>,
+}
+
+impl Body {
+    /// `device` at time 0 of a run of `duration`, whose accelerators have up to `n_points` operating points.
+    pub fn new(
+        device: &Device,
+        n_points: usize,
+        changes: impl IntoIterator<Item = Change>,
+        duration: SimSpan,
+    ) -> Self {
+        let warm = |heat: &Heat| {
+            let thermal = Thermal::new(heat.network.clone(), heat.ambient_c);
+            let trips = Trips::new(&heat.trips, thermal.temperatures(), n_points);
+            let (tick, watts) = (SimTime::ZERO + heat.poll, vec![0.0; heat.network.nodes().len()]);
+            Warm { heat: heat.clone(), thermal, trips, tick, watts }
+        };
+        let hour = SimSpan::from_ns(3_600_000_000_000);
+        let mut body = Self {
+            heat: device.heat.as_ref().map(warm),
+            charge: device.battery.map(Charge::new),
+            own: (device.base_mw, device.heat.as_ref().map_or(0.0, |heat| heat.ambient_c)),
+            base_w: device.base_mw / 1e3,
+            changes: changes.into_iter().collect(),
+            section: Section::default(),
+            sections: Vec::new(),
+            joules_before: 0.0,
+            stop: None,
+            throttled_from: None,
+            every: SimSpan::from_ns((duration.ns() / SAMPLES).max(1_000_000)),
+            next_sample: SimTime::ZERO,
+            since_sample: (SimTime::ZERO, 0.0),
+            samples: Vec::new(),
+            patience: SimTime::ZERO + duration.saturating_add(hour),
+        };
+        body.section = body.begin(SimTime::ZERO);
+        while body.changes.front().is_some_and(|it| it.at == SimTime::ZERO) {
+            body.change();
+        }
+        body
+    }
+
+    /// Base power \[W\].
+    pub fn base_w(&self) -> f64 {
+        self.base_w
+    }
+
+    /// Temperature of the accelerators \[C\], as of the last tick or change of power; `None` if they have none.
+    pub fn accelerators_c(&self) -> Option<f64> {
+        let warm = self.heat.as_ref()?;
+        Some(warm.thermal.temperatures()[warm.heat.paths.accelerators?.index()])
+    }
+
+    /// What trips allow.
+    pub fn limit(&self) -> Limit {
+        self.heat.as_ref().map_or(Limit::default(), |warm| warm.trips.limit())
+    }
+
+    /// The next tick, while nothing starts; `None` if a halt is not waited for.
+    pub fn wake_up(&self) -> Option<SimTime> {
+        let warm = self.heat.as_ref().filter(|warm| warm.trips.limit().halt)?;
+        (warm.tick < self.patience && self.stop.is_none()).then_some(warm.tick)
+    }
+
+    /// The next instant at which something changes by itself.
+    #[inline]
+    pub fn next_change(&self) -> SimTime {
+        let tick = self.heat.as_ref().map_or(SimTime::MAX, |warm| warm.tick);
+        self.changes.front().map_or(tick, |change| tick.min(change.at))
+    }
+
+    /// Whether, and since when, the device has stopped.
+    pub fn stopped(&self) -> Option<&(SimTime, Stop)> {
+        self.stop.as_ref()
+    }
+
+    /// The instant at which trips limited the accelerators for the first time.
+    pub fn throttled_from(&self) -> Option<SimTime> {
+        self.throttled_from
+    }
+
+    /// The end of the span from `from` to `to` in which the battery lasts at this load \[W\].
+    #[inline]
+    pub fn lasts(&self, from: SimTime, to: SimTime, load_w: f64) -> SimTime {
+        let after = self.charge.as_ref().and_then(|charge| charge.empties_after(load_w));
+        after.map_or(to, |after| to.min(from + after))
+    }
+
+    /// Constant power of each accelerator, of DRAM and of the base flows from `from` to `to`, no later than
+    /// [`Body::next_change`] and [`Body::lasts`] \[W\].
+    pub fn draw(&mut self, from: SimTime, to: SimTime, sources: &[f64]) {
+        let span = to - from;
+        let load: f64 = sources.iter().sum();
+        if let Some(charge) = &mut self.charge
+            && charge.advance(load, span).is_some()
+        {
+            self.stop = Some((to, Stop::Empty));
+        }
+        let limit = self.limit();
+        if let Some(warm) = &mut self.heat {
+            let [accelerators @ .., dram, base] = sources else { return };
+            let loss = self.charge.as_ref().map_or(0.0, |it| it.drain_w(load) - load);
+            let paths = warm.heat.paths;
+            warm.watts.fill(0.0);
+            for (node, power) in [
+                (paths.accelerators, accelerators.iter().sum()),
+                (paths.dram, *dram),
+                (paths.base, *base),
+                (paths.battery, loss),
+            ] {
+                if let Some(node) = node {
+                    warm.watts[node.index()] += power;
+                }
+            }
+            warm.thermal.advance(&warm.watts, span);
+            let highest = self.section.highest_c.iter_mut().zip(warm.thermal.temperatures());
+            highest.for_each(|(highest, now)| *highest = highest.max(*now));
+            if let Some(node) = warm.thermal.too_hot() {
+                let name = warm.heat.network.nodes()[node.index()].name.clone();
+                self.stop = Some((to, Stop::TooHot(name)));
+            }
+        }
+        if limit.is_limiting() {
+            self.section.capped += span;
+        }
+        if limit.halt {
+            self.section.halted += span;
+        }
+        self.since_sample.1 += load * span.ns() as f64 / 1e9;
+        if to >= self.next_sample {
+            self.sample(to);
+        }
+    }
+
+    /// Energy of an accelerator at the present instant \[J\].
+    pub fn strike(&mut self, joules: f64) {
+        if let Some(charge) = &mut self.charge {
+            charge.strike(joules);
+        }
+        if let Some(warm) = &mut self.heat
+            && let Some(node) = warm.heat.paths.accelerators
+        {
+            warm.thermal.strike(node, joules);
+        }
+        self.since_sample.1 += joules;
+    }
+
+    /// Plays what happens by itself at `now`, up to which power was drawn: `joules` in all. Returns whether limits or
+    /// temperatures were read anew, or the base power has changed.
+    pub fn play(&mut self, now: SimTime, joules: f64) -> bool {
+        let mut has_changed = false;
+        if let Some(warm) = self.heat.as_mut().filter(|warm| warm.tick <= now) {
+            warm.trips.tick(warm.thermal.temperatures());
+            warm.tick = warm.tick + warm.heat.poll;
+            has_changed = true;
+            if warm.trips.limit().is_limiting() {
+                self.throttled_from.get_or_insert(now);
+            }
+        }
+        while self.changes.front().is_some_and(|change| change.at <= now) {
+            self.close(now, joules);
+            self.change();
+            has_changed = true;
+        }
+        has_changed
+    }
+
+    /// The device at the end of a run, at `end`, after `joules` in all.
+    pub fn finish(&mut self, end: SimTime, joules: f64) {
+        self.close(end, joules);
+        self.sample(end);
+    }
+
+    /// Sections between changes, in order.
+    pub fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+
+    /// Samples over the run, at most about 2,000.
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+
+    /// Battery; `None` without one.
+    pub fn charge(&self) -> Option<&Charge> {
+        self.charge.as_ref()
+    }
+
+    /// Names and highest temperatures of the nodes \[C\].
+    pub fn highest(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.heat.iter().flat_map(|warm| {
+            let names = warm.heat.network.nodes().iter().map(|node| &*node.name);
+            names.zip(warm.thermal.highest().iter().copied())
+        })
+    }
+
+    /// The node whose temperature people feel: the one that the base heats, or else the last one.
+    pub fn outside(&self) -> Option<NodeId> {
+        let warm = self.heat.as_ref()?;
+        let last = NodeId::new(warm.heat.network.nodes().len() - 1);
+        Some(warm.heat.paths.base.unwrap_or(last))
+    }
+
+    /// Temperatures; `None` without them.
+    pub fn thermal(&self) -> Option<&Thermal> {
+        self.heat.as_ref().map(|warm| &warm.thermal)
+    }
+
+    /// A section that begins at `at`.
+    fn begin(&self, at: SimTime) -> Section {
+        let now = self.heat.as_ref().map(|warm| warm.thermal.temperatures());
+        let highest_c = now.unwrap_or_default().to_vec();
+        Section { begin: at, end: at, highest_c, ..Section::default() }
+    }
+
+    fn close(&mut self, at: SimTime, joules: f64) {
+        let begin = self.begin(at);
+        let section = std::mem::replace(&mut self.section, begin);
+        let charge = self.charge.as_ref().map(Charge::left);
+        let joules_of_section = joules - self.joules_before;
+        self.joules_before = joules;
+        self.sections.push(Section { end: at, joules: joules_of_section, charge, ..section });
+    }
+
+    /// Base power and air of the next change hold.
+    fn change(&mut self) {
+        let Some(change) = self.changes.pop_front() else { return };
+        let (base_mw, ambient_c) = self.own;
+        self.base_w = change.base_mw.unwrap_or(base_mw) / 1e3;
+        if let Some(warm) = &mut self.heat {
+            warm.thermal.set_ambient(change.ambient_c.unwrap_or(ambient_c));
+        }
+    }
+
+    fn sample(&mut self, at: SimTime) {
+        let (since, joules) = std::mem::replace(&mut self.since_sample, (at, 0.0));
+        let ns = (at - since).ns();
+        self.next_sample = at + self.every;
+        if ns == 0 {
+            return;
+        }
+        let temperatures = self.heat.as_ref().map(|warm| warm.thermal.temperatures().into());
+        self.samples.push(Sample {
+            at,
+            watts: joules * 1e9 / ns as f64,
+            temperatures: temperatures.unwrap_or_default(),
+            limit: self.limit(),
+            charge: self.charge.as_ref().map(Charge::left),
+        });
+    }
+}

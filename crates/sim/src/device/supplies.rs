@@ -1,0 +1,84 @@
+//! State of the supply of every accelerator, as schedulers see it.
+
+use xrsim_model::cost::{CostTable, Execution};
+use xrsim_model::hardware::device::Supplied;
+use xrsim_model::ids::{AccelId, PointId, WorkId};
+use xrsim_model::units::{SimSpan, SimTime};
+
+/// State of the supply of one accelerator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// The point that it has, or had last.
+    pub point: PointId,
+    /// The highest point at which segments start.
+    pub cap: PointId,
+    /// Instant after which it is gated if it still idles.
+    pub gated_after: SimTime,
+}
+
+/// The supplies of a system at an instant.
+#[derive(Debug, Clone, Copy)]
+pub struct Supplies<'a> {
+    /// Indexed by [`AccelId`].
+    pub supplied: &'a [Supplied],
+    /// Indexed by [`AccelId`].
+    pub standing: &'a [Standing],
+}
+
+/// Time and energy before a segment starts.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Overhead {
+    /// Time.
+    pub time: SimSpan,
+    /// Energy \[nJ\].
+    pub nj: f64,
+    /// Whether the accelerator wakes up.
+    pub wakes: bool,
+    /// Whether it changes its point.
+    pub changes: bool,
+}
+
+impl<'a> Supplies<'a> {
+    /// The point of a segment that starts on `accelerator`: `point`, or the nominal one, but at most the cap.
+    #[inline]
+    pub fn allowed(self, accelerator: AccelId, point: Option<PointId>) -> PointId {
+        let index = accelerator.index();
+        let point = point.unwrap_or(self.supplied[index].nominal);
+        point.min(self.standing[index].cap).min(self.supplied[index].points.highest())
+    }
+
+    /// Costs of `work` on `accelerator` at its nominal point, or at the cap if that is lower.
+    #[inline]
+    pub fn execution(
+        self,
+        costs: &'a CostTable,
+        work: WorkId,
+        accelerator: AccelId,
+    ) -> Execution<'a> {
+        let supplied = &self.supplied[accelerator.index()];
+        match self.allowed(accelerator, None) {
+            point if point == supplied.nominal => costs.on(work, accelerator),
+            point => costs.at(point).on(work, accelerator),
+        }
+    }
+
+    /// Time and energy before a segment at `point` that starts at `now` on an idle accelerator: to wake up if it is gated,
+    /// and to change the point.
+    #[inline]
+    pub fn overhead(self, accelerator: AccelId, point: PointId, now: SimTime) -> Overhead {
+        let supplied = &self.supplied[accelerator.index()];
+        let standing = &self.standing[accelerator.index()];
+        let mut overhead = Overhead { changes: point != standing.point, ..Overhead::default() };
+        if overhead.changes {
+            overhead.time = supplied.transition;
+        }
+        if let Some(gate) = supplied.gate
+            && standing.gated_after < now
+        {
+            overhead.wakes = true;
+            overhead.time += gate.wake;
+            overhead.nj = gate.wake_uj * 1e3;
+        }
+        overhead
+    }
+}

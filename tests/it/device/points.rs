@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use super::points;
 
+use xrsim::Catalog;
+use xrsim::config::Hardware;
 use xrsim::cost::loop_nest::LoopNest;
 use xrsim::cost::{CostModel, CostTable, LayerCost, NetworkCost};
 use xrsim::hardware::device::DeviceError;
-use xrsim::hardware::{Device, Flexibility, System};
+use xrsim::hardware::{Device, Flexibility, System, WriteBack};
 use xrsim::ids::{AccelId, ModelId, PointId};
-use xrsim::{Catalog, experiment};
 
 /// RK3588 NPU; `hw_configs/points/rk3588_npu.yaml`.
 const RK3588: [(f64, f64); 8] = [
@@ -23,11 +24,16 @@ const RK3588: [(f64, f64); 8] = [
     (1000.0, 0.85),
 ];
 
-/// WS with 4096 PEs on the platform of the paper, without choices of mappings.
+/// WS with 4096 PEs on the platform of the paper, without choices of mappings, and with a pass for every operator.
 fn ws() -> System {
-    let system = experiment::system("A", 4096).expect("style A ships");
+    let mut catalog = Catalog::new();
+    let platform = catalog.platform("paper").expect("it ships");
+    let Ok(Hardware::Style(style)) = catalog.hardware("A") else { panic!("style A ships") };
+    let system = style.instantiate(4096, &platform).expect("it has PEs");
     let mut accelerators = system.accelerators().to_vec();
-    accelerators.iter_mut().for_each(|it| it.flexibility = Flexibility::None);
+    for it in &mut accelerators {
+        (it.flexibility, it.write_back) = (Flexibility::None, WriteBack::default());
+    }
     system.with_accelerators(accelerators).expect("it was a system")
 }
 

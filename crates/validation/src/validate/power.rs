@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use xrsim_config::Catalog;
-use xrsim_experiment::system;
+use xrsim_config::{Catalog, Hardware};
 use xrsim_model::cost::loop_nest::LoopNest;
 use xrsim_model::cost::{CostModel as _, CostTable};
 use xrsim_model::hardware::device::PowerLaw;
-use xrsim_model::hardware::{Device, Flexibility};
+use xrsim_model::hardware::{Device, Flexibility, System, WriteBack};
 use xrsim_model::ids::{AccelId, ModelId, PointId};
 
 use super::{Comparison, ValidateError, Verdict};
@@ -95,15 +94,24 @@ fn two_points() -> Vec<Comparison> {
     chips.into_iter().map(comparison).collect()
 }
 
-/// The networks at the points of the RK3588 NPU, on WS with 4096 PEs.
+/// The networks at the points of the RK3588 NPU, on WS with 4096 PEs, where mappings are fixed and nothing rides along.
 fn networks(catalog: &mut Catalog) -> Result<Comparison, ValidateError> {
     let mut device = Device::default();
     device.accelerators.points = Some(catalog.points("rk3588_npu")?);
-    let style = system("A", 4096)?;
-    let mut accelerators = style.accelerators().to_vec();
-    accelerators.iter_mut().for_each(|it| it.flexibility = Flexibility::None);
+    let platform = catalog.platform("paper")?;
+    let system = match catalog.hardware("A")? {
+        Hardware::Style(style) => style.instantiate(4096, &platform).ok(),
+        _ => None,
+    };
+    let fixed = |system: System| {
+        let mut accelerators = system.accelerators().to_vec();
+        for it in &mut accelerators {
+            (it.flexibility, it.write_back) = (Flexibility::None, WriteBack::default());
+        }
+        system.with_accelerators(accelerators).ok()
+    };
+    let system = system.and_then(fixed);
     let (mut n_rows, mut n_equal) = (0, 0);
-    let system = style.with_accelerators(accelerators).ok();
     let supplied = system.as_ref().and_then(|system| device.on(system).ok());
     let parts = system.as_ref().zip(supplied.as_ref());
     let mut costs = BTreeMap::<String, CostTable>::new();

@@ -386,6 +386,78 @@ fn sensors_and_gates_that_contradict_themselves_are_refused() {
     }
 }
 
+/// Such as one that was cut from the middle of a longer one. A recording may lose its first frames.
+#[test]
+fn a_recording_that_begins_with_more_lost_frames_than_it_has_is_refused() {
+    let keys = camera("rate_fps: 50, arrivals: a.csv", "");
+    let rows =
+        |first: u64| -> Vec<_> { (first..first + 3).map(|it| (it, it as f64 * 20.0)).collect() };
+    let found = problem(&keys, &[("a.csv", &csv(&rows(4)))]);
+    let message = "the recording of `camera` begins with frame 4, and has 3 frames";
+    assert!(found.contains(message) && found.contains("scenario.yaml:3"), "{found}");
+    assert!(found.contains("number the frames of the file from 0"), "{found}");
+    let folder = folder(&keys, &[("a.csv", &csv(&rows(3)))]);
+    assert_eq!(arrivals(&scenario(&folder).streams()[0], &settings(100.0, 0))[0], (3, 60.0));
+}
+
+/// A gate that is off in all of a draw leaves nothing to score; the other draws count, as in `run`.
+#[test]
+fn commands_count_the_draws_in_which_frames_are_captured_and_say_how_many() {
+    let keys = "  gates: {microphone: {on_s: {mean: 0.6, cv: 1}, off_s: {mean: 1.2, cv: 1}}}\n  \
+                models: [{network: KD, fps: 3}]";
+    let folder = folder(keys, &[]);
+    let file = path(&folder, "scenario.yaml");
+    let run = ["--scenario", &file, "--system", "J", "--pes", "4096", "--flexibility", "none"];
+    let run = [&run[..], &["--replications", "12", "--platform", "paper"]].concat();
+    let csv = stdout(&xrsim(&[&["run", "--format", "csv"], &run[..]].concat()).assert().success());
+    let rows: Vec<Vec<&str>> = csv.lines().map(|it| it.split(',').collect()).collect();
+    let at = rows[0].iter().position(|it| *it == "score").expect("a column");
+    let scores: Vec<f64> = rows[1..].iter().filter_map(|it| it[at].parse().ok()).collect();
+    let n = scores.len();
+    assert!((1..12).contains(&n), "some draws have scores: {csv}");
+    let mean = scores.iter().sum::<f64>() / n as f64;
+
+    let compare = [&["compare", "--scheduler", "edf,rm", "--format", "csv"], &run[..]].concat();
+    let compared = xrsim(&compare).assert().success();
+    let note =
+        format!("note: recorded on J: {n} of 12 draws count; in the others no frame is counted");
+    assert!(stderr(&compared).contains(&note), "{}", stderr(&compared));
+    let table = stdout(&compared);
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let at = |name: &str| header.iter().position(|it| it == name).expect("a column");
+    for row in reader.records() {
+        let row = row.expect("a row");
+        assert_eq!(row[at("replications")], n.to_string());
+        let score: f64 = row[at("score")].parse().expect("a number");
+        assert!((score - mean).abs() < 1e-12, "one request runs at a time: {score} {mean}");
+    }
+    // Parts give the same.
+    let part = |at: &str| {
+        let out = path(&folder, &format!("part{at}"));
+        let shard = format!("{at}/2");
+        let words = [&compare[..], &["--out", &out, "--shard", &shard]].concat();
+        xrsim(&words).assert().success();
+        out
+    };
+    let (one, two) = (part("1"), part("2"));
+    let joined = xrsim(&[&compare[..], &["--join", &one, "--join", &two]].concat()).assert();
+    assert_eq!(stdout(&joined.success()), table);
+    // A precision is reached with more draws, or the most are made.
+    let precise =
+        [&compare[..5], &run[..8], &["--half-width", "0.01", "--platform", "paper"]].concat();
+    xrsim(&precise).assert().success();
+
+    let explained = stdout(&xrsim(&[&["explain"], &run[..]].concat()).assert().success());
+    let line = format!("{n} of 12 draws on J count; in the others no frame is counted");
+    assert!(explained.contains(&line), "{explained}");
+    assert!(explained.contains(&format!("score {mean:.3}")), "{mean} {explained}");
+    assert!(explained.contains("scheduler: edf "), "changes are tried: {explained}");
+    assert!(explained.contains(&format!("on the same {n} draws")), "{explained}");
+    let none = [&["explain", "--set", "score.warm_up_ms=999"], &run[..]].concat();
+    assert!(refused(&none).contains("no frame is counted"));
+}
+
 /// Times of a window of a recording are those of the file, whatever the parts in which requests are made.
 #[test]
 fn arrivals_far_from_the_grid_keep_requests_in_order() {

@@ -81,7 +81,7 @@ pub(super) struct CostArgs {
     /// Draw the cycles by their use, one bar per layer or network, as --plot does.
     #[arg(long, value_name = "FILE")]
     pub plot_cycles: Option<PathBuf>,
-    /// Draw the roofline of every accelerator with its layers, as --plot does.
+    /// Draw rooflines, of every accelerator with its layers, as --plot does.
     #[arg(long, value_name = "FILE")]
     pub roofline: Option<PathBuf>,
     /// Output format.

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use xrsim_experiment::{Allowed, Experiment, KEYS, Key, KeyOption, Prepared, Settings, Several};
 use xrsim_model::hardware::MappingSettings;
 use xrsim_model::mapper::Effort;
+use xrsim_model::text::listed;
 
-use super::commas::listed;
 use super::message::{Failure, say, warn, with_hints};
 use super::record;
 

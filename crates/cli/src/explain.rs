@@ -165,12 +165,16 @@ fn tell_run(experiment: &Experiment, said: &mut Said) -> Result<(), Failure> {
     let heading = heading(first(&prepared), &prepared, &over(prepared.n_runs()));
     said.say(&[heading], |style| whole.told(&*prepared.cost_model().model, style))?;
     let changes = Changes { experiment, base: &prepared, frame: None };
-    tell_changes(&changes, whole.score(), said)
+    tell_changes(&changes, &whole, said)
 }
 
-/// Tries changes of runs that score `score` in the mean, with their number and the best one so far beside the bar of
+/// Tries changes of the runs of `whole`, with their number and the best one so far beside the bar of
 /// progress, and prints those that help.
-fn tell_changes(changes: &Changes<'_>, score: f64, said: &mut Said) -> Result<(), Failure> {
+fn tell_changes(
+    changes: &Changes<'_>,
+    whole: &WholeRun<'_>,
+    said: &mut Said,
+) -> Result<(), Failure> {
     let progress = Progress::counting("changes");
     let Tried { changes: all, left_out } = changes.all(&|done, total, known| {
         progress.set_of(done, total);
@@ -181,7 +185,7 @@ fn tell_changes(changes: &Changes<'_>, score: f64, said: &mut Said) -> Result<()
     });
     progress.finish();
     said.say(&[], |_| {
-        let mut told = advice(score, changes.base.n_runs(), &all);
+        let mut told = advice(whole.score(), whole.n_draws(), &all);
         left_out
             .iter()
             .for_each(|(what, reason)| told.note(&format!("{what} is left out: {reason}")));
@@ -227,7 +231,7 @@ fn tell_frame(
     let whole = whole(&prepared)?;
     let frame = FrameOf { plan, result, target, involved: why.involved(id) };
     let changes = Changes { experiment, base: &prepared, frame: Some(frame) };
-    tell_changes(&changes, whole.score(), said)
+    tell_changes(&changes, &whole, said)
 }
 
 /// Makes all replications.
@@ -246,9 +250,9 @@ fn whole(prepared: &Prepared) -> Result<WholeRun<'_>, Failure> {
         progress.set(index as u64 + 1);
         Ok::<(), Failure>(())
     })?;
-    match whole.is_empty() {
-        true => Err(super::argument(RunError::NothingCounted)),
-        false => Ok(whole),
+    match whole.n_draws() {
+        0 => Err(super::argument(RunError::NothingCounted)),
+        _ => Ok(whole),
     }
 }
 

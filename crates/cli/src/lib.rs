@@ -22,7 +22,6 @@ mod call;
 mod check;
 mod cluster;
 mod colour;
-mod commas;
 mod compare;
 mod completions;
 mod console;
@@ -215,6 +214,14 @@ impl CommandEntry {
         Self { renamed: Some(new), ..self }
     }
 
+    /// Prints a warning if the name is that of version 0.1.
+    fn warn_if_renamed(&self) {
+        if let Some(new) = self.renamed {
+            let renamed = Renamed { kind: "command", old: self.name, new };
+            message::warn(format_args!("{renamed}"));
+        }
+    }
+
     /// The command as the argument parser sees it.
     fn definition(&self) -> Command {
         let command = help::under_headings((self.define)(Command::new(self.name)));
@@ -289,6 +296,7 @@ pub fn run() -> ExitCode {
 /// the exit status.
 pub fn run_words(words: Vec<OsString>) -> u8 {
     let not_text = words.iter().find(|word| word.to_str().is_none()).cloned();
+    let name = words.get(1).cloned().unwrap_or_default();
     on_own_stack(|| {
         match parsed(words) {
         Ok(matches) => {
@@ -306,7 +314,14 @@ pub fn run_words(words: Vec<OsString>) -> u8 {
                 text::in_line(&word.to_string_lossy())
             ))
             .report(),
-            _ => refuse(&error),
+            _ => {
+                if error.use_stderr() {
+                    let commands = commands();
+                    let command = commands.iter().find(|it| name == *it.name);
+                    command.into_iter().for_each(CommandEntry::warn_if_renamed);
+                }
+                refuse(&error)
+            }
         },
     }
     })
@@ -332,10 +347,7 @@ fn dispatch(
     let (name, arguments) = matches.subcommand().expect("the parser requires a command");
     let commands = commands();
     let command = commands.iter().find(|it| it.name == name).expect("every command is an entry");
-    if let Some(new) = command.renamed {
-        let renamed = Renamed { kind: "command", old: command.name, new };
-        message::warn(format_args!("{renamed}"));
-    }
+    command.warn_if_renamed();
     progress::of_command(command.name);
     if command.is_parallel {
         start_threads()?;

@@ -100,9 +100,12 @@ pub(super) fn say(line: fmt::Arguments<'_>) {
     }
 }
 
-/// Prints a warning on standard error.
+/// Prints a warning on standard error, once in a command: several systems may have the same.
 pub(super) fn warn(line: fmt::Arguments<'_>) {
-    print(format_args!("warning: {line}"));
+    let line = format!("warning: {line}");
+    if console::is_first_hint(&line) {
+        print(format_args!("{line}"));
+    }
 }
 
 /// Prints a line on standard error with escape sequences written out. If standard error is closed or

@@ -11,9 +11,9 @@ use xrsim_experiment::{DEFAULT_PLATFORM, Distinct, Experiment};
 use xrsim_model::dataflow::Dataflow;
 use xrsim_model::model::Network;
 use xrsim_model::renamed;
+use xrsim_model::text::listed;
 use xrsim_sim::plan::Semantics;
 
-use super::commas::listed;
 use super::experiment::SystemOptions;
 use super::message::{Failure, hint};
 use super::output;

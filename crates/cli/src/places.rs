@@ -14,6 +14,8 @@ use super::message::Failure;
 pub(super) struct Places {
     inputs: Vec<PathBuf>,
     outputs: Vec<Output>,
+    /// Folders of outputs.
+    folders: Vec<PathBuf>,
 }
 
 /// A file that is written.
@@ -86,6 +88,7 @@ impl Places {
         if let Some(folder) = folder {
             let output = |name: S| Output::from_path(folder.join(name.as_ref()));
             self.outputs.extend(names.into_iter().map(output));
+            self.folders.push(folder.into());
         }
         self
     }
@@ -100,6 +103,8 @@ impl Places {
         for input in &self.inputs {
             inputs.insert(Place::from_path(input), input);
         }
+        let folders: HashMap<_, _> =
+            self.folders.iter().map(|it| (Place::from_path(it), it)).collect();
         let mut outputs = HashMap::new();
         for output in self.outputs.iter().filter(|output| !is_special(&output.path)) {
             let place = Place::from_path(&output.path);
@@ -107,6 +112,12 @@ impl Places {
                 return Err(refuse(&format!(
                     "{output} would overwrite {}, which this command reads",
                     input.display()
+                )));
+            }
+            if let Some(folder) = folders.get(&place) {
+                return Err(refuse(&format!(
+                    "{output} would be in the place of the folder {}, which this command writes to",
+                    folder.display()
                 )));
             }
             if let Some(earlier) = outputs.insert(place, output) {
@@ -191,6 +202,18 @@ mod tests {
             assert!(refused(&[], &[at("in.csv"), at(name)]), "{name}");
         }
         assert!(!refused(&[at("in.csv")], &[at("out.csv"), at("sub/in.csv")]));
+    }
+
+    #[test]
+    fn a_file_takes_no_place_of_a_folder() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let at = |name: &str| folder.path().join(name);
+        let check = |file: &str| {
+            let places = Places::default().folder(Some(&at("out")), ["a.csv"]);
+            places.writing([&at(file)]).check()
+        };
+        assert!(check("out").is_err() && check("new/../OUT/.").is_err());
+        assert!(check("out/b.csv").is_ok());
     }
 
     #[test]

@@ -48,10 +48,10 @@ pub(super) struct OutputOptions {
     /// Form of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
-    /// Print every scenario on every system with every column, for any number of rows.
+    /// Print every row with every column: every scenario on every system, for any number of rows.
     #[arg(long, conflicts_with = "matrix")]
     pub detail: bool,
-    /// Print the scores of all systems in all scenarios as a matrix.
+    /// Print scores as a matrix, of all systems in all scenarios.
     #[arg(long)]
     pub matrix: bool,
     /// Explain the columns of the table below it.

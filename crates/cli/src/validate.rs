@@ -18,7 +18,7 @@ use super::output;
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct ValidateArgs {
-    /// Output format of the comparisons with the data of the program.
+    /// Output format, of the comparisons with the data of the program.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: AllFormat,
     /// Tables of your own.

@@ -126,6 +126,18 @@ impl RawSensor {
                     problems.push(Problem::new(file.span.clone(), message));
                     return Ok(None);
                 }
+                let n_before = recording.frames()[0].frame;
+                if sensor.arrivals.is_some() && n_before > n_frames {
+                    let message = format!(
+                        "the recording of `{}` begins with frame {n_before}, and has {n_frames} frames: all before it \
+                         would be lost",
+                        name.value
+                    );
+                    let help =
+                        "number the frames of the file from 0, and count its arrivals from there";
+                    problems.push(Problem::new(file.span.clone(), message).help(help));
+                    return Ok(None);
+                }
                 let replay = match sensor.arrivals {
                     Some(_) => Replay::Instants { repeats: sensor.repeat },
                     None => Replay::Blocks,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use xrsim_model::text::is_unfit_in_line;
+use xrsim_model::text::{is_parameter, is_unfit_in_line, pieces};
 
 use super::document::Document;
 use super::form::Words;
@@ -184,22 +184,6 @@ fn axis(entry: &Entry<'_>, room: &Room, problems: &mut Problems) -> DraftFactor 
     DraftFactor::axis(entry.name(), with_parameters(values.unwrap_or_default()))
 }
 
-/// Whether a piece of a list is a parameter of the one before: `beta=2` after `dream:alpha=1`, but not the external
-/// scheduler `mine=external:COMMAND`.
-fn is_parameter(piece: &str) -> bool {
-    let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let (name, value) = piece.split_once('=').unwrap_or_default();
-    let is_name = !name.trim().is_empty() && name.trim().chars().all(in_name);
-    is_name && !value.trim_start().starts_with("external:")
-}
-
-/// Whether a piece of a list is an external scheduler, whose command goes to the end of the list.
-fn is_external(piece: &str) -> bool {
-    let piece = piece.trim_start();
-    let named = piece.split_once('=').map_or("", |(_, command)| command.trim_start());
-    piece.starts_with("external:") || named.starts_with("external:")
-}
-
 /// Joins parameters to the values that they belong to.
 fn with_parameters(pieces: Vec<Text>) -> Vec<Text> {
     let mut values: Vec<Text> = Vec::with_capacity(pieces.len());
@@ -336,21 +320,14 @@ impl SweepOptions {
         if !option.ends_with('=') {
             self.text.push(' ');
         }
-        let mut start = self.text.len();
+        let start = self.text.len();
         self.text += values;
         let mut found = Vec::new();
-        let mut rest = Some(values);
-        while let Some(text) = rest {
-            let (piece, after) = match text.split_once(',').filter(|_| !is_external(text)) {
-                Some((piece, after)) => (piece, Some(after)),
-                None => (text, None),
-            };
-            rest = after;
-            let begin = start + piece.len() - piece.trim_start().len();
-            let piece_end = start + piece.len();
+        for place in pieces(values) {
+            let piece = &values[place.clone()];
+            let begin = start + place.start + piece.len() - piece.trim_start().len();
             let value = piece.trim();
             found.extend(self.values(At { span: begin..begin + value.len(), value: value.into() }));
-            start = piece_end + 1;
         }
         let found = with_parameters(found);
         match self.factors.iter_mut().find(|factor| factor.keys[0].value == key.value) {

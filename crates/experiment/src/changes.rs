@@ -235,8 +235,13 @@ impl Changes<'_> {
             let result = run_at_costs(plan, Arc::clone(costs)).ok()?;
             Some(result.scorecard.total.score)
         };
-        let pairs = self.base.plans().map(|plan| Some((score(plan, before)?, score(plan, after)?)));
-        let pairs: Vec<(f64, f64)> = pairs.collect::<Option<_>>()?;
+        // Draws in which no frame is counted have no score.
+        let plans = self.base.plans();
+        let pairs = plans.filter_map(|plan| Some((score(plan, before)?, score(plan, after)?)));
+        let pairs: Vec<(f64, f64)> = pairs.collect();
+        if pairs.is_empty() {
+            return None;
+        }
         let mean = Summary::of(pairs.iter().map(|(_, after)| *after)).mean;
         Some((mean, Summary::of(pairs.iter().map(|(before, after)| after - before))))
     }

@@ -81,7 +81,11 @@ fn add(scores: &mut Scores, plan: &Plan, total: Result<Score, RunError>) {
     if let Err(error) = &total {
         scores.reason.get_or_insert_with(|| error.to_string());
     }
+    let configuration = scores.totals.len() - 1;
     if let Some(replications) = scores.totals.last_mut() {
+        if let Err(RunError::NothingCounted) = total {
+            scores.uncounted.push((configuration, replications.len()));
+        }
         replications.push(total.ok());
     }
 }

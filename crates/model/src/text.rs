@@ -1,6 +1,8 @@
 //! Text of users on its way to a terminal or a spreadsheet, and numbers as text.
 
 use std::borrow::Cow;
+use std::iter;
+use std::ops::Range;
 
 use ordered_float::OrderedFloat;
 
@@ -88,6 +90,55 @@ pub const NAME_RULE: &str =
 pub fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
+}
+
+/// Start of a scheduler in another process, after the name that it may be given; its command follows.
+pub const EXTERNAL: &str = "external:";
+
+/// Whether a list of values begins with a scheduler in another process, whose command goes to the end of the list:
+/// `external:COMMAND` or `NAME=external:COMMAND`.
+pub fn is_external(list: &str) -> bool {
+    let list = list.trim_start();
+    // After a comma begins another value.
+    let named = list.split_once('=').filter(|(name, _)| !name.contains(','));
+    list.starts_with(EXTERNAL)
+        || named.is_some_and(|(_, command)| command.trim_start().starts_with(EXTERNAL))
+}
+
+/// Whether a piece of a list is one more parameter of the value before: `beta=2` after `dream:alpha=1`, but not
+/// `mine=external:COMMAND`.
+pub fn is_parameter(piece: &str) -> bool {
+    let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let (name, _) = piece.split_once('=').unwrap_or_default();
+    let name = name.trim();
+    !name.is_empty() && name.chars().all(in_name) && !is_external(piece)
+}
+
+/// Places of the pieces of a list between commas. The command of a scheduler in another process goes to the end.
+pub fn pieces(list: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut next = Some(0);
+    iter::from_fn(move || {
+        let start = next?;
+        let rest = &list[start..];
+        let length = rest.find(',').filter(|_| !is_external(rest));
+        next = length.map(|length| start + length + 1);
+        Some(start..length.map_or(list.len(), |length| start + length))
+    })
+}
+
+/// Values of lists between commas, each with its parameters.
+pub fn listed(lists: &[String]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for list in lists {
+        for (at, place) in pieces(list).enumerate() {
+            let piece = &list[place];
+            match found.last_mut().filter(|_| at > 0 && is_parameter(piece)) {
+                Some(last) => *last += &format!(",{piece}"),
+                None => found.push(piece.into()),
+            }
+        }
+    }
+    found
 }
 
 /// `value` for a file: the shortest text that reads back to the same value.
@@ -180,5 +231,30 @@ mod tests {
         assert_eq!(nearest("KDD", ["KD", "AS"]), Some("KD"));
         assert_eq!(nearest("ar_gamin", ["AR_gaming", "VR_gaming"]), Some("AR_gaming"));
         assert_eq!(nearest("outdoor", ["outdoor_activity_A"]), Some("outdoor_activity_A"));
+    }
+
+    #[test]
+    fn lists_keep_parameters_and_commands_whole() {
+        let of =
+            |texts: &[&str]| listed(&texts.iter().map(|it| it.to_string()).collect::<Vec<_>>());
+        assert_eq!(of(&["edf,rm", "sjf"]), ["edf", "rm", "sjf"]);
+        assert_eq!(
+            of(&["dream:alpha=1,beta=2,edf:admission=hopeless,rm"]),
+            ["dream:alpha=1,beta=2", "edf:admission=hopeless", "rm"]
+        );
+        assert_eq!(
+            of(&["edf,external:a 'b,c',timeout_ms=5"]),
+            ["edf", "external:a 'b,c',timeout_ms=5"]
+        );
+        assert_eq!(
+            of(&["edf:placement=edp,mine=external:a b,c"]),
+            ["edf:placement=edp", "mine=external:a b,c"]
+        );
+        assert_eq!(
+            of(&["PD:regions=100,detections=10,KD"]),
+            ["PD:regions=100,detections=10", "KD"]
+        );
+        // The parser says what is wrong with these.
+        assert_eq!(of(&["a=1,edf", "", "edf,"]), ["a=1", "edf", "", "edf", ""]);
     }
 }

@@ -186,3 +186,22 @@ fn old_names_are_hinted_at_when_reading_fails() {
         assert_eq!(said.matches(expected).count(), 1, "{command:?} {said}");
     }
 }
+
+#[test]
+fn an_old_command_is_told_its_name_also_if_an_option_is_missing() {
+    let said = stderr(&xrsim(&["merge", "x"]).assert().code(2));
+    let warning = "warning: command `merge` is called `parts merge` since 0.2";
+    assert!(said.starts_with(warning) && said.contains("--out <FILE.csv>"), "{said}");
+    assert_eq!(said.matches("warning").count(), 1, "{said}");
+    assert!(!stderr(&xrsim(&["merge", "--help"]).assert().success()).contains("warning"));
+}
+
+#[test]
+fn a_warning_is_printed_once_for_several_sizes() {
+    let run = ["run", "--scenario", "AR_gaming", "--system", "A", "--pes", "4096,8192"];
+    let more = ["--flexibility", "none", "--replications", "1", "--scheduler", "external:false"];
+    let said = stderr(&xrsim(&[&run[..], &more].concat()).assert().code(2));
+    let of_scheduler =
+        said.lines().filter(|line| line.starts_with("warning: no score for AR_gaming on A: "));
+    assert_eq!(of_scheduler.count(), 1, "{said}");
+}

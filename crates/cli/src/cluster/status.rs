@@ -17,7 +17,7 @@ use super::super::journal::Pulse;
 use super::super::message::Failure;
 use super::super::{output, record, search, table_style};
 
-/// Show the progress of the parts of a sweep, search, comparison or mapping, by their files.
+/// Show the progress of parts, of a sweep, search, comparison or mapping, by their files.
 #[derive(Debug, Args)]
 #[command(
     after_help = "It asks neither Slurm nor the tasks, and takes no lock: `squeue` shows the queue. A process that makes a part \

@@ -12,6 +12,7 @@ use xrsim_figures::Format;
 use xrsim_model::column;
 use xrsim_model::renamed;
 use xrsim_model::statistics::Sequential;
+use xrsim_model::text::listed;
 use xrsim_report::comparison::{
     ALL, Measure, Pair, Ranking, Ranks, Tables, configurations_csv, figure as comparison_figure,
     metrics_csv, pairs, pairs_csv, policies_csv, ranks_figure, replicate_until, tables,
@@ -23,7 +24,6 @@ use xrsim_sim::sweep::grid::Shard;
 
 use super::assumed::assumed_by_all_schedulers;
 use super::cluster::ClusterOptions;
-use super::commas::listed;
 use super::experiment::{RunOptions, note_memory, prepare};
 use super::figure::PictureOptions;
 use super::mappings::Mappings;
@@ -66,7 +66,7 @@ pub(super) struct CompareArgs {
     /// What stands for runs that are not asked for, by option.
     #[arg(skip)]
     pub case: &'static [(&'static str, &'static str)],
-    /// Independent replications of every configuration.
+    /// Independent replications, of every configuration.
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub replications: u64,
     /// Replicate to a precision: until half of the 95 % interval of the mean of every scheduler is at most X (30
@@ -311,6 +311,14 @@ fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
     let all = comparison.configurations();
     let without = all.iter().filter_map(|it| Some((&it.plan, it.replications.as_ref().err()?)));
     let without: Vec<_> = without.collect();
+    for it in all.iter().filter(|it| it.n_uncounted() > 0).take(3) {
+        let (n_draws, n_uncounted) = (comparison.n_replications(), it.n_uncounted());
+        let (scenario, system) = (it.plan.scenario.name(), it.plan.system.name());
+        say(format_args!(
+            "note: {scenario} on {system}: {} of {n_draws} draws count; in the others no frame is counted",
+            n_draws - n_uncounted
+        ));
+    }
     let (n, n_failed) = (without.len(), without.iter().filter(|(_, it)| it.is_failure()).count());
     let tell = |line: String| match n_failed > 0 || n == all.len() {
         true => warn(format_args!("{line}")),

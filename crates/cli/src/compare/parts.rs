@@ -135,7 +135,7 @@ impl<'a> Divided<'a> {
         let mappings = self.division.with_mappings(&parts, &comparison.chosen_mappings())?;
         each_result(&parts, |point, result| {
             let (configuration, replication) = self.item(point);
-            if comparison.configurations()[configuration].replications.is_err() {
+            if !comparison.configurations()[configuration].goes_on() {
                 return Ok(());
             }
             let outcome = match result {

@@ -22,7 +22,7 @@ pub(super) struct Answers {
     /// Shape of an input, e.g. `x=1x3x224x224`.
     #[arg(long, value_name = "INPUT=NxN", value_parser = shape)]
     shape: Vec<(String, Vec<u64>)>,
-    /// Elements of an integer input on which shapes depend, e.g. `lengths=4,6`.
+    /// Elements of an integer input, on which shapes depend, e.g. `lengths=4,6`.
     #[arg(long, value_name = "INPUT=N,N", value_parser = elements, allow_hyphen_values = true)]
     value: Vec<(String, Vec<i64>)>,
     /// Trips of a loop; several are separated by commas.
@@ -38,7 +38,7 @@ pub(super) struct Answers {
     /// Sensor of an input, e.g. `image=camera`; several are separated by commas.
     #[arg(long, value_name = "INPUT=SENSOR", value_parser = pairs(pair))]
     input: Vec<Pairs<String>>,
-    /// Output of one frame that is an input of the next frame; several are separated by commas.
+    /// Output that is an input of the next frame; several are separated by commas.
     #[arg(long, value_name = "INPUT=OUTPUT", value_parser = pairs(pair))]
     state: Vec<Pairs<String>>,
     /// Task of the network [default: its name].

@@ -68,7 +68,7 @@ pub(crate) struct MlperfArgs {
     /// Scheduling policy, with its parameters [default: fcfs].
     #[arg(long, value_name = "P[:KEY=VALUE,..]", value_parser = one_scheduler)]
     pub scheduler: Option<String>,
-    /// Servers of a known latency in place of a system: constant:ms=L, batch:ms=A,sample_ms=B (A + B n for n
+    /// Servers of known latency, in place of a system: constant:ms=L, batch:ms=A,sample_ms=B (A + B n for n
     /// samples), or a table with the columns latency_ms, batch or sample, and task.
     #[arg(long, value_name = "MODEL|FILE.csv", conflicts_with_all = ["system", "pes", "platform", "cost_model", "flexibility", "mapping-objective", "scheduler", "beside", "tenant", "trace"])]
     pub service: Option<String>,
@@ -78,10 +78,10 @@ pub(crate) struct MlperfArgs {
     /// Largest number of samples of a batch.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(Batching::MAX)))]
     pub max_batch: u32,
-    /// Longest wait of a sample while its batch is not full (ms).
+    /// Longest wait of a sample for a full batch [ms].
     #[arg(long, value_name = "MS", default_value_t = 0.0, allow_negative_numbers = true)]
     pub batch_wait: f64,
-    /// Rate of a server in place of a search for the highest valid rate.
+    /// Rate of a server, in place of a search for the highest valid rate.
     #[arg(long, value_name = "1/S", allow_negative_numbers = true)]
     pub qps: Option<f64>,
     /// Number of streams of multi-stream, in place of a search for the largest valid number; from v2.0 on

@@ -8,10 +8,10 @@ use clap::Args;
 use xrsim_config::{At, Catalog, SearchDraft};
 use xrsim_experiment::search::direction_of;
 use xrsim_model::renamed::Renamed;
+use xrsim_model::text::listed;
 use xrsim_sim::sweep::grid::Shard;
 
 use super::super::cluster::ClusterOptions;
-use super::super::commas::listed;
 use super::super::figure::PictureOptions;
 use super::super::message::{Failure, warn};
 use super::super::parts::{PartOptions, shard};
@@ -49,7 +49,7 @@ pub(crate) struct SearchArgs {
     /// Name of --max-pes in version 0.1.
     #[arg(long, value_name = "N", hide = true, conflicts_with = "max_pes")]
     pub pes: Option<u32>,
-    /// Take only systems that have exactly --max-pes PEs. A larger budget can then be worse.
+    /// Take no smaller systems: all have exactly --max-pes PEs. A larger budget can then be worse.
     #[arg(long)]
     pub exactly: bool,
     /// PEs of an accelerator are multiples of N [default: 128].

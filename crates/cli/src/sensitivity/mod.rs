@@ -54,12 +54,12 @@ pub(super) struct SensitivityArgs {
     /// Vary the factors of --factor only.
     #[arg(long, requires = "factor")]
     pub only: bool,
-    /// Vary all factors at once in a screening design of Plackett and Burman, each between two levels, and
-    /// print main effects.
+    /// Vary all factors at once, each between two levels, in a screening design of Plackett and Burman, and print
+    /// main effects.
     #[arg(long)]
     pub screening: bool,
-    /// Draw all uncertain constants of the model N times at once, with a draw of the load each, and say how often every
-    /// system is the best, how far it falls, and which constant decides.
+    /// Draw all uncertain constants at once, N times, with a draw of the load each, and say how often every system is the
+    /// best, how far it falls, and which constant decides.
     #[arg(long, value_name = "N", conflicts_with_all = ["factor", "screening", "replications"],
         value_parser = clap::value_parser!(u64).range(20..=2000))]
     pub joint: Option<u64>,

@@ -128,7 +128,7 @@ pub struct Ranking {
     pub bounds: ClassBounds,
     /// Configurations that could run.
     pub n_configurations: usize,
-    /// Replications of each.
+    /// Draws in which frames of all of them are counted.
     pub n_replications: u64,
     /// Random parts of the runs.
     pub drawn: Drawn,
@@ -192,7 +192,7 @@ impl Ranking {
             best_of_each: Summary::of(leaders.best.iter().copied()).mean,
             bounds,
             n_configurations: all.len(),
-            n_replications: comparison.n_replications(),
+            n_replications: n_counted(comparison, &all),
             drawn: comparison
                 .feasible()
                 .filter(|(plan, _)| scenario.as_deref().is_none_or(|it| plan.scenario.name() == it))
@@ -244,19 +244,38 @@ pub fn replicate_until(
     mut extend: impl FnMut(&mut Comparison, u64),
 ) {
     let mut widest = Some(Summary::default());
-    while let Some(Stopping::Until(n)) = widest.map(|widest| rule.decide(&widest)) {
-        extend(comparison, n);
+    while let Some(so_far) = widest
+        && let Stopping::Until(n) = rule.decide(&so_far)
+    {
+        // Draws in which no frame is counted come in addition.
+        let made = comparison.n_replications();
+        let until = n.saturating_add(made.saturating_sub(so_far.n)).min(rule.cap);
+        if until <= made {
+            return;
+        }
+        extend(comparison, until);
         widest = Ranking::new(comparison, measure).widest();
     }
 }
 
-/// Mean over the configurations, one value for each replication.
+/// Mean over the configurations, one value for each of `n` draws in which frames of all configurations are counted.
 fn series(all: &[&[Replication]], n: u64, policy: usize, measure: Measure) -> Vec<f64> {
-    let mean = |replication: u64| {
-        let here = all.iter().map(|runs| measure.of(&runs[replication as usize].samples[policy]));
-        Summary::of(here).mean
+    let mean = |draw: u64| {
+        let here = all.iter().map(|runs| {
+            let at = runs.binary_search_by_key(&draw, |it| it.draw).ok()?;
+            Some(measure.of(&runs[at].samples[policy]))
+        });
+        let here: Vec<f64> = here.collect::<Option<_>>()?;
+        Some(Summary::of(here).mean)
     };
-    (0..n).map(mean).collect()
+    (0..n).filter_map(mean).collect()
+}
+
+/// Number of draws in which frames of all configurations are counted.
+fn n_counted(comparison: &Comparison, all: &[&[Replication]]) -> u64 {
+    let is_counted =
+        |draw: &u64| all.iter().all(|runs| runs.binary_search_by_key(draw, |it| it.draw).is_ok());
+    (0..comparison.n_replications()).filter(is_counted).count() as u64
 }
 
 /// Mean over the replications of one configuration, one value for each policy.

@@ -9,6 +9,8 @@ mod output;
 mod screening;
 mod table;
 
+use std::collections::BTreeSet;
+
 use xrsim_model::statistics::{Fraction, PairedDifference, Summary, kendall_tau};
 use xrsim_sim::score::Score;
 
@@ -39,6 +41,8 @@ pub struct Scores {
     pub configurations: Vec<Configuration>,
     /// Scores `[configuration][replication]`; `None` where a run has none.
     pub totals: Vec<Vec<Option<Score>>>,
+    /// Configurations and replications in which no frame is counted.
+    pub uncounted: Vec<(usize, usize)>,
     /// Reason of the first run without a score.
     pub reason: Option<String>,
 }
@@ -54,6 +58,21 @@ pub(crate) const PARTS: [Part; 3] = [
 ];
 
 impl Scores {
+    /// Replications in which no frame is counted of a configuration that has scores in others.
+    fn uncounted(&self) -> impl Iterator<Item = usize> {
+        let has_scores = |at: usize| self.totals[at].iter().any(Option::is_some);
+        self.uncounted.iter().filter(move |(at, _)| has_scores(*at)).map(|(_, draw)| *draw)
+    }
+
+    /// The scores without those of `replications`.
+    fn without(&self, replications: &BTreeSet<usize>) -> Self {
+        let counts = |all: &Vec<Option<Score>>| {
+            let each = all.iter().enumerate().filter(|(draw, _)| !replications.contains(draw));
+            each.map(|(_, score)| *score).collect()
+        };
+        Self { totals: self.totals.iter().map(counts).collect(), ..self.clone() }
+    }
+
     /// Whether every replication of a configuration has a score.
     fn is_whole(&self, configuration: usize) -> bool {
         self.totals.get(configuration).is_some_and(|all| all.iter().all(Option::is_some))
@@ -145,9 +164,15 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// The effect of a setting with these `scores`, on the configurations that have a score under both.
-    /// `None` if there are none, or if the configurations differ in number.
+    /// The effect of a setting with these `scores`, on the configurations that have a score under both, in the replications
+    /// in which frames of all are counted. `None` if there are none, or if the configurations differ in number.
     pub fn from_scores(base: &Scores, scores: &Scores) -> Option<Self> {
+        let uncounted: BTreeSet<usize> = base.uncounted().chain(scores.uncounted()).collect();
+        if !uncounted.is_empty() {
+            let [base, scores] =
+                [base, scores].map(|it| Scores { uncounted: Vec::new(), ..it.without(&uncounted) });
+            return Self::from_scores(&base, &scores);
+        }
         let n = base.configurations.len();
         if scores.configurations.len() != n {
             return None;
@@ -289,6 +314,7 @@ mod tests {
         Scores {
             configurations: ["A", "B", "C"].map(configuration).to_vec(),
             totals: values.map(|own| own.map(total).to_vec()).to_vec(),
+            uncounted: Vec::new(),
             reason: None,
         }
     }
@@ -341,6 +367,23 @@ mod tests {
         assert_eq!(effect.rankings[0].best, "B");
         after.totals = vec![vec![None; 2]; 3];
         assert!(Effect::from_scores(&base, &after).is_none());
+    }
+
+    /// In replication 0 no frame of C is counted after the change, so that the change is that of replication 1: from 0.4 to
+    /// 0.55 in the mean. A configuration that has no score at all takes no replication from the others.
+    #[test]
+    fn a_replication_without_counted_frames_counts_for_no_configuration() {
+        let base = scores([[0.1, 0.3], [0.4, 0.4], [0.7, 0.5]]);
+        let mut after = scores([[0.45, 0.55], [0.3, 0.5], [0.6, 0.6]]);
+        after.totals[2][0] = None;
+        after.uncounted = vec![(2, 0)];
+        let effect = Effect::from_scores(&base, &after).expect("one replication counts");
+        close(effect.change.mean, 0.15);
+        assert_eq!((effect.change.n, effect.n_left_out), (1, 0));
+        after.totals[2][1] = None;
+        after.uncounted.push((2, 1));
+        let effect = Effect::from_scores(&base, &after).expect("two have scores");
+        assert_eq!((effect.change.n, effect.n_left_out), (2, 1));
     }
 
     #[test]

@@ -100,9 +100,9 @@ impl<'p> WholeRun<'p> {
         self.n_uncounted += 1;
     }
 
-    /// Whether no draw has a score.
-    pub fn is_empty(&self) -> bool {
-        self.draws.is_empty()
+    /// Number of draws that have a score.
+    pub fn n_draws(&self) -> usize {
+        self.draws.len()
     }
 
     /// A line on draws that have no score; empty if all have one.

@@ -18,7 +18,7 @@ use crate::schedule::{
     RENAMED, Scheduler, Setup, View, find,
 };
 use xrsim_model::renamed;
-use xrsim_model::text::{is_name, is_unfit_in_line};
+use xrsim_model::text::{EXTERNAL, is_name, is_unfit_in_line};
 
 pub use given::GivenScheduler;
 pub use given::text_of;
@@ -40,24 +40,16 @@ pub const ENTRY: Entry = Entry {
     ..Entry::new(|_, _| Box::new(NoCommand))
 };
 
-/// Start of an external policy, after the name that it may be given.
-const PREFIX: &str = "external:";
-
-/// The name that `text` gives to an external policy, and what follows [`PREFIX`]; `None` for other policies.
+/// The name that `text` gives to an external policy, and what follows [`EXTERNAL`]; `None` for other policies.
 fn external(text: &str) -> Option<(Option<&str>, &str)> {
     let text = text.trim();
-    if let Some(rest) = text.strip_prefix(PREFIX) {
+    if let Some(rest) = text.strip_prefix(EXTERNAL) {
         return Some((None, rest));
     }
     let (name, rest) = text.split_once('=')?;
     // After a comma begins another one of a list.
     let name = Some(name.trim()).filter(|name| !name.contains(','))?;
-    Some((Some(name), rest.trim_start().strip_prefix(PREFIX)?))
-}
-
-/// Whether `text` describes an external policy: `external:COMMAND` or `NAME=external:COMMAND`.
-pub fn is_external(text: &str) -> bool {
-    external(text).is_some()
+    Some((Some(name), rest.trim_start().strip_prefix(EXTERNAL)?))
 }
 
 /// The policy that `text` describes: a built-in one ([`Policy::parse`]), `external:COMMAND` or `NAME=external:COMMAND`,
@@ -112,7 +104,7 @@ fn unnamed(text: &str) -> Result<Policy, PolicyError> {
     let no_words = PolicyError::Together("external: needs a command, with its quotes closed");
     let words = shlex::split(command).filter(|words| !words.is_empty()).ok_or(no_words)?;
     let inputs: String = inputs.iter().map(|path| format!(",{INPUTS}={path}")).collect();
-    let label = arguments.label(&format!("{PREFIX}{command}{inputs}"));
+    let label = arguments.label(&format!("{EXTERNAL}{command}{inputs}"));
     let options = Options::from_arguments(&arguments);
     let timeout = Duration::from_millis(arguments.whole("timeout_ms").into());
     let build = {
@@ -252,9 +244,6 @@ mod tests {
         let all = "mine=external:python3 a.py,inputs=b";
         assert_eq!(command(all).unwrap(), ["python3", "a.py"]);
         assert_eq!(inputs(all), ["b"]);
-        assert!(
-            is_external(all) && is_external("external:a") && !is_external("edf:admission=none")
-        );
         // The `=` belongs to the command.
         assert_eq!(
             &**policy("external:a b=external:c").unwrap().label(),

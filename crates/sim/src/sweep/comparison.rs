@@ -95,6 +95,8 @@ impl Sample {
 /// One replication of one configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replication {
+    /// Number of the draw, from 0. Draws in which no frame is counted have no replication.
+    pub draw: u64,
     /// Results of the policies, in their order.
     pub samples: Box<[Sample]>,
     /// Upper bounds of both classes of schedulers, whatever the policies are; expectations if triggers are enumerated.
@@ -108,10 +110,24 @@ pub struct Configuration {
     pub plan: Plan,
     /// Whether its costs were computed, so that it can be run.
     is_costed: bool,
-    /// Replications so far, or why there are none.
+    /// Replications so far in the order of their draws, or why there are none.
     pub replications: Result<Vec<Replication>, RunError>,
     /// Metrics of every policy, means over the replications so far.
     pub metrics: Vec<MeanMetrics>,
+    /// Draws so far.
+    n_draws: u64,
+}
+
+impl Configuration {
+    /// Number of draws so far in which no frame is counted, of those in which the configuration ran.
+    pub fn n_uncounted(&self) -> u64 {
+        self.replications.as_ref().map_or(0, |all| self.n_draws - all.len() as u64)
+    }
+
+    /// Whether further draws may have scores.
+    pub fn goes_on(&self) -> bool {
+        matches!(self.replications, Ok(_) | Err(RunError::NothingCounted))
+    }
 }
 
 /// Policies on configurations.
@@ -149,6 +165,7 @@ impl Comparison {
             is_costed: is_run(index),
             replications: Ok(Vec::new()),
             metrics: metrics.clone(),
+            n_draws: 0,
         };
         let configurations: Vec<_> = plans.into_iter().enumerate().map(configuration).collect();
         let costed = configurations.iter().filter(|it| it.is_costed);
@@ -195,7 +212,7 @@ impl Comparison {
         let mut items = (0..self.configurations.len())
             .flat_map(|configuration| range.clone().map(move |it| (configuration, it)));
         loop {
-            let runs = |(at, _): &(usize, u64)| self.configurations[*at].replications.is_ok();
+            let runs = |(at, _): &(usize, u64)| self.configurations[*at].goes_on();
             let block: Vec<_> = items.by_ref().filter(runs).take(BLOCK).collect();
             if block.is_empty() {
                 break;
@@ -234,19 +251,27 @@ impl Comparison {
         self.outcome(configuration, replication, &costs)
     }
 
-    /// Adds the next replication of a configuration, or the reason why there is none, after which it has
-    /// none at all.
+    /// Adds the next draw of a configuration: its replication, or the reason why there is none. After any reason but that
+    /// no frame is counted, it has none at all.
     pub fn add(&mut self, configuration: usize, outcome: Result<Outcome, RunError>) {
         let configuration = &mut self.configurations[configuration];
-        let Ok(replications) = &mut configuration.replications else { return };
-        match outcome {
-            Ok(Outcome { replication, metrics }) => {
-                replications.push(replication);
-                let n_replications = replications.len() as u64;
-                self.n_replications = self.n_replications.max(n_replications);
+        if !configuration.goes_on() {
+            return;
+        }
+        let draw = configuration.n_draws;
+        configuration.n_draws += 1;
+        self.n_replications = self.n_replications.max(configuration.n_draws);
+        match (outcome, &mut configuration.replications) {
+            (Ok(Outcome { replication, metrics }), all) => {
+                let replication = Replication { draw, ..replication };
+                match all {
+                    Ok(all) => all.push(replication),
+                    Err(_) => *all = Ok(vec![replication]),
+                }
                 configuration.metrics.iter_mut().zip(&metrics).for_each(|(all, it)| all.merge(it));
             }
-            Err(error) => configuration.replications = Err(error),
+            (Err(RunError::NothingCounted), Ok(all)) if !all.is_empty() => {}
+            (Err(error), all) => *all = Err(error),
         }
     }
 
@@ -344,7 +369,7 @@ fn replicate(
     triggers: Triggers,
     metrics: &mut [MeanMetrics],
 ) -> Result<Replication, RunError> {
-    let requests = plan.requests()?;
+    let (draw, requests) = (plan.load.replication, plan.requests()?);
     let patterns = match triggers {
         Triggers::Drawn => None,
         Triggers::Enumerated => patterns(&plan.scenario, &plan.load, |id| frames(&requests, id)),
@@ -352,7 +377,7 @@ fn replicate(
     let Some(patterns) = patterns.filter(|patterns| patterns.len() > 1) else {
         let bounds = bounds(&plan, costs, &requests);
         let samples = samples(plan, &costs.table, &requests, policies, metrics, 1.0)?;
-        return Ok(Replication { samples, bounds });
+        return Ok(Replication { draw, samples, bounds });
     };
     let mut expected = vec![Sample::default(); policies.len()];
     let mut bound = ClassBounds::default();
@@ -363,7 +388,7 @@ fn replicate(
         let samples = samples(plan, &costs.table, &requests, policies, metrics, probability)?;
         expected.iter_mut().zip(samples).for_each(|(sum, sample)| sum.add(&sample, probability));
     }
-    Ok(Replication { samples: expected.into(), bounds: bound })
+    Ok(Replication { draw, samples: expected.into(), bounds: bound })
 }
 
 /// What bounds of both classes know of a run of `requests`.

@@ -25,7 +25,7 @@ impl Outcome {
         let first = self.metrics.first();
         let (models, chains) = first.map_or((0, 0), |it| (it.models.len(), it.chains.len()));
         let mut text = format!("{models} {chains};");
-        let Replication { samples, bounds } = &self.replication;
+        let Replication { samples, bounds, .. } = &self.replication;
         let values = samples.iter().flat_map(|sample| sample.values());
         text.push_str(&joined(values.map(f64::to_string)));
         let bounds = Class::ALL.into_iter().flat_map(|class| bounds.of(class).values());
@@ -70,7 +70,8 @@ impl Outcome {
             });
         }
         let is_over = lists.next().is_none();
-        is_over.then_some(Self { replication: Replication { samples, bounds }, metrics })
+        // Whoever adds it knows the number of its draw.
+        is_over.then_some(Self { replication: Replication { draw: 0, samples, bounds }, metrics })
     }
 }
 
@@ -128,7 +129,7 @@ mod tests {
         };
         let any = Bounds { isolation: 1.0, pooled_capacity: 0.7, linear_program: 1.0 / 3.0 };
         let bounds = ClassBounds::new(any, Bounds { linear_program: 0.3, ..any });
-        let replication = Replication { samples: samples.collect(), bounds };
+        let replication = Replication { draw: 0, samples: samples.collect(), bounds };
         Outcome { replication, metrics: vec![metrics.clone(), metrics] }
     }
 

@@ -33,7 +33,7 @@ pub(super) enum Format {
 /// Networks that a command works on.
 #[derive(Debug, Args)]
 pub(super) struct NetworkOptions {
-    /// Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`); repeat
+    /// Task, network or file; with values of its parameters (`PD:regions=100`) if it has some; repeat
     /// for more, or separate them by commas [default: all of the suite].
     #[arg(long, value_name = "N|FILE")]
     pub network: Vec<String>,
@@ -74,7 +74,7 @@ pub(super) struct LayerOptions {
     /// Dataflow: a name or a file; repeat for more, or separate them by commas [default: WS, OS, RS].
     #[arg(long, value_name = "D|FILE", value_delimiter = ',')]
     pub dataflow: Vec<String>,
-    /// Platform, which has the clock, the memories and the energies [default: headset].
+    /// Platform (its clock, memories and energies) [default: headset].
     #[arg(long, value_name = "P|FILE")]
     platform: Option<String>,
     #[command(flatten)]

@@ -28,7 +28,7 @@ use xrsim_model::digest::Digest;
     Columns are those of the file. Higher is better for scores and executed frames; lower is better for energy, \
     drops, deadline misses, PEs and hardware. COLUMN:max and COLUMN:min choose the direction.\n\n\
     Examples:\n  \
-    xrsim plot pe_scaling.csv --kind pareto --out front.svg           energy for each executed frame against score\n  \
+    xrsim plot pe_scaling.csv --kind pareto --out front.svg    energy per frame, score\n  \
     xrsim plot pe_scaling.csv --kind pareto --x pes --y qoe --z energy_mj\n  \
     xrsim plot pe_scaling.csv --kind best\n  \
     xrsim plot pe_scaling.csv --kind heatmap --x pes --y system --where scheduler=edf --out map.png\n  \
@@ -53,7 +53,7 @@ pub(super) struct PlotArgs {
     /// Use only rows with this value in this column; repeat for more conditions.
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     pub conditions: Vec<String>,
-    /// File to write: a picture as .svg, .pdf or .png with its data beside it as .csv, or a table as .csv.
+    /// File to write (a picture as .svg, .pdf or .png with its data beside it as .csv, or a table as .csv).
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
     #[command(flatten)]

@@ -10,6 +10,8 @@ use super::text::{fit, width_px};
 pub(super) struct Placement {
     bounds: Rect,
     taken: Vec<Rect>,
+    /// Lines, which labels do not cover, but the line of a label may cross.
+    lines: Vec<Rect>,
     /// The labels among what is taken.
     labels: Vec<Rect>,
     /// Number of points that may still be named.
@@ -31,7 +33,7 @@ const HALF_PX: f64 = 6.0;
 impl Placement {
     /// Labels within `bounds`.
     pub(super) fn within(bounds: Rect) -> Self {
-        Self { bounds, taken: Vec::new(), labels: Vec::new(), left: MAX_NAMES }
+        Self { bounds, taken: Vec::new(), lines: Vec::new(), labels: Vec::new(), left: MAX_NAMES }
     }
 
     /// Keeps labels off a point.
@@ -47,12 +49,7 @@ impl Placement {
 
     /// Keeps labels off a straight line.
     pub(crate) fn keep_clear_of_line(&mut self, from: Point, to: Point) {
-        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-        let steps = (length((dx, dy)) / 3.0).ceil().max(1.0);
-        for step in 0..=steps as usize {
-            let share = step as f64 / steps;
-            self.keep_clear((from.0 + share * dx, from.1 + share * dy), 1.5);
-        }
+        self.lines.extend(along(from, to));
     }
 
     /// Writes `text` at the first free place of `places`, and returns whether there was one. A place is the
@@ -69,7 +66,8 @@ impl Placement {
         let width = width_px(text, LABEL_PX, false);
         let free = |place: &&Place| {
             let area = covered(**place, width);
-            inside(&area, &self.bounds) && !self.taken.iter().any(|other| overlap(&area, other))
+            let taken = || self.taken.iter().chain(&self.lines);
+            inside(&area, &self.bounds) && !taken().any(|other| overlap(&area, other))
         };
         let &(at, align) = places.iter().find(free)?;
         self.taken.push(covered((at, align), width));
@@ -102,8 +100,8 @@ impl Placement {
         scene.text(Text::label(text, place.0).aligned(place.1).centred());
     }
 
-    /// Takes the first place of `far` for `text` to which a line from the point crosses no other mark; `None` if there
-    /// is none.
+    /// Takes the first place of `far` for `text` to which a line from the point crosses no other point, label or line of
+    /// a label; `None` if there is none.
     pub(super) fn place_apart(&mut self, text: &str, point: Point, far: &[Place]) -> Option<Led> {
         let passes = |place: &&Place| {
             let line = leader(point, **place);
@@ -120,18 +118,15 @@ impl Placement {
     fn led(&mut self, label: Text, point: Point) -> Led {
         let middle = (label.at.0, label.at.1 - HALF_CAPITAL * LABEL_PX);
         let line = leader(point, (middle, label.align));
-        self.keep_clear_of_line(line.0, line.1);
-        Led { label, line }
+        self.taken.extend(along(line.0, line.1));
+        Led { label, line: Some(line) }
     }
 
     /// Writes `text` farther off than beside a point, with a line from the point to it: past other marks if possible,
     /// otherwise over them.
     pub(super) fn lead(&mut self, scene: &mut Scene, text: &str, point: Point) {
-        self.lead_to(scene, text, point, &farther(point));
-    }
-
-    fn lead_to(&mut self, scene: &mut Scene, text: &str, point: Point, far: &[Place]) {
-        if let Some(led) = self.place_apart(text, point, far) {
+        let far = farther(point);
+        if let Some(led) = self.place_apart(text, point, &far) {
             led.draw(scene);
             return;
         }
@@ -146,7 +141,7 @@ impl Placement {
                 let area = covered(**place, width);
                 inside(&area, &self.bounds) && !self.labels.iter().any(|it| overlap(&area, it))
             };
-            let &(at, align) = open.iter().chain(far).find(fits).or(far.first())?;
+            let &(at, align) = open.iter().chain(&far).find(fits).or(far.first())?;
             scene.rect(covered((at, align), width), Ink::WHITE);
             self.taken.push(covered((at, align), width));
             self.labels.push(covered((at, align), width));
@@ -165,54 +160,65 @@ impl Placement {
         point: Point,
         radius_px: f64,
     ) {
-        self.name_at(scene, name, point, (&around(point, radius_px), &farther(point)));
-    }
-
-    /// Writes the name of a bar beside its upper end at `point`, or above it with a line to it.
-    pub(super) fn name_bar(&mut self, scene: &mut Scene, name: &str, point: Point, half_px: f64) {
-        let is_above = |((x, y), _): &Place| y + (x - point.0).abs() <= point.1 + 1e-9;
-        let above: Vec<Place> = farther(point).into_iter().filter(is_above).collect();
-        self.name_at(scene, name, point, (&beside_bar(point, half_px), &above));
-    }
-
-    fn name_at(
-        &mut self,
-        scene: &mut Scene,
-        name: &str,
-        point: Point,
-        (near, far): (&[Place], &[Place]),
-    ) {
         if self.left == 0 {
             return;
         }
         self.left -= 1;
         let name = fit(name, LABEL_PX, false, MAX_NAME_PX);
-        if !self.write(scene, &name, near) {
-            self.lead_to(scene, &name, point, far);
+        if !self.write(scene, &name, &around(point, radius_px)) {
+            self.lead(scene, &name, point);
+        }
+    }
+
+    /// Takes a place for the name of a bar beside its upper end at `point`, or above it with a line to it; `None` if
+    /// none is free.
+    pub(super) fn place_bar(&mut self, name: &str, point: Point, half_px: f64) -> Option<Led> {
+        let name = fit(name, LABEL_PX, false, MAX_NAME_PX);
+        let is_above = |((x, y), _): &Place| y + (x - point.0).abs() <= point.1 + 1e-9;
+        let above: Vec<Place> = farther(point).into_iter().filter(is_above).collect();
+        match self.place(&name, &beside_bar(point, half_px)) {
+            Some(label) => Some(Led { label, line: None }),
+            None => self.place_apart(&name, point, &above),
         }
     }
 }
 
-/// A label apart from its point, and the line from the point to it.
+/// A label, and the line from its point to it if it is apart.
 pub(super) struct Led {
     label: Text,
-    line: (Point, Point),
+    line: Option<(Point, Point)>,
 }
 
 impl Led {
     pub(super) fn draw(self, scene: &mut Scene) {
-        scene.segment(self.line.0, self.line.1, 0.7, Ink::QUIET);
+        if let Some((from, to)) = self.line {
+            scene.segment(from, to, 0.7, Ink::QUIET);
+        }
         scene.text(self.label);
     }
 }
 
-/// Places beside the upper end of a bar: left, right, above, and above to one side.
-fn beside_bar((x, y): Point, half_px: f64) -> [Place; 5] {
-    let (beside, up) = (half_px + 3.4, 8.9);
+/// Squares along a line, which cover it.
+fn along(from: Point, to: Point) -> impl Iterator<Item = Rect> {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let steps = (length((dx, dy)) / 3.0).ceil().max(1.0);
+    (0..=steps as usize).map(move |step| {
+        let share = step as f64 / steps;
+        let (x, y) = (from.0 + share * dx, from.1 + share * dy);
+        Rect::between((x - 1.5, y - 1.5), (x + 1.5, y + 1.5))
+    })
+}
+
+/// Places beside the upper end of a bar: left, right, above, lower, and above to one side. No narrow bar fits between
+/// them and the bar.
+fn beside_bar((x, y): Point, half_px: f64) -> [Place; 7] {
+    let (beside, up) = (half_px + 2.2, 8.9);
     [
         ((x - beside, y), Align::End),
         ((x + beside, y), Align::Start),
         ((x, y - up), Align::Middle),
+        ((x - beside, y + up), Align::End),
+        ((x + beside, y + up), Align::Start),
         ((x - half_px, y - up), Align::Start),
         ((x + half_px, y - up), Align::End),
     ]

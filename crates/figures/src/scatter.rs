@@ -103,20 +103,20 @@ impl Scatter {
         (side(point.x, x), -side(point.y, y))
     }
 
-    /// Number of points beyond the axes, and the last of them if all are beyond the same end: `4, down to 0.893`.
-    fn ends_of(&self, far: &[&ScatterPoint], side: (f64, f64)) -> String {
+    /// Number of points beyond the axes, and the last of them if all are beyond the same end: `4 beyond the axis, to 0.893`.
+    fn beyond_axis(&self, far: &[&ScatterPoint], side: (f64, f64)) -> String {
         let shown = self.shown();
-        let n = counted(far.len(), "point");
+        let n = format!("{} beyond the axis", far.len());
         let (xs, ys) = (extent(far.iter().map(|it| it.x)), extent(far.iter().map(|it| it.y)));
         let end = match side {
             _ if far.iter().any(|point| Self::beyond(point, shown) != side) => return n,
-            (0.0, 1.0) => format!("down to {}", short(ys.0)),
-            (0.0, -1.0) => format!("up to {}", short(ys.1)),
-            (-1.0, 0.0) => format!("down to {}", short(xs.0)),
-            (1.0, 0.0) => format!("up to {}", short(xs.1)),
+            (0.0, 1.0) => ys.0,
+            (0.0, -1.0) => ys.1,
+            (-1.0, 0.0) => xs.0,
+            (1.0, 0.0) => xs.1,
             _ => return n,
         };
-        format!("{n}, {end}")
+        format!("{n}, to {}", short(end))
     }
 
     /// Draws the points on the front, or the points off the front.
@@ -332,7 +332,7 @@ impl Chart for Scatter {
         let far: Vec<_> = self.points().filter(beyond).collect();
         if let Some(first) = far.first() {
             let side = Self::beyond(first, shown);
-            let name = format!("beyond the axis: {}", self.ends_of(&far, side));
+            let name = self.beyond_axis(&far, side);
             entries.push(LegendEntry::new(name, move |scene, key| {
                 let at = (key.centre_x() + 3.5 * side.0, key.centre_y() + 3.5 * side.1);
                 draw_arrow(scene, at, side, Ink::AXIS);
@@ -452,7 +452,7 @@ mod tests {
         let chart = of(points.clone());
         assert_eq!(chart.shown().1.0, 0.9);
         let scene = chart.scene().expect("the chart can be drawn");
-        assert!(scene.texts().any(|text| text == "beyond the axis: 2 points, down to 0.5"));
+        assert!(scene.texts().any(|text| text == "2 beyond the axis, to 0.5"));
         assert_eq!(chart.rows().rows.len(), 11, "the data have all points");
         // The front is always shown.
         points[10].front = true;

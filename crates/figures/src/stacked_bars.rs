@@ -56,7 +56,7 @@ const MIN_SLOT_PX: f64 = 5.0;
 /// Widest bar \[px\].
 const MAX_BAR_PX: f64 = 60.0;
 
-/// Bars of a panel that have names if not all have.
+/// Most bars of a panel that have names if not all have.
 const N_NAMED: usize = 5;
 
 /// Most bars one below the other, in all panels.
@@ -206,7 +206,7 @@ impl StackPanel {
         });
     }
 
-    /// Writes the names of the highest bars beside their upper ends, from left to right.
+    /// Writes the names of the highest bars beside their upper ends, of as many as have a place.
     fn name_highest(&self, scene: &mut Scene, names: &[String], bars: &Bars) {
         let totals = self.totals();
         let bar = |category: usize| bars.slot_of(category, totals[category]);
@@ -215,12 +215,32 @@ impl StackPanel {
         let mut highest: Vec<usize> = (0..totals.len()).filter(|&it| totals[it] > 0.0).collect();
         highest.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then(a.cmp(&b)));
         highest.truncate(N_NAMED);
-        highest.sort_unstable();
-        for category in highest {
-            let bar = bar(category);
-            let top = (bar.centre_x(), bar.y);
-            placement.name_bar(scene, &names[category], top, bar.width / 2.0);
-        }
+        let place = |chosen: &[usize]| {
+            let mut placement = placement.clone();
+            let label = |&category: &usize| {
+                let bar = bar(category);
+                placement.place_bar(&names[category], (bar.centre_x(), bar.y), bar.width / 2.0)
+            };
+            chosen.iter().map(label).collect::<Option<Vec<_>>>()
+        };
+        // The more names have a place the better; the order decides about it.
+        let placed = (1..=highest.len()).rev().find_map(|n| {
+            let mut chosen = highest[..n].to_vec();
+            chosen.sort_unstable();
+            place(&chosen).or_else(|| {
+                chosen.reverse();
+                place(&chosen)
+            })
+        });
+        let each = || {
+            let mut placement = placement.clone();
+            let label = |&category: &usize| {
+                let bar = bar(category);
+                placement.place_bar(&names[category], (bar.centre_x(), bar.y), bar.width / 2.0)
+            };
+            highest.iter().filter_map(label).collect()
+        };
+        placed.unwrap_or_else(each).into_iter().for_each(|label| label.draw(scene));
     }
 }
 
@@ -464,8 +484,27 @@ mod tests {
         assert!(bars.windows(2).all(|pair| (pair[0].right() - pair[1].x).abs() < 1e-9));
         let is_name = |text: &&String| text.starts_with("layer ");
         let named: Vec<_> = scene.texts().filter(is_name).collect();
-        // The first of equal heights.
-        assert_eq!(named, ["layer 0", "layer 1", "layer 2", "layer 3", "layer 4"]);
+        // Bars of equal heights take all of the panel.
+        assert!(named.is_empty(), "{named:?}");
+    }
+
+    #[test]
+    fn the_highest_of_many_bars_have_their_names_beside_them() {
+        let height = |layer: usize| match layer {
+            90 => 9.0,
+            3 | 30 | 200 | 250 => 8.0,
+            _ => 1.0,
+        };
+        let values = vec![(0..300).map(height).collect(), vec![0.0; 300]];
+        let chart = StackedBars {
+            categories: (0..300).map(|layer| format!("layer {layer}")).collect(),
+            panels: vec![StackPanel { title: String::new(), values }],
+            ..chart(&[])
+        };
+        let scene = chart.scene().expect("the chart can be drawn");
+        let mut named: Vec<_> = scene.texts().filter(|it| it.starts_with("layer ")).collect();
+        named.sort();
+        assert_eq!(named, ["layer 200", "layer 250", "layer 3", "layer 30", "layer 90"]);
     }
 
     #[test]

@@ -55,8 +55,8 @@ pub(super) struct MapArgs {
     /// Number of PEs (processing elements) [default: 4096].
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pes: Option<u32>,
-    /// Choices: all of a mapping, or only what one --dataflow leaves open: its sizes and orders
-    /// (`tiles`), or also the axes that are spread (`axes`).
+    /// Choices that are open (`any`: all of a mapping; `tiles`: what one --dataflow leaves open, its sizes and orders;
+    /// `axes`: also the axes that are spread).
     #[arg(long, value_name = "F", default_value = "any", conflicts_with = "mapspace",
         value_parser = PossibleValuesParser::new(["tiles", "axes", "any"]))]
     pub flexibility: String,
@@ -69,8 +69,8 @@ pub(super) struct MapArgs {
     /// Sizes of chunks [default: all, as in runs].
     #[arg(long, value_name = "SIZES", value_parser = PossibleValuesParser::new(Sizes::NAMES))]
     pub sizes: Option<String>,
-    /// Objective: least cycles, energy or product of both (`edp`), least energy among mappings within 1 %
-    /// of the least cycles (`cycles,energy`), or all Pareto-optimal mappings (`pareto`).
+    /// Objective of the search (least `cycles`, `energy` or product of both, `edp`; `cycles,energy`: least energy among
+    /// mappings within 1 % of the least cycles; `pareto`: all Pareto-optimal mappings).
     #[arg(long, value_name = "O", default_value = "cycles", value_parser = goal())]
     pub objective: Goal,
     /// Work of the search for one layer (`default` as in runs, `quick` less, `full` more and with exact search).

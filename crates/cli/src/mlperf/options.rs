@@ -37,7 +37,7 @@ use super::super::options::Format;
 pub(crate) struct MlperfArgs {
     /// Benchmark.
     pub benchmark: MlperfBenchmark,
-    /// Round (its LoadGen version, counts, durations and seeds) [default: v0.5 of inference,
+    /// Round of the benchmark (its LoadGen version, counts, durations and seeds) [default: v0.5 of inference,
     /// v3.0 of mobile].
     #[arg(long, value_name = "R")]
     pub round: Option<String>,
@@ -51,7 +51,7 @@ pub(crate) struct MlperfArgs {
     /// Load of LoadGen (single-stream, multi-stream, server or offline); repeat for several, or separate them by commas.
     #[arg(long, value_name = "LOAD", value_delimiter = ',')]
     pub load: Vec<String>,
-    /// System: a style A..M, or a system file.
+    /// Style A..M, or a system file.
     #[arg(long, value_name = "A..M|FILE", default_value = "A")]
     pub system: String,
     /// PEs of the whole system, for styles.
@@ -60,7 +60,7 @@ pub(crate) struct MlperfArgs {
     /// Bandwidth and memory of styles [default: headset].
     #[arg(long, value_name = "P|FILE")]
     pub platform: Option<String>,
-    /// Layer costs: a cost model, or a CSV file of measurements [default: loop-nest].
+    /// Cost model, or a CSV file of measurements [default: loop-nest].
     #[arg(long, value_name = "M|FILE.csv")]
     pub cost_model: Option<String>,
     #[command(flatten)]

@@ -98,8 +98,8 @@ pub(crate) struct SearchArgs {
     /// Fail unless the answer is proven: the optimum of the space under the schedulers of --proof-for.
     #[arg(long)]
     pub require_proof: bool,
-    /// Schedulers for --require-proof: listed (those of the search), keeping (all that keep a request where it
-    /// began) or any; for keeping and any, no system may be more than gap_percent (--stop) better.
+    /// Schedulers that --require-proof covers (listed: those of the search; keeping: all that keep a request where it
+    /// began; any); for keeping and any, no system may be more than gap_percent (--stop) better.
     #[arg(long, value_name = "CLASS", default_value = "listed", requires = "require_proof", value_parser = ["listed", "keeping", "any"])]
     pub proof_for: String,
     /// Folder of the results (evaluated.csv, the front, the best system as a file, and a journal with which

@@ -62,7 +62,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "system",
-        help: "system: a style A..M, a mix such as `WS:3 + OS:1`, or a file",
+        help: "system (a style A..M, a mix such as `WS:3 + OS:1`, or a file)",
         allowed: Allowed::Text("a name (`xrsim list systems`), shares of dataflows, or a file"),
         default: Some("A to M"),
         option: Some(KeyOption::several("system", "A..M|MIX|FILE", Several::Runs)),
@@ -98,7 +98,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "cost_model",
-        help: "layer costs: a cost model, or a CSV file of measurements",
+        help: "cost model, or a CSV file of measurements",
         allowed: Allowed::Text("a name (`xrsim list cost-models`) or a CSV file"),
         option: Some(KeyOption::new("cost-model", "M|FILE.csv")),
         default: Some("loop-nest; maestro with mlsys2023 semantics"),

@@ -15,8 +15,9 @@ function niceStep(length, wanted) {
   return power * [1, 2, 5, 10].find((step) => step * power >= rough);
 }
 
-/** The last time at which a request has a mark. */
+/** The last time at which a request has a mark that matters: deadlines of requests that nobody asked for do not. */
 function lastTime(request) {
+  if (request.isNotAsked) return request.arrival;
   return Math.max(request.deadline, request.end ?? 0, request.arrival);
 }
 

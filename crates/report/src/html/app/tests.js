@@ -29,11 +29,26 @@ function drop(id) {
   document.querySelector(`nav a[href="#${id}"]`).remove();
 }
 
+/** Columns that name a test. */
+const NAMING_TESTS = ["tenant", "task", "load"];
+
+/**
+ * Columns of the table of tests. A narrow window has the name in one column, with value and verdict beside it.
+ */
+function testColumns(results, described) {
+  if (!matchMedia("(max-width: 600px)").matches) return columnsOf(described);
+  const name = { key: "test", label: "Test", isText: true, value: (test) => testName(results, test) };
+  const [answer, others] = [true, false].map((wanted) =>
+    described.filter(({ key }) => !NAMING_TESTS.includes(key) && ["value", "verdict"].includes(key) === wanted),
+  );
+  return [name, ...columnsOf([...answer, ...others])];
+}
+
 /** The table of all tests, without columns that are empty for every test. */
 function showTests(section, results) {
   const isThere = ({ key }) => results.tests.some((test) => ![null, "", 0].includes(test[key]));
   const columns = results.columns.tests.filter(isThere);
-  section.append(tableOf("All tests", columnsOf(columns), results.tests));
+  section.append(tableOf("All tests", testColumns(results, columns), results.tests));
   const reasons = results.tests.filter((test) => test.reason);
   if (reasons.length === 0) return;
   const items = reasons.map((test) => h("li", {}, `${testName(results, test)}: ${test.reason}`));

@@ -33,7 +33,7 @@ pub(super) enum Format {
 /// Networks that a command works on.
 #[derive(Debug, Args)]
 pub(super) struct NetworkOptions {
-    /// Task, network or file; with values of its parameters (`PD:regions=100`) if it has some; repeat
+    /// Network (task or file); with values of its parameters (`PD:regions=100`) if it has some; repeat
     /// for more, or separate them by commas [default: all of the suite].
     #[arg(long, value_name = "N|FILE")]
     pub network: Vec<String>,

@@ -417,7 +417,7 @@ def map(
     The table `mappings` has a row for each layer and dataflow.
 
     Arguments:
-        network: Task, network or file; with values of its parameters (`PD:regions=100`) if it has some; repeat for
+        network: Network (task or file); with values of its parameters (`PD:regions=100`) if it has some; repeat for
             more, or separate them by commas [default: all of the suite].
         networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
             artifact.
@@ -491,7 +491,7 @@ def cost(
     The table `layers` has a row for each layer.
 
     Arguments:
-        network: Task, network or file; with values of its parameters (`PD:regions=100`) if it has some; repeat for
+        network: Network (task or file); with values of its parameters (`PD:regions=100`) if it has some; repeat for
             more, or separate them by commas [default: all of the suite].
         networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
             artifact.
@@ -555,7 +555,7 @@ def area(
     Arguments:
         system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file); repeat for several, or separate them
             by commas [default: A to M].
-        network: Task, network or file; with values of its parameters (`PD:regions=100`) if it has some; repeat for
+        network: Network (task or file); with values of its parameters (`PD:regions=100`) if it has some; repeat for
             more, or separate them by commas [default: all of the suite].
         networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
             artifact.

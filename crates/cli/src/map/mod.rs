@@ -77,7 +77,7 @@ pub(super) struct MapArgs {
     #[arg(long, value_name = "E", default_value = "full",
         value_parser = PossibleValuesParser::new(Effort::ALL.map(|(name, _)| name)))]
     pub effort: String,
-    /// Distance to the bound at which the search of a layer ends [percent].
+    /// Distance to the bound [percent], at which the search of a layer ends.
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, allow_negative_numbers = true, value_parser = percent)]
     pub gap: f64,
     /// Leave out a rule of exact search; repeat for more, or separate them by commas.

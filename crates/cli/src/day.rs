@@ -26,7 +26,7 @@ use super::{record, table_style};
     xrsim day --profile evening --device headset --system J --pes 4096\n  \
     xrsim day --profile workday --device glasses --system J --pes 1024 --scheduler edf:governor=slack\n  \
     xrsim day --profile mine.yaml --device mine_too.yaml --system J --pes 4096 --out day\n\n\
-    docs/guides/battery.md shows how."
+    docs/how-to/battery.md shows how."
 )]
 pub(super) struct DayArgs {
     /// Profile: a name (`xrsim list profiles`) or a file.

@@ -28,7 +28,7 @@ impl Scheduler for ByFrame {
 }
 
 /// 40 mW of leakage at 0.85 V, 5 mW while idle, gated after 3 ms. The accelerator has one PE.
-fn device() -> Device {
+pub(super) fn device() -> Device {
     let mut device = Device {
         dram: DramPower { active_mw: 136.5, idle_mw: 25.14 },
         base_mw: 100.0,
@@ -46,7 +46,7 @@ fn device() -> Device {
 }
 
 /// Layers of (1,000,000, 400,000), (300,000, 900,000) and (500,000, 500,000) cycles, 1.5 mJ with 0.3 mJ of DRAM.
-fn case() -> Case {
+pub(super) fn case() -> Case {
     let cycles = [(1_000_000, 400_000), (300_000, 900_000), (500_000, 500_000)];
     let layers = cycles.map(|(chip_cycles, dram_cycles): (u64, u64)| LayerCost {
         cycles: chip_cycles.max(dram_cycles),
@@ -67,7 +67,7 @@ fn case() -> Case {
     on(device(), runs::lasting_ms(20.0, plan))
 }
 
-fn close(found: f64, expected: f64) {
+pub(super) fn close(found: f64, expected: f64) {
     // Published to 1e-9 uJ.
     assert!((found - expected).abs() <= 1e-9, "{found} in place of {expected}");
 }

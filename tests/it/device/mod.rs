@@ -1,5 +1,7 @@
 //! The device around the accelerators: operating points, leakage, gates, and the account of the energy.
 
+mod body;
+mod day;
 mod gating;
 mod governors;
 mod ledger;

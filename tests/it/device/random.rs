@@ -64,7 +64,7 @@ fn cost(&(chip_cycles, dram_cycles, energy_nj, dram_energy_nj, dram_bytes): &Lay
 }
 
 prop_compose! {
-    fn any_device()(
+    pub(super) fn any_device()(
         leakage in 0.0..1e6, idle in 0.0..1e6, transition in 0u64..20,
         gate in prop::option::of((0u64..50, 0.0..1.0, 0u64..20, 0.0..0.1)),
         dram in 0.0..100.0, base in 0.0..100.0,
@@ -90,7 +90,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn any_case()(
+    pub(super) fn any_case()(
         costs in (1usize..4).prop_flat_map(|n| prop::collection::vec(
             (1usize..5).prop_flat_map(move |n_layers| prop::collection::vec(
                 prop::collection::vec(any_layer(), n_layers), n,
@@ -113,7 +113,7 @@ prop_compose! {
 }
 
 /// Energy of all requests \[uJ\].
-fn of_requests(trace: &Trace) -> f64 {
+pub(super) fn of_requests(trace: &Trace) -> f64 {
     let energy = |outcome: &Outcome| match outcome {
         Outcome::Executed { energy, .. } | Outcome::Dropped { energy, .. } => energy.get(),
         _ => 0.0,

@@ -253,7 +253,11 @@ impl<'a> PhasedGenerator<'a> {
         list.clear();
         self.spare.push(list);
         self.open[place].n_taken += 1;
-        while self.open.front().is_some_and(|it| it.head.is_none() && it.n_taken == it.n_merged) {
+        while let Some(first) = self.open.front_mut().filter(|it| it.n_taken == it.n_merged) {
+            first.fill(&mut self.spare);
+            if first.head.is_some() {
+                break;
+            }
             self.open.pop_front();
             self.first_open += 1;
         }
@@ -421,6 +425,26 @@ mod tests {
             ids.map(|id| (*run.request(id), run.upstream(id).to_vec())).collect();
         assert!(taken(&phases) == expected);
         assert_eq!(phases.union().models(), scenario.models());
+    }
+
+    /// A model without sensors and dependencies, so that no request is made before it is asked for.
+    #[test]
+    fn a_phase_lasts_until_its_last_request() {
+        let all = crate::load::generator::tests::scenario();
+        let mut model = all.models()[0].clone();
+        (model.inputs, model.dependencies) = (Vec::new(), Vec::new());
+        let scenario =
+            Arc::new(Scenario::new("one", Vec::new(), vec![model]).expect("it is valid"));
+        let phase = Phase { activity: activity("one", Some(&scenario)), duration: ms(2000.0) };
+        let none = Phase { activity: activity("none", None), duration: ms(1000.0) };
+        let profile = fixed(vec![phase.clone(), none, phase]);
+        let phases = Phases::new(&profile, &LoadSettings::default()).expect("it is small");
+        // 29.97 FPS for 2 s.
+        let frames: Vec<_> =
+            taken(&phases).iter().map(|(it, _)| (it.phase, it.frame.index())).collect();
+        let expected =
+            [0, 2].into_iter().flat_map(|phase| (0..60).map(move |frame| (phase, frame)));
+        assert_eq!(frames, expected.collect::<Vec<_>>());
     }
 
     /// Two phases alike: sensors jitter, and results trigger, apart.

@@ -30,6 +30,7 @@ fn samples(format: &str) -> Vec<(Kind, Vec<u8>)> {
                 (Kind::Uncertainty, "hw_configs/uncertainties/default"),
                 (Kind::Points, "hw_configs/points/rk3588_npu"),
                 (Kind::Device, "hw_configs/devices/headset"),
+                (Kind::Profile, "scenarios/profiles/evening"),
             ];
             samples.into_iter().map(embedded).collect()
         }

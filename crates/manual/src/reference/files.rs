@@ -100,6 +100,17 @@ fn writers() -> Vec<Writer> {
             files: &[("device.csv", "device.csv", "a row for each run; only of runs with a device")],
         },
         Writer {
+            command: "xrsim day --out DIR",
+            arguments: "day --profile evening --device headset --system J --pes 4096 --no-changes --out"
+                .split(' ')
+                .collect(),
+            files: &[
+                ("device.csv", "device.csv", "one row: the whole run"),
+                ("phases.csv", "phases.csv", "a row for each phase that took place"),
+                ("course.csv", "course.csv", "the device over time, at most about 2,000 rows"),
+            ],
+        },
+        Writer {
             command: "xrsim sweep --out FILE.csv",
             arguments: of_run(&["sweep"], &["--out"]),
             files: &[(

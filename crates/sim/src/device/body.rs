@@ -245,14 +245,14 @@ impl Body {
         self.since_sample.1 += joules;
     }
 
-    /// Plays what happens by itself at `now`, up to which power was drawn: `joules` in all. Returns whether limits or
-    /// temperatures were read anew, or the base power has changed.
+    /// Plays what happens by itself at `now`, up to which power was drawn: `joules` in all. Returns whether
+    /// temperatures were read.
     pub fn play(&mut self, now: SimTime, joules: f64) -> bool {
-        let mut has_changed = false;
+        let mut is_tick = false;
         if let Some(warm) = self.heat.as_mut().filter(|warm| warm.tick <= now) {
             warm.trips.tick(warm.thermal.temperatures());
             warm.tick = warm.tick + warm.heat.poll;
-            has_changed = true;
+            is_tick = true;
             if warm.trips.limit().is_limiting() {
                 self.throttled_from.get_or_insert(now);
             }
@@ -260,9 +260,8 @@ impl Body {
         while self.changes.front().is_some_and(|change| change.at <= now) {
             self.close(now, joules);
             self.change();
-            has_changed = true;
         }
-        has_changed
+        is_tick
     }
 
     /// The device at the end of a run, at `end`, after `joules` in all.

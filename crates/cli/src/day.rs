@@ -6,9 +6,12 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use xrsim_experiment::{DayChange, DayRun, programs};
+use xrsim_model::hardware::Device;
+use xrsim_model::hardware::device::{Heat, Trip};
 use xrsim_report::day::DayReport;
 
 use super::experiment::{DayOptions, RunOptions, SchedulerOption};
+use super::figure::PictureOptions;
 use super::message::{Failure, with_hints};
 use super::output::{OutputSet, print_text};
 use super::places::Places;
@@ -39,6 +42,11 @@ pub(super) struct DayArgs {
     /// Do not look for the change that helps most, which takes about ten runs.
     #[arg(long)]
     no_changes: bool,
+    /// Draw temperatures, power and charge over time, as .svg, .pdf or .png, with the data beside it as .csv.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    pictures: PictureOptions,
     /// Folder for device.csv, phases.csv, course.csv and day.json.
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -61,6 +69,7 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
         .reading(run.prepared().opened())
         .reading(schedulers().flat_map(programs::files))
         .folder(args.out.as_deref(), FILES)
+        .drawing(&args.pictures, &args.plot)
         .check()?;
     record::refuse_other_kind(args.out.as_deref(), "day")?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
@@ -85,6 +94,12 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
         progress.finish();
         text += &advice(&changes, run.value(&day));
     }
+    if let Some(path) = &args.plot {
+        let Some(chart) = report.chart(&limits(plan.device.as_deref())) else {
+            refuse!("--plot draws a device over time; name one with --device");
+        };
+        args.pictures.write(path, &chart)?;
+    }
     if let Some(mut set) = set {
         set.csv(FILES[0], report.device())?;
         set.csv(FILES[1], report.phases())?;
@@ -93,6 +108,17 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
         set.commit_and_say(record::DAY, record, format_args!("{}", FILES.join(", ")))?;
     }
     print_text(&text)
+}
+
+/// Limits of the trips of a device, with their names.
+fn limits(device: Option<&Device>) -> Vec<(String, f64)> {
+    let heat = device.and_then(|device| device.heat.as_ref());
+    let limit = |(heat, trip): (&Heat, &Trip)| {
+        let node = &heat.network.nodes()[trip.node.index()].name;
+        (format!("trip of {node}: {} C", trip.at_c), trip.at_c)
+    };
+    let trips = heat.into_iter().flat_map(|heat| heat.trips.iter().map(move |trip| (heat, trip)));
+    trips.map(limit).collect()
 }
 
 /// The change that helps most.

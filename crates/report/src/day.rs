@@ -1,8 +1,9 @@
 //! Results of a run of a profile: the first screen, and the files `device.csv`, `phases.csv` and `course.csv`.
 
+use xrsim_figures::{Caption, Limit, Line, LinePanel, LinePoint, Lines, Quantity, Spacing};
 use xrsim_model::hardware::System;
 use xrsim_results::device;
-use xrsim_sim::device::{Item, Section, Stop};
+use xrsim_sim::device::{Item, Sample, Section, Stop};
 use xrsim_sim::load::Phases;
 use xrsim_sim::sweep::day::{Day, PhaseResult, Weighted};
 
@@ -233,7 +234,7 @@ impl DayReport<'_> {
         let nodes = body.highest().map(|(node, _)| format!("{node}_c"));
         let header = ["time_s", "power_w"].map(str::to_string).into_iter().chain(nodes);
         let header = header.chain(["steps", "cap_mhz", "halted", "charge"].map(str::to_string));
-        let row = |it: &xrsim_sim::device::Sample| {
+        let row = |it: &Sample| {
             let numbers = [it.at.ns() as f64 / 1e9, it.watts];
             let mut row: Vec<_> =
                 numbers.iter().chain(&it.temperatures).map(f64::to_string).collect();
@@ -243,6 +244,63 @@ impl DayReport<'_> {
             row
         };
         (header.collect(), body.samples().iter().map(row).collect())
+    }
+}
+
+/// Most points of a line of the chart.
+const MAX_POINTS: usize = 1000;
+
+impl DayReport<'_> {
+    /// The day as a chart: temperatures, power and charge over time, with the limits of `trips` by the names of their
+    /// nodes; `None` without a device.
+    pub fn chart(&self, trips: &[(String, f64)]) -> Option<Lines> {
+        let body = self.day.body.as_deref().filter(|body| !body.samples().is_empty())?;
+        let samples = body.samples();
+        let step = samples.len().div_ceil(MAX_POINTS);
+        let line = |value: &dyn Fn(&Sample) -> Option<f64>| {
+            let point = |it: &Sample| {
+                Some(LinePoint { x: hours(it.at.ns()), mean: value(it)?, interval: None })
+            };
+            let points = samples.iter().step_by(step).filter_map(point).collect();
+            Line { points, published: Vec::new() }
+        };
+        let (mut series, mut lines) = (Vec::new(), Vec::new());
+        for (node, (name, _)) in body.highest().enumerate() {
+            series.push(format!("{name} [C]"));
+            lines.push(line(&|it| it.temperatures.get(node).copied()));
+        }
+        series.push("power [W]".into());
+        lines.push(line(&|it| Some(it.watts)));
+        if body.charge().is_some() {
+            series.push("charge [%]".into());
+            lines.push(line(&|it| Some(100.0 * it.charge?)));
+        }
+        let phase = |row: Row<'_>| format!("{:.2} h {}", hours(row.result.begin.ns()), row.name);
+        let phases: Vec<_> = self.rows().into_iter().take(24).map(phase).collect();
+        let limit = |(name, value): &(String, f64)| Limit { name: name.clone(), value: *value };
+        Some(Lines {
+            caption: Caption {
+                subtitle: format!(
+                    "{} with {} PEs, {}, {}",
+                    self.system.name(),
+                    self.system.pes(),
+                    self.device.unwrap_or("no device"),
+                    self.scheduler
+                ),
+                note: format!("phases: {}", phases.join(", ")),
+                ..Caption::titled(format!("Temperature, power and charge: {}", self.phases.name()))
+            },
+            x_axis: Quantity::new("Time [h]", ""),
+            x_spacing: Spacing::Linear,
+            y_axis: Quantity::new("Temperature [C], power [W], charge [%]", ""),
+            y_spacing: Spacing::Linear,
+            series,
+            columns: 1,
+            panels: vec![LinePanel { title: String::new(), lines }],
+            limits: trips.iter().map(limit).take(8).collect(),
+            answer: None,
+            published: String::new(),
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::ptr;
+use std::sync::Arc;
 
 use xrsim_config::Edition;
 use xrsim_experiment::{
@@ -53,7 +54,28 @@ fn parameters(prepared: &Prepared) -> String {
             works.join("; ")
         ),
     };
-    parameters + &works + &sequences
+    let mut choices: Vec<_> = models().filter_map(choice).collect();
+    choices.dedup();
+    let choices = match choices.is_empty() {
+        true => String::new(),
+        false => format!(
+            "variants: {}; an extension of XRBench (docs/explanation/varying-work.md)\n",
+            choices.join("; ")
+        ),
+    };
+    parameters + &works + &choices + &sequences
+}
+
+/// The networks of a model of which each request runs one, in words.
+fn choice(model: &ActiveModel) -> Option<String> {
+    let choice = model.choice.as_ref()?;
+    let networks = std::iter::once(&model.unit.network).chain(&model.variants);
+    let network = |(network, measured): (&Arc<Network>, &Option<f64>)| match measured {
+        Some(value) => format!("{} ({} {value})", network.name(), model.unit.quality.metric),
+        None => network.name().into(),
+    };
+    let networks = networks.zip(&choice.measured).map(network).collect::<Vec<_>>();
+    Some(format!("{} runs {}", model.unit.task, networks.join(" or ")))
 }
 
 /// The counts of a model that differ from frame to frame, in words.

@@ -172,6 +172,8 @@ pub enum RunTable {
 pub struct Further {
     /// Counts of requests that were not captured: frames of sensors can be missing.
     uncaptured: bool,
+    /// The network of each request: several can be chosen.
+    variants: bool,
     /// The counts of each request: they can differ from frame to frame.
     counts: bool,
 }
@@ -181,6 +183,7 @@ impl Further {
     pub fn of<'a>(plans: impl IntoIterator<Item = &'a Plan>) -> Self {
         plans.into_iter().fold(Self::default(), |all, plan| Self {
             uncaptured: all.uncaptured || plan.may_lack_frames(),
+            variants: all.variants || plan.has_choices(),
             counts: all.counts || plan.drawn().counts,
         })
     }
@@ -340,6 +343,7 @@ impl RunTable {
                 cause: why.as_ref().and_then(|why| why.short(id)).unwrap_or_default(),
                 segments: why.as_ref().map(segments).unwrap_or_default(),
                 is_counted: counted.counts(record),
+                variant: network_of(plan, record, result.trace.variant_of(id)),
                 counts: match further.counts {
                     true => counts(plan, record, result.trace.variant_of(id)),
                     false => String::new(),
@@ -442,6 +446,8 @@ struct RequestRow<'r> {
     cause: String,
     segments: String,
     is_counted: bool,
+    /// Network that it runs.
+    variant: &'r str,
     /// Counts that differ from frame to frame.
     counts: String,
 }
@@ -470,7 +476,8 @@ impl RequestRow<'_> {
 
     /// Columns at the end of the files of some runs.
     fn further(further: Further) -> impl Iterator<Item = Field<Self>> {
-        [Self::COUNT].into_iter().filter(move |_| further.counts)
+        let variant = further.variants.then_some(Self::VARIANT);
+        variant.into_iter().chain(further.counts.then_some(Self::COUNT))
     }
 
     /// The last column of all runs.
@@ -478,7 +485,18 @@ impl RequestRow<'_> {
         Field::<Self>::new("counted", Value::Text(|it| if it.is_counted { "yes" } else { "no" }))
             .later();
 
+    const VARIANT: Field<Self> =
+        Field::<Self>::new("variant", Value::Text(|it| it.variant)).later();
+
     const COUNT: Field<Self> = Field::<Self>::new("count", Value::Text(|it| &it.counts)).later();
+}
+
+/// Network of a request that runs `variant`; that of its model if none was chosen.
+fn network_of<'p>(plan: &'p Plan, record: &Record, variant: u32) -> &'p str {
+    let model = plan.scenario.model(record.model);
+    let chosen = (variant as usize).checked_sub(1).filter(|_| model.choice.is_some());
+    let chosen = chosen.and_then(|index| model.variants.get(index));
+    chosen.unwrap_or(&model.unit.network).name()
 }
 
 /// Counts of a request that runs `variant`, in the order of the scenario; empty if its model gives none.

@@ -157,7 +157,7 @@ impl<'p> WholeRun<'p> {
     fn add_layers(&mut self, result: &RunResult, id: RequestId) {
         let (trace, costs) = (&result.trace, &result.costs);
         let record = trace.record(id);
-        // The layers of a model are those of its network.
+        // The layers of a model are those of its network with the planned counts.
         if trace.variant_of(id) > 0 {
             return;
         }

@@ -1,13 +1,15 @@
 //! Causes in words, short enough for a cell of a table.
 
 use xrsim_model::ids::{AccelId, ModelId, RequestId};
+use xrsim_model::scenario::Numbers;
 use xrsim_model::trace::{Absence, Outcome};
 
 use super::{Account, Blocker, Cause, Part, Why, missed};
 
 impl Why<'_> {
     /// Model and frame of a request, e.g. `HT:12`; with its number of samples if it is a larger batch,
-    /// e.g. `HT x4:12`; of a sequence with its start and token, e.g. `AG:1 token 7`.
+    /// e.g. `HT x4:12`; of a sequence with its start and token, e.g. `AG:1 token 7`; with counts of its own, e.g.
+    /// `PD:3 regions 346`, or the network that was chosen in place of the first one, e.g. `OD:4 by OD_dsmask`.
     pub fn name(&self, id: RequestId) -> String {
         let record = self.trace.record(id);
         let batch = match self.costs.batch_of(self.work_of(id)) {
@@ -21,7 +23,22 @@ impl Why<'_> {
                 None => " prompt".into(),
             });
         let name = self.names[record.model.index()];
-        format!("{name}{batch}:{}{step}", model.start_of(record.frame))
+        let work = self.variant(id);
+        format!("{name}{batch}:{}{step}{work}", model.start_of(record.frame))
+    }
+
+    /// The counts of a request, if they differ from frame to frame, or the network that was chosen for it.
+    fn variant(&self, id: RequestId) -> String {
+        let model = self.plan.scenario.model(self.trace.record(id).model);
+        let variant = self.trace.variant_of(id);
+        let counts = model.work.as_ref().and_then(|work| Some((work, work.counts_of(variant)?)));
+        if let Some((work, counts)) = counts {
+            let count = |((name, _), n): (&(Box<str>, Numbers), u32)| format!(" {name} {n}");
+            return work.counts().iter().zip(counts).map(count).collect();
+        }
+        let chosen = (variant as usize).checked_sub(1).filter(|_| model.choice.is_some());
+        let chosen = chosen.and_then(|index| model.variants.get(index));
+        chosen.map_or(String::new(), |network| format!(" by {}", network.name()))
     }
 
     /// Name of an accelerator.

@@ -8,7 +8,7 @@ use crate::schedule::{
     AcceleratorState, Activity, Breakdown, Decision, Dispatch, Granularity, History, Job, Setup,
     View,
 };
-use xrsim_model::ids::{AccelId, ModelId};
+use xrsim_model::ids::{AccelId, ModelId, WorkId};
 use xrsim_model::scenario::{ActiveModel, DependencyKind};
 use xrsim_model::text;
 use xrsim_model::units::{SimSpan, SimTime};
@@ -110,10 +110,14 @@ pub fn setup_line(setup: &Setup<'_>) -> String {
         models: setup.scenario.models().iter().map(model).collect(),
         n_accelerators: costs.n_accelerators(),
         latency_ns: models()
-            .map(|model| accelerators().map(|at| costs.on(model, at).latency().ns()).collect())
+            .map(|model| {
+                accelerators().map(|at| costs.on(shown(setup, model), at).latency().ns()).collect()
+            })
             .collect(),
         energy_mj: models()
-            .map(|model| accelerators().map(|at| costs.on(model, at).energy().get()).collect())
+            .map(|model| {
+                accelerators().map(|at| costs.on(shown(setup, model), at).energy().get()).collect()
+            })
             .collect(),
         layer_latency_ns: models()
             .map(|model| accelerators().map(|at| layer_latencies(setup, model, at)).collect())
@@ -127,18 +131,26 @@ pub fn setup_line(setup: &Setup<'_>) -> String {
     to_json(&line)
 }
 
+/// Row of the costs that is shown of a model: that of the planned counts, or of the mean ones.
+fn shown(setup: &Setup<'_>, model: ModelId) -> WorkId {
+    let variant = setup.scenario.model(model).shown(0);
+    setup.costs.variant(model, variant).unwrap_or(model.into())
+}
+
 fn layer_latencies(setup: &Setup<'_>, model: ModelId, at: AccelId) -> Vec<u64> {
-    layers(setup, model).map(|layer| setup.costs.on(model, at).layer_time(layer).ns()).collect()
+    layers(setup, model)
+        .map(|layer| setup.costs.on(shown(setup, model), at).layer_time(layer).ns())
+        .collect()
 }
 
 fn layer_energies(setup: &Setup<'_>, model: ModelId, at: AccelId) -> Vec<f64> {
-    let energy = |layer: u32| setup.costs.on(model, at).layer_energy(layer).get();
+    let energy = |layer: u32| setup.costs.on(shown(setup, model), at).layer_energy(layer).get();
     layers(setup, model).map(energy).collect()
 }
 
 /// Layers of `model`; one if they are not known.
 fn layers(setup: &Setup<'_>, model: ModelId) -> Range<u32> {
-    0..setup.costs.n_layers(model)
+    0..setup.costs.n_layers(shown(setup, model))
 }
 
 fn model(model: &ActiveModel) -> ModelLine<'_> {

@@ -11,7 +11,7 @@ use crate::schedule::{
 use xrsim_model::ids::{AccelId, ModelId, RequestId, WorkId};
 use xrsim_model::units::SimTime;
 
-/// Supernets, whose lighter variants DREAM runs under load, are left out: models have one variant.
+/// The lighter variants of supernets, which DREAM runs under load, are the option `quality` of every policy.
 pub(super) const ENTRY: Entry = Entry {
     name: "dream",
     help: "largest MapScore over requests and idle accelerators: urgency, fit, starvation, energy; \

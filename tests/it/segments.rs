@@ -25,7 +25,7 @@ const LAYERS: Options = Options {
     preemption: Preemption::None,
     admission: xrsim::schedule::Admission::All,
     placement: xrsim::schedule::Placement::Latency,
-    quality: Quality::First,
+    quality: xrsim::schedule::Quality::First,
     governor: xrsim::schedule::Governor::Fixed(None),
 };
 

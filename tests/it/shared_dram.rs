@@ -18,7 +18,7 @@ use xrsim::hardware::{Accelerator, Dram, System};
 use xrsim::ids::{AccelId, FrameId, ModelId};
 use xrsim::load::{Request, RequestStream};
 use xrsim::plan::Division;
-use xrsim::schedule::{Admission, Granularity, Options, Placement, Preemption, Quality};
+use xrsim::schedule::{Admission, Granularity, Options, Placement, Preemption};
 use xrsim::units::SimTime;
 
 /// Number of random runs.

@@ -8,6 +8,7 @@ use clap::Args;
 use xrsim_config::{Catalog, ConfigError, Edition, export, nearest};
 use xrsim_experiment::scheduler_names;
 use xrsim_model::dataflow::Dataflow;
+use xrsim_model::hardware::device::{Points, PowerLaw};
 use xrsim_model::mapper::DeclaredSpace;
 use xrsim_model::scenario::{InputStream, RecordedFrame, Scenario};
 use xrsim_model::statistics::Summary;
@@ -59,8 +60,24 @@ fn with_schedulers(failure: Failure, name: &str) -> Failure {
     }
 }
 
-/// Text of the file called `name`, with facts about the network, or the mapspace of the dataflow, that it
-/// describes, if any.
+/// The law of power that fits published powers of points best, as a comment; `None` without powers.
+fn law(points: &Points) -> Option<String> {
+    let [law, alone] = PowerLaw::of(points)?;
+    let errors = |it: PowerLaw| {
+        let [largest, mean] = it.errors.map(|it| 100.0 * it);
+        format!("errors up to {largest:.1} % (mean {mean:.1} %)")
+    };
+    Some(format!(
+        "# fit: mW = {:.4} V^2 MHz + {:.2} V, {}; without the second term {}\n",
+        law.a,
+        law.b,
+        errors(law),
+        errors(alone)
+    ))
+}
+
+/// Text of the file called `name`, with facts about the network, the mapspace of the dataflow, or the law of the powers, that
+/// it describes, if any.
 fn text(name: &str, mut catalog: Catalog) -> Result<String, Failure> {
     let mut text = catalog.text(name)?.text().to_string();
     match catalog.model(name) {
@@ -71,6 +88,9 @@ fn text(name: &str, mut catalog: Catalog) -> Result<String, Failure> {
     }
     if let Ok(dataflow) = catalog.dataflow(name) {
         text += &mapspace(&dataflow);
+    }
+    if let Ok(points) = catalog.points(name) {
+        text.extend(law(&points));
     }
     if let Ok(scenario) = catalog.scenario(name, Edition::default()) {
         text.extend(recordings(&scenario).map(|line| format!("# {line}\n")));

@@ -32,11 +32,12 @@ pub(super) struct RawDevice {
 /// Body of a `device:` file.
 pub(super) fn device() -> impl Reader<Value = RawDevice> {
     keys().then(|raw: Keys, _, _| {
-        let accelerators = raw.accelerators.unwrap_or_default();
+        let accelerators = raw.accelerators.map(|it| (it.all, it.named.unwrap_or_default()));
+        let (accelerators, named) = accelerators.unwrap_or_default();
         Some(RawDevice {
             name: raw.name,
-            accelerators: accelerators.all,
-            named: accelerators.named.unwrap_or_default(),
+            accelerators,
+            named,
             dram: raw.dram.unwrap_or_default(),
             base_mw: raw.base_mw,
             heat: raw.thermal,
@@ -69,12 +70,6 @@ keys! {
         all: RawSupply = among(supply());
         /// Supplies of single accelerators of the system by their names, each a whole one.
         named: Option<Vec<(At<Box<str>>, RawSupply)>> = optional(named("supplies", supply()));
-    }
-}
-
-impl Default for RawAccelerators {
-    fn default() -> Self {
-        Self { all: RawSupply::default(), named: None }
     }
 }
 

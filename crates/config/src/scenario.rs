@@ -41,6 +41,9 @@ pub(super) const OLD_KEYS: [Renamed; 3] = [
     Renamed::key("artifact_name", "network_name"),
 ];
 
+/// What chooses among further networks of a model, and the references to these.
+pub(super) type OfVariants = Option<(Rule, Vec<At<Box<str>>>)>;
+
 keys! {
     /// Usage scenario: the models that are active together, with their rates and dependencies.
     pub(super) fn scenario() -> struct RawScenario: "a scenario" {
@@ -204,7 +207,7 @@ impl RawScenario {
         references: &[At<Box<str>>],
         models: &[Arc<Model>],
         problems: &mut Problems,
-    ) -> Vec<Option<(Rule, Vec<At<Box<str>>>)>> {
+    ) -> Vec<OfVariants> {
         let models = self.models.iter().zip(references).zip(models);
         let of_model = |((raw, reference), model): ((&RawModel, _), &Arc<Model>)| {
             if let Some(work) = &raw.work {

@@ -3,7 +3,7 @@
 use xrsim_model::scenario::{Numbers, Shows, Work};
 
 use super::network::Model;
-use super::parameters::{self, ParameterValues};
+use super::parameters;
 use super::quantities::positive;
 use super::yaml::keys::keys;
 use super::yaml::read::{At, Problems, printable};
@@ -132,8 +132,10 @@ pub(super) fn resolve(
     let (base, values) = parameters::split(&reference.value).ok()?;
     let of_counts = |counts: Vec<u32>| {
         let names = work.counts().iter().map(|(name, _)| name);
-        let with = |all: ParameterValues, (name, count): (&Box<str>, u32)| all.with(name, count);
-        let values = names.zip(counts).fold(values.clone(), with);
+        let mut values = values.clone();
+        for (name, count) in names.zip(counts) {
+            values = values.with(name, count);
+        }
         At { span: raw.span.clone(), value: values.of(base).into() }
     };
     let references = work.networks().into_iter().map(of_counts).collect();

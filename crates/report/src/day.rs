@@ -2,7 +2,7 @@
 
 use xrsim_figures::{Caption, Limit, Line, LinePanel, LinePoint, Lines, Quantity, Spacing};
 use xrsim_model::hardware::System;
-use xrsim_results::device;
+use xrsim_results::device_cells;
 use xrsim_sim::device::{Item, Sample, Section, Stop};
 use xrsim_sim::load::Phases;
 use xrsim_sim::sweep::day::{Day, PhaseResult, Weighted};
@@ -223,7 +223,7 @@ impl DayReport<'_> {
     /// `device.csv`: one row; empty without a device.
     pub fn device(&self) -> Rows {
         let Some(ledger) = &self.day.ledger else { return Rows::default() };
-        let cells = device::cells(ledger, self.day.body.as_deref());
+        let cells = device_cells(ledger, self.day.body.as_deref());
         let (names, cells): (Vec<_>, Vec<_>) = cells.into_iter().unzip();
         (names.into_iter().map(str::to_string).collect(), vec![cells])
     }

@@ -189,6 +189,9 @@ impl Further {
     }
 }
 
+/// A table of some runs: its file, and which runs have it.
+pub type FurtherTable = (&'static str, RunTable, fn(&Plan) -> bool);
+
 impl RunTable {
     /// The tables of a folder of results, with their files.
     pub const FILES: [(&str, Self); 3] = [
@@ -197,8 +200,8 @@ impl RunTable {
         ("inferences.csv", Self::Inferences),
     ];
 
-    /// The tables of some runs, with their files and which runs have them.
-    pub const FURTHER: [(&str, Self, fn(&Plan) -> bool); 2] = [
+    /// The tables of some runs.
+    pub const FURTHER: [FurtherTable; 2] = [
         ("sequences.csv", Self::Sequences, Plan::has_sequences),
         ("device.csv", Self::Device, |plan| plan.device.is_some()),
     ];

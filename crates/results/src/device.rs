@@ -1,21 +1,62 @@
 //! Energy of a run by item: `device.csv`, a row for each run on a device.
 
+use super::cells::{Field, Value};
 use xrsim_model::units::SimSpan;
 use xrsim_sim::device::{Body, Item, Ledger, Section};
 
-use super::cells::{Field, Value};
-
 /// Row of a run on a device.
 pub(super) struct DeviceRow<'r> {
-    ledger: &'r Ledger,
-    body: Option<&'r Body>,
+    pub(super) ledger: &'r Ledger,
+    pub(super) body: Option<&'r Body>,
     /// Highest temperatures of the nodes \[C\]: `die=80.1;skin=42.9`.
-    highest: String,
+    pub(super) highest: String,
     /// Shares of the running time by clock: `700=0.25;1000=0.75`.
-    shares: String,
+    pub(super) shares: String,
 }
 
 impl<'r> DeviceRow<'r> {
+    pub(super) fn new(ledger: &'r Ledger, body: Option<&'r Body>) -> Self {
+        let share = |(mhz, share): (f64, f64)| format!("{mhz}={share}");
+        let shares: Vec<_> = ledger.shares_by_clock().into_iter().map(share).collect();
+        let highest = body.into_iter().flat_map(Body::highest);
+        let highest: Vec<_> = highest.map(|(node, c)| format!("{node}={c}")).collect();
+        Self { ledger, body, highest: highest.join(";"), shares: shares.join(";") }
+    }
+
+    /// Time in all sections \[s\]; `None` without temperatures.
+    pub(super) fn spent(&self, of: fn(&Section) -> SimSpan) -> Option<f64> {
+        let body = self.body.filter(|body| body.thermal().is_some())?;
+        Some(body.sections().iter().map(|section| seconds(of(section).ns())).sum())
+    }
+
+    /// The same as a share of the run.
+    pub(super) fn share(&self, of: fn(&Section) -> SimSpan) -> Option<f64> {
+        let all = seconds(self.ledger.duration().ns());
+        self.spent(of).filter(|_| all > 0.0).map(|spent| spent / all)
+    }
+
+    /// Energy of an item \[J\].
+    pub(super) fn joules(&self, item: Item) -> Option<f64> {
+        Some(self.ledger.microjoules(item) / 1e6)
+    }
+}
+
+pub(super) fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// Columns of `device.csv` after the label of a run, with their cells.
+pub fn device_cells(ledger: &Ledger, body: Option<&Body>) -> Vec<(&'static str, String)> {
+    let row = DeviceRow::new(ledger, body);
+    let cell = |value| match value {
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) => text,
+        other => other.to_string(),
+    };
+    DeviceRow::COLUMNS.iter().map(|field| (field.name, cell(field.json(&row)))).collect()
+}
+
+impl DeviceRow<'_> {
     pub(super) const COLUMNS: [Field<Self>; 21] = [
         Field::new("duration_s", Value::Number(|it| Some(it.ledger.duration().ns() as f64 / 1e9))),
         Field::new("energy_j", Value::Number(|it| Some(it.ledger.total_microjoules() / 1e6))),
@@ -39,43 +80,4 @@ impl<'r> DeviceRow<'r> {
         Field::new("capped_share", Value::Number(|it| it.share(|section| section.capped))),
         Field::new("halted_s", Value::Number(|it| it.spent(|section| section.halted))),
     ];
-
-    pub(super) fn new(ledger: &'r Ledger, body: Option<&'r Body>) -> Self {
-        let share = |(mhz, share): (f64, f64)| format!("{mhz}={share}");
-        let shares: Vec<_> = ledger.shares_by_clock().into_iter().map(share).collect();
-        let highest = body.into_iter().flat_map(Body::highest);
-        let highest: Vec<_> = highest.map(|(node, c)| format!("{node}={c}")).collect();
-        Self { ledger, body, highest: highest.join(";"), shares: shares.join(";") }
-    }
-
-    /// Time in all sections \[s\]; `None` without temperatures.
-    fn spent(&self, of: fn(&Section) -> SimSpan) -> Option<f64> {
-        let body = self.body.filter(|body| body.thermal().is_some())?;
-        Some(body.sections().iter().map(|section| seconds(of(section).ns())).sum())
-    }
-
-    /// The same as a share of the run.
-    fn share(&self, of: fn(&Section) -> SimSpan) -> Option<f64> {
-        let all = seconds(self.ledger.duration().ns());
-        self.spent(of).filter(|_| all > 0.0).map(|spent| spent / all)
-    }
-
-    fn joules(&self, item: Item) -> Option<f64> {
-        Some(self.ledger.microjoules(item) / 1e6)
-    }
-}
-
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
-}
-
-/// Columns of `device.csv` after the label of a run, with their cells.
-pub fn cells(ledger: &Ledger, body: Option<&Body>) -> Vec<(&'static str, String)> {
-    let row = DeviceRow::new(ledger, body);
-    let cell = |value| match value {
-        serde_json::Value::Null => String::new(),
-        serde_json::Value::String(text) => text,
-        other => other.to_string(),
-    };
-    DeviceRow::COLUMNS.iter().map(|field| (field.name, cell(field.json(&row)))).collect()
 }

@@ -14,7 +14,7 @@
 pub mod cells;
 pub mod columns;
 pub mod csv;
-pub mod device;
+mod device;
 mod digits;
 pub mod idle;
 pub mod json;
@@ -33,6 +33,7 @@ use xrsim_sim::plan::Plan;
 
 pub use cells::Field;
 use cells::Value;
+pub use device::device_cells;
 
 /// Identity of a run in every output.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 mod body;
 mod day;
+mod files;
 mod gating;
 mod governors;
 mod ledger;

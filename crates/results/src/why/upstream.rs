@@ -71,8 +71,8 @@ impl<'a> Dependencies<'a> {
     pub(super) fn with_room(mut self, plan: &Plan) -> Self {
         self.room = room::waits(plan, self.trace, |id| {
             let record = self.trace.record(id);
-            let ends = self.of(record).map(|need| self.end(need));
-            ends.fold(Some(record.arrival), |latest, end| Some(latest?.max(end?)))
+            let mut ends = self.of(record).map(|need| self.end(need));
+            ends.try_fold(record.arrival, |latest, end| Some(latest.max(end?)))
         });
         self
     }

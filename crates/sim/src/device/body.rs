@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::{Charge, Limit, Thermal, Trips};
 use xrsim_model::hardware::Device;
-use xrsim_model::hardware::device::{Heat, NodeId};
+use xrsim_model::hardware::device::{Heat, HeatPaths, NodeId};
 use xrsim_model::units::{SimSpan, SimTime};
 
 /// Base power and temperature of the air from an instant on.
@@ -234,13 +234,12 @@ impl Body {
 
     /// Energy of an accelerator at the present instant \[J\].
     pub fn strike(&mut self, joules: f64) {
-        if let Some(charge) = &mut self.charge {
-            charge.strike(joules);
-        }
-        if let Some(warm) = &mut self.heat
-            && let Some(node) = warm.heat.paths.accelerators
-        {
-            warm.thermal.strike(node, joules);
+        let loss = self.charge.as_mut().map_or(0.0, |charge| charge.strike(joules));
+        if let Some(warm) = &mut self.heat {
+            let HeatPaths { accelerators, battery, .. } = warm.heat.paths;
+            for (node, joules) in [(accelerators, joules), (battery, loss)] {
+                node.into_iter().for_each(|node| warm.thermal.strike(node, joules));
+            }
         }
         self.since_sample.1 += joules;
     }

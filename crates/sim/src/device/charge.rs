@@ -66,12 +66,12 @@ impl Charge {
         (drain > 0.0 && ns < SimSpan::MAX.ns() as f64).then(|| SimSpan::from_ns(ns as u64))
     }
 
-    /// Takes the energy of an instant \[J\]; a negative one is given back.
-    pub fn strike(&mut self, joules: f64) {
-        if !self.is_empty {
-            self.taken.add(joules / self.battery.efficiency);
-            self.delivered.add(joules);
-        }
+    /// Takes the energy of an instant \[J\]; a negative one is given back. Returns what is lost.
+    pub fn strike(&mut self, joules: f64) -> f64 {
+        let taken = joules / self.battery.efficiency;
+        self.taken.add(taken);
+        self.delivered.add(joules);
+        taken - joules
     }
 
     /// Lets `span` pass at this load \[W\]. Returns after which time it is empty, if it is by the end of `span`; it gives
@@ -83,9 +83,10 @@ impl Charge {
         }
         let emptied = self.empties_after(load_w).filter(|it| *it <= span);
         self.is_empty = emptied.is_some();
-        let taken = if self.is_empty { self.left_j() } else { drain * seconds(span) };
-        self.taken.add(taken);
-        self.delivered.add(taken * (load_w / drain));
+        // Up to the whole nanosecond in which it becomes empty.
+        let span = seconds(emptied.unwrap_or(span));
+        self.taken.add(drain * span);
+        self.delivered.add(load_w * span);
         emptied
     }
 }

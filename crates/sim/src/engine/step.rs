@@ -436,9 +436,10 @@ impl<'a> Engine<'a> {
     /// Asks the scheduler until it waits, or nothing is ready or idle. The loop ends, because every
     /// decision except waiting removes a ready request.
     fn dispatch_ready(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
-        while !self.effects.is_halted()
-            && let Some(view) = self.state.view(now, self.costs, self.effects.supplies())
-        {
+        if self.effects.is_halted() {
+            return Ok(());
+        }
+        while let Some(view) = self.state.view(now, self.costs, self.effects.supplies()) {
             match self.scheduler.decide(&view) {
                 Decision::Dispatch(dispatch) => self.dispatch(&dispatch, now),
                 Decision::Drop(request) => self.drop_ready(request, now),

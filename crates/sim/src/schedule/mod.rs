@@ -33,9 +33,10 @@ use xrsim_model::units::SimSpan;
 
 pub use alike::{Alike, Classes, Since};
 pub use class::Class;
-pub use governor::Governor;
 pub use limits::Line;
-pub use options::{Admission, Granularity, OPTIONS, Options, Placement, Preemption, Quality};
+pub use options::{
+    Admission, Governor, Granularity, OPTIONS, Options, Placement, Preemption, Quality,
+};
 pub(crate) use paired::{Paired, Utility};
 pub(crate) use parameter::RENAMED;
 pub use parameter::{Allowed, Arguments, Parameter, Value};

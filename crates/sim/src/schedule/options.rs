@@ -2,7 +2,7 @@
 
 use xrsim_model::units::{ClockRate, SimSpan};
 
-use super::{Arguments, Governor, Parameter};
+use super::{Arguments, Parameter};
 
 /// Ready requests that are given up without being run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -80,6 +80,52 @@ pub enum Preemption {
     /// When a request becomes ready, every running segment ends with its current layer, and the
     /// scheduler decides again.
     LayerBoundary,
+}
+
+/// Operating point of segments for which the policy has none, with a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Governor {
+    /// Always the same: the nominal one, or the lowest with at least this clock.
+    Fixed(Option<ClockRate>),
+    /// The highest that is allowed.
+    Race,
+    /// The lowest, from that of least energy on, at which the request meets its deadline.
+    Slack {
+        /// Span before the deadline by which it must end.
+        margin: SimSpan,
+    },
+    /// The lowest at which all models together need no more time than there is, by their rates (static EDF, Pillai & Shin,
+    /// SOSP 2001).
+    Static,
+    /// The same with the time that the last request of each model took, until the next one arrives (cycle-conserving EDF).
+    Conserving,
+    /// The lowest that does the work which cannot be deferred beyond the next deadline (look-ahead EDF).
+    Ahead,
+    /// By the share of time that an accelerator was busy in the last window (`simple_ondemand` of Linux devfreq).
+    OnDemand {
+        /// Length of a window.
+        window: SimSpan,
+        /// Busy share above which the point is the highest \[%\].
+        up: u32,
+        /// Width of the band below it in which the point stays \[%\].
+        down: u32,
+    },
+}
+
+impl Default for Governor {
+    fn default() -> Self {
+        Self::Fixed(None)
+    }
+}
+
+impl Governor {
+    /// Names of governors that are defined for one accelerator and the policy `edf`.
+    pub(super) const OF_EDF: [&str; 2] = ["cc-edf", "la-edf"];
+
+    /// Whether it is defined for one accelerator and the policy `edf` only.
+    pub(super) fn is_of_edf(self) -> bool {
+        matches!(self, Self::Conserving | Self::Ahead)
+    }
 }
 
 /// Options that a policy is combined with.

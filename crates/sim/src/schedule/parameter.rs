@@ -4,7 +4,7 @@ use std::fmt;
 
 use xrsim_model::renamed::{self, Renamed};
 
-use super::{Entry, Governor, OPTIONS, PolicyError};
+use super::{Entry, OPTIONS, PolicyError};
 
 /// Parameters whose names changed.
 pub(crate) const RENAMED: [Renamed; 1] =
@@ -203,10 +203,6 @@ impl Arguments {
                 let name = argument.parameter.name;
                 return Err(PolicyError::NoEffect { name, other, value });
             }
-        }
-        if Governor::OF_EDF.contains(&self.name("governor")) && entry.name != "edf" {
-            let reason = "the governors cc-edf and la-edf are defined for the policy edf";
-            return Err(PolicyError::Together(reason));
         }
         (entry.check)(self).map_err(PolicyError::Together)
     }

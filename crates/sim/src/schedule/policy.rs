@@ -9,6 +9,7 @@ use xrsim_model::renamed::Renamed;
 use xrsim_model::text::NAME_RULE;
 
 use super::admission::Admitting;
+use super::governor::govern;
 use super::{
     ALL, Admission, Arguments, Class, Entry, Granularity, Options, Placement, Preemption, Quality,
     Scheduler, Setup,
@@ -215,7 +216,12 @@ impl Policy {
         let name = name.trim();
         let entry = super::find(name).ok_or_else(|| PolicyError::Name(name.into()))?;
         let assignments = parameters.split(',').map(str::trim).filter(|it| !it.is_empty());
-        Ok(Self::with(entry, Arguments::parse(entry, assignments)?))
+        let policy = Self::with(entry, Arguments::parse(entry, assignments)?);
+        if policy.options.governor.is_of_edf() && entry.name != "edf" {
+            let reason = "the governors cc-edf and la-edf are defined for the policy edf";
+            return Err(PolicyError::Together(reason));
+        }
+        Ok(policy)
     }
 
     fn with(entry: &'static Entry, arguments: Arguments) -> Self {
@@ -305,7 +311,7 @@ impl Policy {
                 Box::new(Admitting::new(policy, tolerance, setup))
             }
         };
-        self.options.governor.over(policy, setup).map_err(|reason| reason.of(self.label()))
+        govern(self.options.governor, policy, setup).map_err(|reason| reason.of(self.label()))
     }
 }
 

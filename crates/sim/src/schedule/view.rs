@@ -195,6 +195,16 @@ impl View<'_> {
     /// Costs of all layers of `job` on `accelerator`, at its nominal point or at the cap if that is lower.
     #[inline]
     pub fn execution(&self, job: &Job, accelerator: AccelId) -> Execution<'_> {
+        if self.supplies.is_some() {
+            return self.supplied_execution(job, accelerator);
+        }
+        self.costs.on(job.work, accelerator)
+    }
+
+    /// [`View::execution`] with a device. Apart, so that runs without one do not pay for it.
+    #[cold]
+    #[inline(never)]
+    fn supplied_execution(&self, job: &Job, accelerator: AccelId) -> Execution<'_> {
         match self.supplies {
             None => self.costs.on(job.work, accelerator),
             Some(supplies) => supplies.execution(self.costs, job.work, accelerator),

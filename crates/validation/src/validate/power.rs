@@ -80,8 +80,8 @@ fn two_points() -> Vec<Comparison> {
     let comparison = |(chip, pairs): (&str, Vec<Pair>)| {
         let largest = |r: f64| pairs.iter().map(|it| it.error(r).abs()).fold(0.0, f64::max);
         let squares = |r: &f64| pairs.iter().map(|it| it.error(*r).powi(2)).sum::<f64>();
-        // b / a [MHz] in steps of 0.1 %.
-        let candidates = std::iter::successors(Some(1e-3), |r| Some(r * 1.001)).take(16_000);
+        // b / a [MHz] in steps of 0.01 %.
+        let candidates = std::iter::successors(Some(1e-1), |r| Some(r * 1.0001)).take(92_000);
         let best = candidates.min_by(|a, b| squares(a).total_cmp(&squares(b)));
         let error = largest(best.unwrap_or_default());
         Comparison {

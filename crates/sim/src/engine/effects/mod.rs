@@ -103,7 +103,7 @@ impl<'a> DeviceEffects<'a> {
         Some(self.supply.as_ref()?.stopped()?.0)
     }
 
-    /// Energy so far of the layers of what runs on `accelerator`, which the device breaks off as it stops.
+    /// Energy of the layers of what runs on `accelerator`, which the device breaks off as it stops, less what was not drawn.
     pub(super) fn power_off(&mut self, accelerator: AccelId) -> Millijoules {
         let supply = self.supply.as_mut();
         supply.map_or(Millijoules::ZERO, |supply| supply.break_off(accelerator))
@@ -131,22 +131,26 @@ impl<'a> DeviceEffects<'a> {
             Some(moves) => moves.load(&running.job, running.accelerator),
         };
         running.moving = moved.time;
-        let mut wake = 0.0;
-        if let Some(supply) = &mut self.supply {
-            let RunningSegment { accelerator, point, start, continues, .. } = *running;
-            let overhead = supply.start(accelerator, point, start, continues);
-            running.moving += overhead.time;
-            wake = overhead.nj;
+        if self.supply.is_some() {
+            self.power_on(running, moved.energy);
         }
         if let Some(sharing) = &mut self.sharing {
             sharing.start(running, &Transfer { time: running.moving, ..moved });
         }
-        let end = running.end(self.costs);
-        if let Some(supply) = &mut self.supply {
-            let energies = [running.layer_energy(self.costs), moved.energy];
-            supply.run(running.accelerator, end - running.start, energies, wake);
-        }
-        end
+        running.end(self.costs)
+    }
+
+    /// Supplies `running`, for which data of the energy `moved` is moved first. Apart, so that runs without a device do not
+    /// pay for it.
+    #[cold]
+    #[inline(never)]
+    fn power_on(&mut self, running: &mut RunningSegment, moved: Millijoules) {
+        let Some(supply) = &mut self.supply else { return };
+        let RunningSegment { accelerator, point, start, continues, .. } = *running;
+        let overhead = supply.start(accelerator, point, start, continues);
+        running.moving += overhead.time;
+        let work = running.end(self.costs) - start;
+        supply.run(accelerator, work, [running.layer_energy(self.costs), moved], overhead.nj);
     }
 
     /// Index after the layer of `running` that is under way at `now`, before which it can be cut, and

@@ -284,12 +284,13 @@ impl Supply {
         Millijoules::from_nj(stretch.wake + stretch.leaked)
     }
 
-    /// The device stops while `accelerator` runs: the segment draws nothing more. Returns the energy of its layers so far.
+    /// The device stops while `accelerator` runs: the segment draws nothing more. Returns the energy of its
+    /// layers, less what it has not drawn of all its energy.
     pub(super) fn break_off(&mut self, accelerator: AccelId) -> Millijoules {
         let stretch = &mut self.stretches[accelerator.index()];
-        let drawn = stretch.dynamic - stretch.left[0] - stretch.pending[0];
+        let undrawn: f64 = stretch.left.iter().chain(&stretch.pending).sum();
         (stretch.left, stretch.pending) = Default::default();
-        Millijoules::from_nj(drawn)
+        Millijoules::from_nj(stretch.dynamic - undrawn)
     }
 
     /// The account up to `end`, and the device then.

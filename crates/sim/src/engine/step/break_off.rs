@@ -66,7 +66,9 @@ impl Engine<'_> {
             let Some(running) = self.state.running(accelerator).copied() else { continue };
             let energy = self.effects.power_off(accelerator);
             self.stop(accelerator, now);
-            self.keep(&running, running.job.next_layer, now, |_| energy);
+            let (execution, next) = (running.execution(self.costs), running.job.next_layer);
+            let energy_of = |it: &Segment| execution.energy_of(it.first_layer..next) + energy;
+            self.keep(&running, next, now, energy_of);
         }
         for request in self.requests.arrived() {
             let stage = self.requests.stage(request);

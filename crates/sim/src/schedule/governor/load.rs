@@ -39,7 +39,7 @@ fn probability(models: &[ActiveModel], model: &ActiveModel, depth: usize) -> f64
     model.dependencies.iter().map(|it| of(&it.kind, it.upstream)).product()
 }
 
-/// See [`Governor::OnDemand`](super::Governor::OnDemand).
+/// See [`Governor::OnDemand`](super::super::Governor::OnDemand).
 pub(super) struct OnDemand {
     window: SimSpan,
     up: f64,

@@ -6,100 +6,54 @@ mod slack;
 
 use xrsim_model::hardware::device::Supplied;
 use xrsim_model::ids::{AccelId, PointId};
-use xrsim_model::units::{ClockRate, SimSpan};
 
-use super::{BandwidthDemand, Breakdown, Decision, Dispatch, Job, Scheduler, Setup, View};
+use super::{
+    BandwidthDemand, Breakdown, Decision, Dispatch, Governor, Job, Scheduler, Setup, View,
+};
 use load::{OnDemand, utilised};
 use rtdvs::{Ahead, Conserving};
 use slack::Filling;
 
-/// Operating point of the segments of a policy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Governor {
-    /// Always the same: the nominal one, or the lowest with at least this clock.
-    Fixed(Option<ClockRate>),
-    /// The highest that is allowed.
-    Race,
-    /// The lowest, from that of least energy on, at which the request meets its deadline.
-    Slack {
-        /// Span before the deadline by which it must end.
-        margin: SimSpan,
-    },
-    /// The lowest at which all models together need no more time than there is, by their rates (static EDF, Pillai & Shin,
-    /// SOSP 2001).
-    Static,
-    /// The same with the time that the last request of each model took, until the next one arrives (cycle-conserving EDF).
-    Conserving,
-    /// The lowest that does the work which cannot be deferred beyond the next deadline (look-ahead EDF).
-    Ahead,
-    /// By the share of time that an accelerator was busy in the last window (`simple_ondemand` of Linux devfreq).
-    OnDemand {
-        /// Length of a window.
-        window: SimSpan,
-        /// Busy share above which the point is the highest \[%\].
-        up: u32,
-        /// Width of the band below it in which the point stays \[%\].
-        down: u32,
-    },
-}
-
-impl Default for Governor {
-    fn default() -> Self {
-        Self::Fixed(None)
+/// `policy` under `governor` in a run.
+///
+/// # Errors
+///
+/// [`Breakdown`] if it is not defined for the system.
+pub(super) fn govern(
+    governor: Governor,
+    policy: Box<dyn Scheduler>,
+    setup: &Setup<'_>,
+) -> Result<Box<dyn Scheduler>, Breakdown> {
+    if setup.supplied.is_empty() || governor == Governor::default() {
+        return Ok(policy);
     }
-}
-
-impl Governor {
-    /// Names of governors that are defined for one accelerator and the policy `edf`.
-    pub(super) const OF_EDF: [&str; 2] = ["cc-edf", "la-edf"];
-
-    /// Whether it is defined for one accelerator and the policy `edf` only.
-    fn is_of_edf(self) -> bool {
-        matches!(self, Self::Conserving | Self::Ahead)
+    if governor.is_of_edf() && setup.supplied.len() > 1 {
+        let names = Governor::OF_EDF.join(" and ");
+        return Err(Breakdown::new(format!(
+            "the governors {names} are defined for one accelerator, and the system has {}",
+            setup.supplied.len()
+        )));
     }
-
-    /// `policy` under this governor in a run.
-    ///
-    /// # Errors
-    ///
-    /// [`Breakdown`] if it is not defined for the system.
-    pub(super) fn over(
-        self,
-        policy: Box<dyn Scheduler>,
-        setup: &Setup<'_>,
-    ) -> Result<Box<dyn Scheduler>, Breakdown> {
-        if setup.supplied.is_empty() || self == Self::default() {
-            return Ok(policy);
+    Ok(match governor {
+        Governor::Fixed(clock) => {
+            let point = |it: &Supplied| clock.map_or(it.nominal, |clock| it.points.at_least(clock));
+            governed(policy, Same(setup.supplied.iter().map(point).collect()))
         }
-        if self.is_of_edf() && setup.supplied.len() > 1 {
-            let names = Self::OF_EDF.join(" and ");
-            return Err(Breakdown::new(format!(
-                "the governors {names} are defined for one accelerator, and the system has {}",
-                setup.supplied.len()
-            )));
+        Governor::Race => {
+            let point = |it: &Supplied| it.points.highest();
+            governed(policy, Same(setup.supplied.iter().map(point).collect()))
         }
-        Ok(match self {
-            Self::Fixed(clock) => {
-                let point =
-                    |it: &Supplied| clock.map_or(it.nominal, |clock| it.points.at_least(clock));
-                governed(policy, Same(setup.supplied.iter().map(point).collect()))
-            }
-            Self::Race => {
-                let point = |it: &Supplied| it.points.highest();
-                governed(policy, Same(setup.supplied.iter().map(point).collect()))
-            }
-            Self::Slack { margin } => governed(policy, Filling::new(margin, setup)),
-            Self::Static => {
-                let point = utilised(setup);
-                governed(policy, Same(vec![point; setup.supplied.len()]))
-            }
-            Self::Conserving => governed(policy, Conserving::new(setup)),
-            Self::Ahead => governed(policy, Ahead::new(setup)),
-            Self::OnDemand { window, up, down } => {
-                governed(policy, OnDemand::new(window, up, down, setup))
-            }
-        })
-    }
+        Governor::Slack { margin } => governed(policy, Filling::new(margin, setup)),
+        Governor::Static => {
+            let point = utilised(setup);
+            governed(policy, Same(vec![point; setup.supplied.len()]))
+        }
+        Governor::Conserving => governed(policy, Conserving::new(setup)),
+        Governor::Ahead => governed(policy, Ahead::new(setup)),
+        Governor::OnDemand { window, up, down } => {
+            governed(policy, OnDemand::new(window, up, down, setup))
+        }
+    })
 }
 
 /// A rule that gives a point to each segment.

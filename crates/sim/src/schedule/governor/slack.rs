@@ -6,7 +6,7 @@ use xrsim_model::units::{SimSpan, SimTime};
 
 use super::{Job, Rule, Setup, View};
 
-/// See [`Governor::Slack`](super::Governor::Slack).
+/// See [`Governor::Slack`](super::super::Governor::Slack).
 pub(super) struct Filling {
     margin: SimSpan,
     /// Points of least energy, below which none is taken: leakage then costs more than the voltage saves. Row-major

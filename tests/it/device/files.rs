@@ -1,0 +1,103 @@
+//! Files of devices and operating points.
+
+use std::fs;
+use std::sync::Arc;
+
+use tempfile::tempdir;
+use xrsim::Catalog;
+use xrsim::config::ConfigError;
+use xrsim::hardware::Device;
+use xrsim::hardware::device::{Gate, LeakageAmount};
+use xrsim::units::SimSpan;
+
+/// The device of a file with this text.
+fn device(text: &str) -> Result<Arc<Device>, ConfigError> {
+    let folder = tempdir().expect("a folder");
+    let path = folder.path().join("device.yaml");
+    fs::write(&path, text).expect("it is written");
+    Catalog::new().device(path.to_str().expect("a plain path"))
+}
+
+/// The problems of a file with this text, each after its line and column.
+fn refused(text: &str) -> Vec<String> {
+    let error = device(text).expect_err("it is wrong").to_string();
+    let problem = |line: &str| line.split_once("device.yaml:").map(|(_, it)| it.to_string());
+    error.lines().filter_map(problem).collect()
+}
+
+#[test]
+fn accelerators_have_the_supply_of_their_name_or_that_of_all() {
+    let device = device(
+        "device:
+  name: mine
+  accelerators:
+    points: rk3588_npu
+    leakage_mw_per_1024_pes: 100
+    transition_us: 40
+    named:
+      WS-0:
+        leakage_mw_per_1024_pes: technology
+        gate: {after_ms: 200, left: 0.05, wake_us: 200, wake_uj: 57}
+  base_mw: 3000
+",
+    );
+    let device = device.expect("it is good");
+    let all = &device.accelerators;
+    assert_eq!(all.points.as_ref().map(|it| it.name()), Some("rk3588_npu"));
+    assert_eq!(all.leakage.amount, LeakageAmount::PerPes(100.0));
+    assert_eq!((all.gate, all.transition), (None, SimSpan::from_ns(40_000)));
+    let [(name, own)] = &device.named[..] else { panic!("one has a supply of its own") };
+    assert_eq!((&**name, &own.points), ("WS-0", &None));
+    assert_eq!(own.leakage.amount, LeakageAmount::Technology);
+    let gate = Gate {
+        after: SimSpan::from_ns(200_000_000),
+        left: 0.05,
+        wake: SimSpan::from_ns(200_000),
+        wake_uj: 57.0,
+    };
+    assert_eq!((own.gate, own.transition), (Some(gate), SimSpan::ZERO));
+    assert_eq!((device.dram.active_mw, device.base_mw), (0.0, 3000.0));
+}
+
+#[test]
+fn mistakes_are_named_with_their_place_and_what_is_allowed() {
+    assert_eq!(
+        refused(
+            "device:
+  name: bad
+  accelerators: {points: rk3588, leakage_mw_per_1024_pes: 100}
+"
+        ),
+        ["3:26: no points named `rk3588` (did you mean `rk3588_npu`?)"]
+    );
+    assert_eq!(
+        refused(
+            "device:
+  name: bad
+  accelerators: {leakage_mw_per_1024_pes: -3, gate: {left: 2}, base: 3}
+"
+        ),
+        [
+            "3:43: expected a number from 0 to 1000000, or `technology`, found `-3`",
+            "3:53: a gate lacks the key `after_ms`",
+            "3:60: expected a number from 0 to 1, found `2`",
+            "3:64: unknown key `base`",
+        ]
+    );
+}
+
+#[test]
+fn points_ascend() {
+    let folder = tempdir().expect("a folder");
+    let path = folder.path().join("points.yaml");
+    let text = "points:
+  name: bad
+  source: choice
+  points: [{clock_mhz: 700, volt: 0.8}, {clock_mhz: 600, volt: 0.9}]
+";
+    fs::write(&path, text).expect("it is written");
+    let error =
+        Catalog::new().points(path.to_str().expect("a plain path")).expect_err("it is wrong");
+    let error = error.to_string();
+    assert!(error.contains("points.yaml:4:41: 600 MHz after 700 MHz; clocks ascend"), "{error}");
+}

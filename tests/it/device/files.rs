@@ -81,7 +81,8 @@ fn mistakes_are_named_with_their_place_and_what_is_allowed() {
             "3:43: expected a number from 0 to 1000000, or `technology`, found `-3`",
             "3:53: a gate lacks the key `after_ms`",
             "3:60: expected a number from 0 to 1, found `2`",
-            "3:64: unknown key `base`",
+            "3:64: a supply has no key `base` (known: points, leakage_mw_per_1024_pes, leakage_exponent, leakage_per_k, \
+             leakage_at_c, idle_mw_per_1024_pes, gate, transition_us, named)",
         ]
     );
 }

@@ -21,12 +21,13 @@ use xrsim::{Experiment, RunResult};
 /// GMACs of PlaneRCNN: 9.752 + 0.01717 for each region + 0.798 for each detection. The coefficients are rounded.
 #[test]
 fn plane_detection_grows_with_regions_and_detections() {
-    let mut catalog = Catalog::new();
     for (regions, detections) in
         [(1000, 10), (1000, 100), (100, 10), (1, 1), (1000, 0), (0, 10), (6, 0)]
     {
-        let reference = format!("PD:regions={regions},detections={detections}");
-        let network = catalog.network(&reference).expect("it is a network");
+        let reference = format!("regions: {regions}, detections: {detections}");
+        let line = format!("    - {{network: PD, fps: 15, work: {{{reference}}}}}\n");
+        let scenario = of_file(&line).unwrap_or_else(|error| panic!("{error}"));
+        let network = &scenario.models()[0].variants[0];
         let found = network.macs() as f64 / 1e9;
         let (regions, detections) = (f64::from(regions), f64::from(detections));
         let expected = 9.752 + 0.01717 * regions + 0.798 * detections;
@@ -113,6 +114,8 @@ fn layers_without_work_take_no_cycles() {
 
 #[test]
 fn mistakes_of_counts_are_found() {
+    let none = Catalog::new().network("PD:detections=0").expect_err("no frame").to_string();
+    assert!(none.contains("a count of 0 is that of a frame of a scenario"), "{none}");
     let refused =
         |work: &str| of_file(&format!("    - {{network: OD, fps: 30, {work}}}\n")).unwrap_err();
     let cases = [
@@ -125,7 +128,7 @@ fn mistakes_of_counts_are_found() {
             "work: {regions: {values: {3: 0.2, 4: 0.7}}}",
             "the probabilities sum to 0.8999999999999999, not to 1",
         ),
-        ("work: {regions: {mean: 0, most: 3}}", "mean"),
+        ("work: {regions: {mean: 0, most: 3}}", "expected a number above 0, found `0`"),
         ("shows: drawn", "`shows` is of counts of `work`; there are none"),
     ];
     for (work, expected) in cases {

@@ -75,7 +75,13 @@ fn writers() -> Vec<Writer> {
                     "models.csv",
                     "a row for each model of a run, with `lost` and `gated` as in scores.csv",
                 ),
-                ("inferences.csv", "inferences.csv", "a row for each request"),
+                (
+                    "inferences.csv",
+                    "inferences.csv",
+                    "a row for each request. Where requests run one of several networks, the column `variant` follows, the name \
+                     of the network; where counts differ from frame to frame, the column `count`, the counts of the frame in the \
+                     order of the scenario",
+                ),
             ],
         },
         Writer {

@@ -1,14 +1,17 @@
 //! `xrsim day`: hours of use on a device.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Map, Value, json};
 
 use xrsim_experiment::{DayChange, DayRun, programs};
+use xrsim_model::cancel;
 use xrsim_model::hardware::Device;
 use xrsim_model::hardware::device::{Heat, Trip};
 use xrsim_report::day::DayReport;
+use xrsim_sim::sweep::day::Day;
 
 use super::experiment::{DayOptions, RunOptions, SchedulerOption};
 use super::figure::PictureOptions;
@@ -42,12 +45,12 @@ pub(super) struct DayArgs {
     /// Do not look for the change that helps most, which takes about ten runs.
     #[arg(long)]
     no_changes: bool,
-    /// Draw temperatures, power and charge over time, as .svg, .pdf or .png, with the data beside it as .csv.
+    /// Draw temperatures, power and charge over time as .svg, .pdf or .png, with the data beside it as .csv.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     #[command(flatten)]
     pictures: PictureOptions,
-    /// Folder for device.csv, phases.csv, course.csv and day.json.
+    /// Folder of files: device.csv, phases.csv, course.csv and day.json.
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -74,11 +77,7 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
     record::refuse_other_kind(args.out.as_deref(), "day")?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     let inputs = programs::sha256_of_inputs(run.prepared().inputs(), schedulers())?;
-    let n_phases = run.phases().all().len();
-    let progress = Progress::counting("phases");
-    progress.set_of(0, n_phases);
-    let day = run.run(&|done| progress.set_of(done, n_phases)).map_err(super::argument)?;
-    progress.finish();
+    let day = made(&run)?;
     let plan = run.plan();
     let report = DayReport {
         phases: run.phases(),
@@ -108,6 +107,34 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
         set.commit_and_say(record::DAY, record, format_args!("{}", FILES.join(", ")))?;
     }
     print_text(&text)
+}
+
+/// The result of the run.
+///
+/// # Errors
+///
+/// A failure that says how far the run came if it is interrupted.
+fn made(run: &DayRun) -> Result<Day, Failure> {
+    const MINUTE: u64 = 60_000_000_000;
+    let whole = run.phases().duration().ns();
+    let progress = Progress::counting("minutes of use");
+    let simulated = Cell::new(0);
+    let day = cancel::catch(|| {
+        run.run(&|at| {
+            simulated.set(at.ns());
+            progress.set_of((at.ns() / MINUTE) as usize, (whole / MINUTE) as usize);
+        })
+    });
+    progress.finish();
+    let hours = |ns: u64| ns as f64 / 3.6e12;
+    match day {
+        Ok(day) => day.map_err(super::argument),
+        Err(cancel::Cancelled) => Err(Failure::Interrupted(format!(
+            "{:.2} h of {:.2} h were simulated; nothing is written",
+            hours(simulated.get()),
+            hours(whole)
+        ))),
+    }
 }
 
 /// Limits of the trips of a device, with their names.

@@ -6,6 +6,7 @@ use xrsim_config::Notes;
 use xrsim_model::cost::CostTable;
 use xrsim_model::parallel;
 use xrsim_model::scenario::Scenario;
+use xrsim_model::units::SimTime;
 use xrsim_sim::load::Phases;
 use xrsim_sim::plan::{Plan, Semantics};
 use xrsim_sim::sweep::RunError;
@@ -102,13 +103,13 @@ impl DayRun {
         &self.prepared
     }
 
-    /// Makes the run. `done` gets the number of phases that have ended. If trips limit the accelerators, the results are
+    /// Makes the run. `done` gets the time that was simulated, now and then. If trips limit the accelerators, the results are
     /// split at the first time, for which the run is made twice.
     ///
     /// # Errors
     ///
     /// [`RunError`] if it cannot be made.
-    pub fn run(&self, done: &dyn Fn(usize)) -> Result<Day, RunError> {
+    pub fn run(&self, done: &dyn Fn(SimTime)) -> Result<Day, RunError> {
         let day = day::play(&self.plan, &self.costs, None, done)?;
         match day.throttled_from() {
             None => Ok(day),

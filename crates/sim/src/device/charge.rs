@@ -74,11 +74,11 @@ impl Charge {
         taken - joules
     }
 
-    /// Lets `span` pass at this load \[W\]. Returns after which time it is empty, if it is by the end of `span`; it gives
+    /// Lets `span` pass at this load \[W\], which is negative where energy that was thought to be needed is given back. Returns after which time it is empty, if it is by the end of `span`; it gives
     /// nothing more then.
     pub fn advance(&mut self, load_w: f64, span: SimSpan) -> Option<SimSpan> {
         let drain = self.drain_w(load_w);
-        if self.is_empty || drain <= 0.0 {
+        if self.is_empty {
             return None;
         }
         let emptied = self.empties_after(load_w).filter(|it| *it <= span);

@@ -139,8 +139,11 @@ impl<'a> Open<'a> {
     }
 }
 
-/// Runs the profile of `plan`. Results are split at `split`, if it is given. `done` gets the number of phases whose
-/// requests have all ended.
+/// Requests from one that is told of to the next.
+const TOLD: u32 = 4096;
+
+/// Runs the profile of `plan`. Results are split at `split`, if it is given. `done` gets the arrival
+/// of a request now and then.
 ///
 /// # Errors
 ///
@@ -153,7 +156,7 @@ pub fn play(
     plan: &Plan,
     costs: &Arc<CostTable>,
     split: Option<SimTime>,
-    done: &dyn Fn(usize),
+    done: &dyn Fn(SimTime),
 ) -> Result<Day, RunError> {
     cancel::check();
     let phases = plan.phases.as_deref().expect("the plan is of a profile");
@@ -162,10 +165,15 @@ pub fn play(
     let mut open: Vec<Option<Open<'_>>> = Vec::new();
     let mut left: Vec<usize> = phases.all().iter().map(|phase| phase.n_requests).collect();
     let mut scored: Vec<Option<(Scorecard, Option<[Scorecard; 2]>)>> = vec![None; left.len()];
+    let mut n_ended = 0u32;
     let close = |open: Open<'_>| {
         (open.scoring.scorecard(), open.split.map(|both| both.map(|it| it.scorecard())))
     };
     let played = engine::play(plan, costs, plan.feed()?, &mut |entry| {
+        n_ended += 1;
+        if n_ended % TOLD == 0 {
+            done(entry.record.arrival);
+        }
         let phase = entry.phase as usize;
         if open.len() <= phase {
             open.resize_with(phase + 1, || None);
@@ -178,7 +186,6 @@ pub fn play(
         left[phase] -= 1;
         if left[phase] == 0 {
             scored[phase] = open[phase].take().map(close);
-            done(phase + 1);
         }
     })?;
     for (scored, open) in scored.iter_mut().zip(open) {

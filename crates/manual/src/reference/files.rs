@@ -212,12 +212,13 @@ fn writers() -> Vec<Writer> {
         },
         Writer {
             command: "xrsim explain MODEL:FRAME --out DIR",
-            arguments: of_run(&["explain", "HT:0"], &["--out"]),
-            files: &[(
-                "parts.csv",
-                "parts.csv",
-                "a row for each part of the time of a frame that took time",
-            )],
+            arguments: "explain PD:0 --scenario AR_gaming --system J --pes 1024 --flexibility none --out"
+                .split(' ')
+                .collect(),
+            files: &[
+                ("parts.csv", "parts.csv", "a row for each part of the time of a frame that took time"),
+                ("changes.csv", "changes.csv", "the same, with the effects on the frame"),
+            ],
         },
         Writer {
             command: "xrsim search --out DIR",

@@ -249,7 +249,7 @@ fn runs_take_values_by_the_task_of_a_model() {
     };
     assert!(refused("parameters.PX.regions", "1").contains("no scenario has a model `PX`"));
     assert!(refused("parameters.PD.region", "1").contains("did you mean `regions`?"));
-    assert!(refused("parameters.PD.regions", "0").contains("allowed is a whole number from 1"));
+    assert!(refused("parameters.PD.regions", "7000").contains("allowed is a whole number from 0"));
     assert!(refused("parameters.PD.regions", "many").contains("from 0 to 1048576"));
     assert!(refused("parameters.PD", "1").contains("no setting named `parameters.PD`"));
     let scenario = Catalog::new().scenario("AR_gaming", Edition::Reference).expect("it exists");
@@ -268,7 +268,7 @@ fn defaults_and_their_reasons_are_printed() {
     let none: Vec<_> = none.iter().map(String::as_str).collect();
     assert!(!output(&none).contains("\nparameters: "));
     let shown = output(&["show", "PD:regions=100"]);
-    assert!(shown.contains("# with regions 100, from 1 to 1,048,576 (default 1,000: limit of"));
+    assert!(shown.contains("# with regions 100, from 0 to 6,402 (default 1,000: limit of"));
     assert!(shown.contains("# multiply-accumulates: 19,452,495,872\n"));
     assert!(output(&["list", "models"]).contains("OD       regions       30"));
 }
@@ -291,8 +291,8 @@ fn a_sweep_varies_a_parameter_and_checks_it() {
     };
     let fine = checked("parameters.PD.regions", "[10, 100]");
     assert!(!fine.contains("error"), "{fine}");
-    let zero = checked("parameters.PD.regions", "[10, 0]");
-    assert!(zero.contains(":8:33: `PD`: `regions` is 0; allowed is"), "{zero}");
+    let zero = checked("parameters.PD.regions", "[10, 7000]");
+    assert!(zero.contains(":8:33: `PD`: `regions` is 7000; allowed is"), "{zero}");
     let unknown = checked("parameters.PD.region", "[10, 20]");
     assert_eq!(unknown.matches("did you mean `regions`?").count(), 1, "{unknown}");
     assert!(

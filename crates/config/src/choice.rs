@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use xrsim_model::model::Network;
+use xrsim_model::renamed::Renamed;
 use xrsim_model::scenario::{Choice, QualityGoal};
 
 use super::network::Model;
-use super::scenario::OLD_KEYS;
 use super::yaml::keys::keys;
 use super::yaml::read::{At, Problems};
 use super::yaml::values::number;
 use super::{Problem, reference};
+
+/// Old keys of a network.
+const OLD_KEYS: [Renamed; 1] = [Renamed::key("model", "network")];
 
 keys! {
     /// A network that requests of the model can run.

@@ -35,7 +35,7 @@ const MAX_MODELS: usize = 1000;
 const MAX_VARIANTS: usize = 64;
 
 /// Old keys of a model.
-pub(super) const OLD_KEYS: [Renamed; 3] = [
+const OLD_KEYS: [Renamed; 3] = [
     Renamed::key("model", "network"),
     Renamed::key("deadline_ms", "relative_deadline_ms"),
     Renamed::key("artifact_name", "network_name"),

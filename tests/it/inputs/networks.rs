@@ -20,7 +20,7 @@ fn networks() {
         &[
             "3:3: a network has no key `nmae` (known: name, task, title, dataset, quality, inputs, \
              other_parameters, batch_norm_channels, published, traced, deviations, connections, \
-             parameters, bits, \
+             parameters, counts, bits, \
              layers, measured)",
             "4:3: `name` is given twice (remove one of the two)",
             "5:32: expected a number above 0, found `0`",

@@ -45,7 +45,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("schedule", &["device", "load", "score"]),
     ("bounds", &["load", "schedule", "score"]),
     ("external", &["schedule"]),
-    ("plan", &["load", "schedule", "score"]),
+    ("plan", &["device", "load", "schedule", "score"]),
     ("engine", &["device", "load", "schedule", "plan"]),
     ("compat", &["score", "plan"]),
     (

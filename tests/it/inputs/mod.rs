@@ -104,14 +104,14 @@ fn files_of_the_wrong_kind() {
         "- 1\n",
         &[
             "1:1: expected a key that says what the file describes, found a list (the top-level key is \
-           one of network, dataflow, style, platform, system, scenario, sensors, suite, sweep, mlperf, mapspace, search, technology, uncertainty, points, device)",
+           one of network, dataflow, style, platform, system, scenario, sensors, suite, sweep, mlperf, mapspace, search, technology, uncertainty, points, device, profile)",
         ],
     );
     check(
         "sensors:\n  eye: {rate_fps: 1}\nsuite: {}\n",
         &[
             "3:1: `suite` beside `sensors`; a file describes one thing (the top-level key is one of \
-           network, dataflow, style, platform, system, scenario, sensors, suite, sweep, mlperf, mapspace, search, technology, uncertainty, points, device)",
+           network, dataflow, style, platform, system, scenario, sensors, suite, sweep, mlperf, mapspace, search, technology, uncertainty, points, device, profile)",
         ],
     );
     let folder = tempfile::tempdir().unwrap();

@@ -171,7 +171,7 @@ pub fn play(
     };
     let played = engine::play(plan, costs, plan.feed()?, &mut |entry| {
         n_ended += 1;
-        if n_ended % TOLD == 0 {
+        if n_ended.is_multiple_of(TOLD) {
             done(entry.record.arrival);
         }
         let phase = entry.phase as usize;

@@ -41,7 +41,7 @@ def run(
     Arguments:
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
-        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file); repeat for several, or separate them
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
             by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
@@ -64,7 +64,8 @@ def run(
             [default: that of the system or platform, or else split]. One of split, shared.
         technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
-        cost_model: Cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023 semantics].
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
+            semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -151,7 +152,7 @@ def compare(
         steady: Steady state instead of a cold start: ten seconds at random sensor phases, with one second of warm-
             up.
         set: Any other setting (see `xrsim list settings`); repeat for several.
-        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file); repeat for several, or separate them
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
             by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
@@ -161,7 +162,8 @@ def compare(
             [default: that of the system or platform, or else split]. One of split, shared.
         technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
-        cost_model: Cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023 semantics].
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
+            semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -250,14 +252,15 @@ def sweep(
         duration: Span in which requests arrive [ms] [default: 1000.0].
         seed: Seed of every random draw.
         set: Values of any other setting (see `xrsim list settings`); repeat for several settings.
-        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file) [default: A to M].
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file [default: A to M].
         pes: PEs of the whole system, for styles [default: 4096, 8192].
         platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
         dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
             [default: that of the system or platform, or else split].
         technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
-        cost_model: Cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023 semantics].
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
+            semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles].
         mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
@@ -353,9 +356,9 @@ def search(
         stop: Rule that ends the search early, such as gap_percent=0.5, minutes=10 or runs=1000000; repeat for
             several, or separate them by commas.
         require_proof: Fail unless the answer is proven: the optimum of the space under the schedulers of `proof_for`.
-        proof_for: Schedulers that `require_proof` covers (listed: those of the search; keeping: all that keep a
-            request where it began; any); for keeping and any, no system may be more than gap_percent (`stop`)
-            better. One of listed, keeping, any.
+        proof_for: Schedulers for `require_proof`: listed (those of the search), keeping (all that keep a request where
+            it began) or any; for keeping and any, no system may be more than gap_percent (`stop`) better. One
+            of listed, keeping, any.
         out: Folder of the results (evaluated.csv, the front, the best system as a file, and a journal with which
             the same command continues).
         audit: Also write the bounds of excluded systems, so that a script can check the proof.
@@ -417,25 +420,25 @@ def map(
     The table `mappings` has a row for each layer and dataflow.
 
     Arguments:
-        network: Network (task or file); with values of its parameters (`PD:regions=100`) if it has some; repeat for
-            more, or separate them by commas [default: all of the suite].
+        network: Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`);
+            repeat for more, or separate them by commas [default: all of the suite].
         networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
             artifact.
         layer: This layer of the networks only.
         set: Change of the hardware of `system`, such as hardware.dram_bandwidth_bytes_per_cycle=x2; repeat for
             several.
-        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file); repeat for several, or separate them
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
             by commas [default: A to M].
         pes: Number of PEs (processing elements) [default: 4096].
         dataflow: Dataflow: a name or a file; repeat for more, or separate them by commas [default: WS, OS, RS].
-        platform: Platform (its clock, memories and energies) [default: headset].
+        platform: Platform, which has the clock, the memories and the energies [default: headset].
         dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
             [default: that of the system or platform, or else split]. One of split, shared.
-        flexibility: Choices that are open (`any`: all of a mapping; `tiles`: what one `dataflow` leaves open, its sizes
-            and orders; `axes`: also the axes that are spread). One of tiles, axes, any.
-        objective: Objective of the search (least `cycles`, `energy` or product of both, `edp`; `cycles,energy`: least
-            energy among mappings within 1 % of the least cycles; `pareto`: all Pareto-optimal mappings). One of
-            cycles, energy, edp, cycles,energy, pareto.
+        flexibility: Choices: all of a mapping, or only what one `dataflow` leaves open: its sizes and orders (`tiles`),
+            or also the axes that are spread (`axes`). One of tiles, axes, any.
+        objective: Objective: least cycles, energy or product of both (`edp`), least energy among mappings within 1 %
+            of the least cycles (`cycles,energy`), or all Pareto-optimal mappings (`pareto`). One of cycles,
+            energy, edp, cycles,energy, pareto.
         effort: Work of the search for one layer (`default` as in runs, `quick` less, `full` more and with exact
             search). One of quick, default, full.
         mapspace: Mapspace to search: a name or a file.
@@ -491,8 +494,8 @@ def cost(
     The table `layers` has a row for each layer.
 
     Arguments:
-        network: Network (task or file); with values of its parameters (`PD:regions=100`) if it has some; repeat for
-            more, or separate them by commas [default: all of the suite].
+        network: Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`);
+            repeat for more, or separate them by commas [default: all of the suite].
         networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
             artifact.
         layer: This layer of the networks only.
@@ -500,11 +503,11 @@ def cost(
             repeat for more, or separate them by commas.
         set: Change of the hardware of `system`, such as hardware.dram_bandwidth_bytes_per_cycle=x2; repeat for
             several.
-        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file); repeat for several, or separate them
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
             by commas [default: A to M].
         pes: Number of PEs (processing elements); repeat for more, or separate them by commas [default: 4096].
         dataflow: Dataflow: a name or a file; repeat for more, or separate them by commas [default: WS, OS, RS].
-        platform: Platform (its clock, memories and energies) [default: headset].
+        platform: Platform, which has the clock, the memories and the energies [default: headset].
         dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
             [default: that of the system or platform, or else split]. One of split, shared.
         noc_bandwidth: Bandwidth of every NoC level, outermost first [byte/cycle; default: that of the platform].
@@ -553,10 +556,10 @@ def area(
     The table `areas` has the area and the leakage of each system.
 
     Arguments:
-        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file); repeat for several, or separate them
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
             by commas [default: A to M].
-        network: Network (task or file); with values of its parameters (`PD:regions=100`) if it has some; repeat for
-            more, or separate them by commas [default: all of the suite].
+        network: Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`);
+            repeat for more, or separate them by commas [default: all of the suite].
         networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
             artifact.
         set: Any other setting of the hardware, such as hardware.shared_memory_kib; repeat for several.
@@ -633,8 +636,8 @@ def mlperf(
         task: Task; repeat for several, or separate them by commas.
         load: Load of LoadGen (single-stream, multi-stream, server or offline); repeat for several, or separate
             them by commas.
-        round: Round of the benchmark (its LoadGen version, counts, durations and seeds) [default: v0.5 of
-            inference, v3.0 of mobile].
+        round: Round (its LoadGen version, counts, durations and seeds) [default: v0.5 of inference, v3.0 of
+            mobile].
         suite: Suite of tasks and tests, in place of the suite of the round (scenarios/mlperf/README.md); by
             default the round is that of the suite.
         beside: Usage scenario in the background: its frames run on the same system during the test.
@@ -644,10 +647,10 @@ def mlperf(
         scheduler: Scheduling policy, with its parameters [default: fcfs].
         seed: Seed of the frames of `beside`.
         set: Parameter of the network of a task, or of a model of `beside`; repeat for several.
-        system: Style A..M, or a system file.
+        system: System: a style A..M, or a system file.
         pes: PEs of the whole system, for styles.
         platform: Bandwidth and memory of styles [default: headset].
-        cost_model: Cost model, or a CSV file of measurements [default: loop-nest].
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest].
         service: Servers of a known latency in place of a system: constant:ms=L, batch:ms=A,sample_ms=B (A + B n for
             n samples), or a table with the columns latency_ms, batch or sample, and task.
         servers: Number of servers of a `service`.
@@ -726,7 +729,7 @@ def sensitivity(
     Arguments:
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
-        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file); repeat for several, or separate them
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
             by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
@@ -748,7 +751,8 @@ def sensitivity(
             [default: that of the system or platform, or else split]. One of split, shared.
         technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
-        cost_model: Cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023 semantics].
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
+            semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -850,7 +854,7 @@ def explain(
     Arguments:
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
-        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file); repeat for several, or separate them
+        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
             by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
@@ -875,7 +879,8 @@ def explain(
             [default: that of the system or platform, or else split]. One of split, shared.
         technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
-        cost_model: Cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023 semantics].
+        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
+            semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -1046,7 +1051,7 @@ def plot(
         y: Second objective, or rows of a heat map [default: score, or system].
         z: Third objective, objective of the best designs, or colours of a heat map [default: score].
         where: Use only rows with this value in this column; repeat for more conditions.
-        out: File to write (a picture as .svg, .pdf or .png with its data beside it as .csv, or a table as .csv).
+        out: File to write: a picture as .svg, .pdf or .png with its data beside it as .csv, or a table as .csv.
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
             per inch, and the title in FIGURE.txt instead of the picture.
         no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.

@@ -135,7 +135,7 @@ fn names_are_listed_and_found_without_regard_to_case() {
     assert_eq!(names(Kind::Dataflow), "OS RS WS");
     assert_eq!(names(Kind::Style), "A B C D E F G H I J K L M");
     assert_eq!(names(Kind::Platform), "artifact eyeriss headset paper");
-    assert_eq!(catalog.names(Kind::Scenario).len(), 8);
+    assert_eq!(catalog.names(Kind::Scenario).len(), 9);
     let model = catalog.model("ht").unwrap();
     assert_eq!((&*model.task, model.network.name()), ("HT", "HT_hand_graph_cnn_half"));
     assert_eq!(catalog.model("HT_hand_graph_cnn_half").unwrap(), model);

@@ -52,7 +52,7 @@ enum Tables {
         /// decides which. Exits with 1 if a number differs without a stated reason; repeat for more.
         #[arg(long, value_name = "FILE.csv", conflicts_with = "cases")]
         against: Vec<PathBuf>,
-        /// Output format of comparisons with other models and chips: a summary, or a line a number.
+        /// Output format of comparisons: a summary, or a line a number.
         #[arg(long, value_name = "FORMAT", default_value = "table", conflicts_with = "cases")]
         format: cross::Format,
     },

@@ -152,22 +152,29 @@ keys! {
 
 /// A time above 0 \[min\].
 fn minutes() -> impl Reader<Value = SimSpan> {
-    some_minutes_in("a time above 0 min", |it| it > SimSpan::ZERO)
+    let form = || above_zero(Profile::MAX_DURATION.ns() as f64 / 60e9);
+    some_minutes_in("a time above 0 min", form, |it| it > SimSpan::ZERO)
 }
 
 /// A time \[min\].
 fn some_minutes() -> impl Reader<Value = SimSpan> {
-    some_minutes_in("a time of 0 min or more", |_| true)
+    let form = || form::number(0.0..=Profile::MAX_DURATION.ns() as f64 / 60e9);
+    some_minutes_in("a time of 0 min or more", form, |_| true)
 }
 
 fn some_minutes_in(
     expected: &'static str,
+    form: impl Fn() -> form::Form,
     is_allowed: impl Fn(SimSpan) -> bool,
 ) -> impl Reader<Value = SimSpan> {
-    let most = Profile::MAX_DURATION.ns() as f64 / 60e9;
     let is_allowed = move |it: &SimSpan| is_allowed(*it) && *it <= Profile::MAX_DURATION;
     let span = move |min: f64| SimSpan::from_s(min * 60.0).filter(&is_allowed);
-    converted(expected, move || form::number(0.0..=most), span)
+    converted(expected, form, span)
+}
+
+/// Schema of a number above 0, up to `most`.
+fn above_zero(most: f64) -> form::Form {
+    form::positive().with("maximum", most)
 }
 
 /// A time above 0 \[h\].
@@ -177,7 +184,7 @@ fn hours() -> impl Reader<Value = SimSpan> {
         let span = SimSpan::from_s(h * 3600.0)?;
         (SimSpan::ZERO < span && span <= Profile::MAX_DURATION).then_some(span)
     };
-    converted("a time above 0 up to 720 h", move || form::number(0.0..=most), span)
+    converted("a time above 0 up to 720 h", move || above_zero(most), span)
 }
 
 /// Scenario and gates of a phase or state, which its file refers to.

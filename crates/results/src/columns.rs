@@ -16,7 +16,8 @@ use thiserror::Error;
 use xrsim_model::text::in_line;
 use xrsim_model::units::SimTime;
 
-use super::cells::{Cells, Nature, RunTable};
+use super::cells::RunTable;
+use super::fields::{Cells, Nature};
 
 pub use runs::ColumnsOfRuns;
 

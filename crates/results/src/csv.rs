@@ -13,8 +13,9 @@ use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::{RunResult, Scored};
 
 use super::RunLabel;
-use super::cells::{Cells, Further, Rows, RunTable, add_run};
+use super::cells::{Further, RunTable, add_run};
 use super::digits::{push_ms, push_number, push_whole};
+use super::fields::{Cells, Rows};
 use super::rows::{CHECK, RowCheck};
 
 /// Columns at the start of every file.

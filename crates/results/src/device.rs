@@ -1,6 +1,6 @@
 //! Energy of a run by item: `device.csv`, a row for each run on a device.
 
-use super::cells::{Field, Value};
+use super::fields::{Field, Value};
 use xrsim_model::units::SimSpan;
 use xrsim_sim::device::{Body, Item, Ledger, Section};
 

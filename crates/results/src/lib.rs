@@ -16,6 +16,7 @@ pub mod columns;
 pub mod csv;
 mod device;
 mod digits;
+mod fields;
 pub mod idle;
 pub mod json;
 pub mod limit;
@@ -31,9 +32,9 @@ pub mod why;
 use xrsim_model::scenario::Scenario;
 use xrsim_sim::plan::Plan;
 
-pub use cells::Field;
-use cells::Value;
 pub use device::device_cells;
+pub use fields::Field;
+use fields::Value;
 
 /// Identity of a run in every output.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tempfile::tempdir;
 use xrsim::Catalog;
-use xrsim::config::ConfigError;
+use xrsim::config::{ConfigError, Kind};
 use xrsim::hardware::Device;
 use xrsim::hardware::device::{Gate, LeakageAmount};
 use xrsim::units::SimSpan;
@@ -101,4 +101,40 @@ fn points_ascend() {
         Catalog::new().points(path.to_str().expect("a plain path")).expect_err("it is wrong");
     let error = error.to_string();
     assert!(error.contains("points.yaml:4:41: 600 MHz after 700 MHz; clocks ascend"), "{error}");
+}
+
+#[test]
+fn gates_stand_in_phases_and_states_and_a_cell_may_lose_more_at_high_power() {
+    let device = device(
+        "device:
+  name: cell
+  battery: {wh: 18.88, peukert: {exponent: 1.05, rated_w: 3.776}}
+",
+    );
+    assert!(device.is_ok_and(|it| it.battery.is_some()));
+    let folder = tempdir().expect("a folder");
+    let check = |text: &str| {
+        let path = folder.path().join("profile.yaml");
+        fs::write(&path, text).expect("it is written");
+        Catalog::new().check(&path).map_err(|error| error.to_string())
+    };
+    let phases = "profile:
+  name: blinks
+  phases:
+    - {name: look, scenario: VR_gaming, minutes: 1, gates: {camera: {on_s: {mean: 3.53}, off_s: {mean: 0.15}}}}
+    - repeat: 2
+      phases:
+        - {name: talk, scenario: VR_gaming, minutes: 1, gates: {camera: {on_s: {mean: 3}, off_s: {mean: 1}}}}
+";
+    assert_eq!(check(phases), Ok(Kind::Profile));
+    let chain = "profile:
+  name: days
+  chain:
+    start: look
+    hours: 1
+    states:
+      look: {scenario: VR_gaming, minutes: {mean: 2}, gates: {camera: {on_s: {mean: 3}, off_s: {mean: 1}}}, next: {rest: 1}}
+      rest: {minutes: {mean: 2}, next: {look: 1}}
+";
+    assert_eq!(check(chain), Ok(Kind::Profile));
 }

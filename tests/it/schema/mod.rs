@@ -121,6 +121,7 @@ const UNSAYABLE: &[(&str, &str)] = &[
     ("more than 100000 values", "the length of a range"),
     ("fixes its own PEs", "another file"),
     ("which others have", "keys of different points"),
+    ("clocks ascend", "numbers that are compared"),
 ];
 
 /// Whether the schema refuses a text as the reader does, with these messages, or cannot say the reason.

@@ -216,7 +216,8 @@ sweep:
     assert_eq!(schedulers(&rows), expected);
     let wrong = spec.replace("beta=2", "gamma=2");
     let known = "alpha, beta, switch_pj, drop, drops, window, admission, epsilon_ms, guard_ms, \
-                 granularity, block_ms, preemption, quality";
+                 granularity, block_ms, preemption, quality, governor, mhz, margin_ms, \
+                 busy_window_ms, up, down";
     assert_eq!(
         messages(&wrong),
         [format!("7:22: dream has no parameter `gamma` (known: {known})")]

@@ -3,7 +3,8 @@
 use std::io;
 
 use crate::RunLabel;
-use crate::cells::{Cells, Further, Nature, Rows, RunTable};
+use crate::cells::{Further, RunTable};
+use crate::fields::{Cells, Nature, Rows};
 use xrsim_model::units::SimTime;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::RunResult;

@@ -77,7 +77,7 @@ impl RunningSegment {
 
     /// The same as far as schedulers know, who do not know what was drawn, and take it to run `work`.
     pub(super) fn expected_end(&self, costs: &CostTable, work: WorkId) -> SimTime {
-        let execution = costs.on(work, self.accelerator);
+        let execution = costs.at(self.point).on(work, self.accelerator);
         let first = self.job.next_layer;
         let time = match self.end_layer == execution.n_layers() {
             true => execution.remaining(first),

@@ -287,9 +287,9 @@ impl Episode {
         played.with_dependent_mut(|ground, run| {
             is_over = run.advance().is_none();
             let Plan { scenario, score: settings, .. } = &ground.plan;
-            run.ended(|_, record| {
+            run.ended(|_, record, variant| {
                 let model = scenario.model(record.model);
-                let scores = score::inference(model, record, settings);
+                let scores = score::inference(model, record, variant, settings);
                 let value = scores.map_or(0.0, |it| it.inference);
                 let (outcome, end) = match record.outcome {
                     Outcome::Executed { end, .. } if end > record.deadline => ("late", Some(end)),

@@ -24,9 +24,9 @@ fn played(plan: &Plan, costs: &CostTable) -> (Run, usize) {
     while run.advance().is_some() {
         let decision = scheduler.decide(&run.view().expect("a question"));
         run.answer(decision).expect("the policy keeps its contract");
-        run.ended(|_, _| n_ended += 1);
+        run.ended(|_, _, _| n_ended += 1);
     }
-    run.ended(|_, _| n_ended += 1);
+    run.ended(|_, _, _| n_ended += 1);
     assert_eq!(run.answer(Decision::Wait), Err(Refused::NoQuestion));
     (run.finish(), n_ended)
 }

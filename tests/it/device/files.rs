@@ -121,10 +121,16 @@ fn gates_stand_in_phases_and_states_and_a_cell_may_lose_more_at_high_power() {
     let phases = "profile:
   name: blinks
   phases:
-    - {name: look, scenario: VR_gaming, minutes: 1, gates: {camera: {on_s: {mean: 3.53}, off_s: {mean: 0.15}}}}
+    - name: look
+      scenario: VR_gaming
+      minutes: 1
+      gates: {camera: {on_s: {mean: 3.53, cv: 1.6}, off_s: {mean: 0.15, cv: 1.6}}}
     - repeat: 2
       phases:
-        - {name: talk, scenario: VR_gaming, minutes: 1, gates: {camera: {on_s: {mean: 3}, off_s: {mean: 1}}}}
+        - name: talk
+          scenario: VR_gaming
+          minutes: 1
+          gates: {camera: {on_s: {mean: 3, cv: 1.6}, off_s: {mean: 1, cv: 1.6}}}
 ";
     assert_eq!(check(phases), Ok(Kind::Profile));
     let chain = "profile:
@@ -133,7 +139,9 @@ fn gates_stand_in_phases_and_states_and_a_cell_may_lose_more_at_high_power() {
     start: look
     hours: 1
     states:
-      look: {scenario: VR_gaming, minutes: {mean: 2}, gates: {camera: {on_s: {mean: 3}, off_s: {mean: 1}}}, next: {rest: 1}}
+      look:
+        {scenario: VR_gaming, minutes: {mean: 2}, next: {rest: 1},
+         gates: {camera: {on_s: {mean: 3, cv: 1.6}, off_s: {mean: 1, cv: 1.6}}}}
       rest: {minutes: {mean: 2}, next: {look: 1}}
 ";
     assert_eq!(check(chain), Ok(Kind::Profile));

@@ -119,7 +119,11 @@ fn add_table(
         let lead = if lead.is_empty() { String::new() } else { sentence(lead) };
         sections.push(Section::new(kind.id, kind.heading, &lead));
     }
-    let caption = if caption.is_empty() { kind.heading } else { caption };
+    // The landmarks of a page have different names.
+    let caption = match caption.is_empty() || caption.eq_ignore_ascii_case(kind.heading) {
+        true => &format!("{}, {}", kind.heading, kind.file),
+        false => caption,
+    };
     if let Some(section) = sections.last_mut() {
         section.add(caption, &(table.header, table.rows));
     }

@@ -271,9 +271,12 @@ impl<'a> Engine<'a> {
     }
 
     /// Record of a request of the load that has ended and not left; `None` before its end.
-    pub(super) fn ended(&self, request: RequestId) -> Option<&Record> {
+    pub(super) fn ended(&self, request: RequestId) -> Option<(&Record, u32)> {
         match self.requests.stage(request)? {
-            Stage::Executed | Stage::Cancelled => Some(&self.requests.get(request).record),
+            Stage::Executed | Stage::Cancelled => {
+                let live = self.requests.get(request);
+                Some((&live.record, live.variant))
+            }
             _ => None,
         }
     }

@@ -144,8 +144,9 @@ impl<'a> Stepwise<'a> {
         Ok(())
     }
 
-    /// Calls `each` with every request that has ended since the last call, and its record.
-    pub fn ended(&mut self, mut each: impl FnMut(RequestId, &Record)) {
+    /// Calls `each` with every request that has ended since the last call, its record, and the variant of its model that it
+    /// ran.
+    pub fn ended(&mut self, mut each: impl FnMut(RequestId, &Record, u32)) {
         let known = self.requests.requests();
         // At the end of the run, all have arrived.
         let is_over = self.now.is_none() && self.n_arrived > 0;
@@ -155,13 +156,16 @@ impl<'a> Stepwise<'a> {
             self.open.push(RequestId::new(self.n_arrived));
             self.n_arrived += 1;
         }
-        let (engine, left) = (&self.engine, self.trace.records());
-        self.open.retain(|&id| match left.get(id.index()).or_else(|| engine.ended(id)) {
-            Some(record) => {
-                each(id, record);
-                false
+        let (engine, trace) = (&self.engine, &self.trace);
+        self.open.retain(|&id| {
+            let left = trace.records().get(id.index()).map(|record| (record, trace.variant_of(id)));
+            match left.or_else(|| engine.ended(id)) {
+                Some((record, variant)) => {
+                    each(id, record, variant);
+                    false
+                }
+                None => true,
             }
-            None => true,
         });
     }
 

@@ -292,7 +292,7 @@ trips:
                 "the resistance between `die` and `board` stands at both",
             ),
             ("board: 4", "board: 0", "expected a number from 0.000001 to 1000000, found `0`"),
-            ("do: halt", "do: stop", "found stop, expected `step`, `halt` or `{cap_mhz: MHZ}`"),
+            ("do: halt", "do: stop", "expected `step`, `halt` or `{cap_mhz: MHZ}`, found `stop`"),
             ("at_c: 43", "at_c: 400", "expected a number from -40 to 200"),
             ("poll_ms: 1000", "poll_ms: 0.5", "expected a time from 1 to 1000000 ms"),
             ("cap_mhz", "cap", "unknown key `cap`"),

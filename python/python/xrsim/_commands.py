@@ -28,6 +28,7 @@ def run(
     platform: Given | None = None,
     dram: Given | None = None,
     technology: Given | None = None,
+    device: Given | None = None,
     cost_model: Given | None = None,
     flexibility: Given | None = None,
     mapping_objective: Given | None = None,
@@ -41,7 +42,7 @@ def run(
     Arguments:
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
-        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
+        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file); repeat for several, or separate them
             by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
@@ -64,8 +65,9 @@ def run(
             [default: that of the system or platform, or else split]. One of split, shared.
         technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
-        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
-            semantics].
+        device: Supply of the accelerators: operating points, leakage, gates, and the power around them [default:
+            none].
+        cost_model: Cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023 semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -106,6 +108,7 @@ def compare(
     platform: Given | None = None,
     dram: Given | None = None,
     technology: Given | None = None,
+    device: Given | None = None,
     cost_model: Given | None = None,
     flexibility: Given | None = None,
     mapping_objective: Given | None = None,
@@ -143,7 +146,7 @@ def compare(
             digit. One of principled, mlsys2023.
         without: Quirks that are left out: rules of the published artifact, with mlsys2023 semantics; repeat for
             several, or separate them by commas [default: none].
-        replications: Independent replications of every configuration.
+        replications: Independent replications, of every configuration.
         half_width: Replicate to a precision: until half of the 95 % interval of the mean of every scheduler is at most
             X (30 replications at least, 1000 at most).
         duration: Span in which requests arrive [ms] [default: 1000.0].
@@ -152,7 +155,7 @@ def compare(
         steady: Steady state instead of a cold start: ten seconds at random sensor phases, with one second of warm-
             up.
         set: Any other setting (see `xrsim list settings`); repeat for several.
-        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
+        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file); repeat for several, or separate them
             by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
@@ -162,8 +165,9 @@ def compare(
             [default: that of the system or platform, or else split]. One of split, shared.
         technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
-        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
-            semantics].
+        device: Supply of the accelerators: operating points, leakage, gates, and the power around them [default:
+            none].
+        cost_model: Cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023 semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -222,6 +226,7 @@ def sweep(
     platform: Given | Sequence[Given] | None = None,
     dram: Given | Sequence[Given] | None = None,
     technology: Given | Sequence[Given] | None = None,
+    device: Given | Sequence[Given] | None = None,
     cost_model: Given | Sequence[Given] | None = None,
     flexibility: Given | Sequence[Given] | None = None,
     mapping_objective: Given | Sequence[Given] | None = None,
@@ -252,15 +257,16 @@ def sweep(
         duration: Span in which requests arrive [ms] [default: 1000.0].
         seed: Seed of every random draw.
         set: Values of any other setting (see `xrsim list settings`); repeat for several settings.
-        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file [default: A to M].
+        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file) [default: A to M].
         pes: PEs of the whole system, for styles [default: 4096, 8192].
         platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
         dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
             [default: that of the system or platform, or else split].
         technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
-        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
-            semantics].
+        device: Supply of the accelerators: operating points, leakage, gates, and the power around them [default:
+            none].
+        cost_model: Cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023 semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles].
         mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
@@ -339,7 +345,7 @@ def search(
         set: Any other setting of the runs (see `xrsim list settings`); repeat for several.
         accelerators: Number of accelerators, or a range such as 1..3 [default: 1..2].
         max_pes: Most PEs of a system [default: 4096].
-        exactly: Take only systems that have exactly `max_pes` PEs. A larger budget can then be worse.
+        exactly: Take no smaller systems: all have exactly `max_pes` PEs. A larger budget can then be worse.
         step: PEs of an accelerator are multiples of N [default: 128].
         dataflow: Dataflow of accelerators: a name or a file; repeat for several, or separate them by commas [default:
             WS, OS, RS].
@@ -356,9 +362,9 @@ def search(
         stop: Rule that ends the search early, such as gap_percent=0.5, minutes=10 or runs=1000000; repeat for
             several, or separate them by commas.
         require_proof: Fail unless the answer is proven: the optimum of the space under the schedulers of `proof_for`.
-        proof_for: Schedulers for `require_proof`: listed (those of the search), keeping (all that keep a request where
-            it began) or any; for keeping and any, no system may be more than gap_percent (`stop`) better. One
-            of listed, keeping, any.
+        proof_for: Schedulers that `require_proof` covers (listed: those of the search; keeping: all that keep a
+            request where it began; any); for keeping and any, no system may be more than gap_percent (`stop`)
+            better. One of listed, keeping, any.
         out: Folder of the results (evaluated.csv, the front, the best system as a file, and a journal with which
             the same command continues).
         audit: Also write the bounds of excluded systems, so that a script can check the proof.
@@ -420,31 +426,31 @@ def map(
     The table `mappings` has a row for each layer and dataflow.
 
     Arguments:
-        network: Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`);
-            repeat for more, or separate them by commas [default: all of the suite].
+        network: Network (task or file); with values of its parameters (`PD:regions=100`) if it has some; repeat for
+            more, or separate them by commas [default: all of the suite].
         networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
             artifact.
         layer: This layer of the networks only.
         set: Change of the hardware of `system`, such as hardware.dram_bandwidth_bytes_per_cycle=x2; repeat for
             several.
-        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
+        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file); repeat for several, or separate them
             by commas [default: A to M].
         pes: Number of PEs (processing elements) [default: 4096].
         dataflow: Dataflow: a name or a file; repeat for more, or separate them by commas [default: WS, OS, RS].
-        platform: Platform, which has the clock, the memories and the energies [default: headset].
+        platform: Platform (its clock, memories and energies) [default: headset].
         dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
             [default: that of the system or platform, or else split]. One of split, shared.
-        flexibility: Choices: all of a mapping, or only what one `dataflow` leaves open: its sizes and orders (`tiles`),
-            or also the axes that are spread (`axes`). One of tiles, axes, any.
-        objective: Objective: least cycles, energy or product of both (`edp`), least energy among mappings within 1 %
-            of the least cycles (`cycles,energy`), or all Pareto-optimal mappings (`pareto`). One of cycles,
-            energy, edp, cycles,energy, pareto.
+        flexibility: Choices that are open (`any`: all of a mapping; `tiles`: what one `dataflow` leaves open, its sizes
+            and orders; `axes`: also the axes that are spread). One of tiles, axes, any.
+        objective: Objective of the search (least `cycles`, `energy` or product of both, `edp`; `cycles,energy`: least
+            energy among mappings within 1 % of the least cycles; `pareto`: all Pareto-optimal mappings). One of
+            cycles, energy, edp, cycles,energy, pareto.
         effort: Work of the search for one layer (`default` as in runs, `quick` less, `full` more and with exact
             search). One of quick, default, full.
         mapspace: Mapspace to search: a name or a file.
         levels: Least and largest number of levels of a mapping, with `--flexibility any` [default: 1..3].
         sizes: Sizes of chunks [default: all, as in runs]. One of divisors, powers, balanced, all.
-        gap: End the search of a layer at this distance to the bound [percent].
+        gap: Distance to the bound [percent], at which the search of a layer ends.
         no_rule: Leave out a rule of exact search; repeat for more, or separate them by commas. One of order-classes,
             skeleton-bounds, tile-bounds, level-bounds.
         out: Write the mappings of one network, as a dataflow that `cost` and systems take; with `shard`, the
@@ -494,8 +500,8 @@ def cost(
     The table `layers` has a row for each layer.
 
     Arguments:
-        network: Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`);
-            repeat for more, or separate them by commas [default: all of the suite].
+        network: Network (task or file); with values of its parameters (`PD:regions=100`) if it has some; repeat for
+            more, or separate them by commas [default: all of the suite].
         networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
             artifact.
         layer: This layer of the networks only.
@@ -503,11 +509,11 @@ def cost(
             repeat for more, or separate them by commas.
         set: Change of the hardware of `system`, such as hardware.dram_bandwidth_bytes_per_cycle=x2; repeat for
             several.
-        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
+        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file); repeat for several, or separate them
             by commas [default: A to M].
         pes: Number of PEs (processing elements); repeat for more, or separate them by commas [default: 4096].
         dataflow: Dataflow: a name or a file; repeat for more, or separate them by commas [default: WS, OS, RS].
-        platform: Platform, which has the clock, the memories and the energies [default: headset].
+        platform: Platform (its clock, memories and energies) [default: headset].
         dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
             [default: that of the system or platform, or else split]. One of split, shared.
         noc_bandwidth: Bandwidth of every NoC level, outermost first [byte/cycle; default: that of the platform].
@@ -556,10 +562,10 @@ def area(
     The table `areas` has the area and the leakage of each system.
 
     Arguments:
-        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
+        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file); repeat for several, or separate them
             by commas [default: A to M].
-        network: Network: a task, the name of a network, or a file, and values of its parameters (`PD:regions=100`);
-            repeat for more, or separate them by commas [default: all of the suite].
+        network: Network (task or file); with values of its parameters (`PD:regions=100`) if it has some; repeat for
+            more, or separate them by commas [default: all of the suite].
         networks: Layers of the networks: the true operators, or those of the published artifact. One of reference,
             artifact.
         set: Any other setting of the hardware, such as hardware.shared_memory_kib; repeat for several.
@@ -636,8 +642,8 @@ def mlperf(
         task: Task; repeat for several, or separate them by commas.
         load: Load of LoadGen (single-stream, multi-stream, server or offline); repeat for several, or separate
             them by commas.
-        round: Round (its LoadGen version, counts, durations and seeds) [default: v0.5 of inference, v3.0 of
-            mobile].
+        round: Round of the benchmark (its LoadGen version, counts, durations and seeds) [default: v0.5 of
+            inference, v3.0 of mobile].
         suite: Suite of tasks and tests, in place of the suite of the round (scenarios/mlperf/README.md); by
             default the round is that of the suite.
         beside: Usage scenario in the background: its frames run on the same system during the test.
@@ -647,15 +653,15 @@ def mlperf(
         scheduler: Scheduling policy, with its parameters [default: fcfs].
         seed: Seed of the frames of `beside`.
         set: Parameter of the network of a task, or of a model of `beside`; repeat for several.
-        system: System: a style A..M, or a system file.
+        system: Style A..M, or a system file.
         pes: PEs of the whole system, for styles.
         platform: Bandwidth and memory of styles [default: headset].
-        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest].
-        service: Servers of a known latency in place of a system: constant:ms=L, batch:ms=A,sample_ms=B (A + B n for
-            n samples), or a table with the columns latency_ms, batch or sample, and task.
+        cost_model: Cost model, or a CSV file of measurements [default: loop-nest].
+        service: Servers of known latency, in place of a system: constant:ms=L, batch:ms=A,sample_ms=B (A + B n for n
+            samples), or a table with the columns latency_ms, batch or sample, and task.
         servers: Number of servers of a `service`.
         max_batch: Largest number of samples of a batch.
-        batch_wait: Longest wait of a sample while its batch is not full (ms).
+        batch_wait: Longest wait of a sample for a full batch [ms].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -666,7 +672,7 @@ def mlperf(
         effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
             and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
             default, full.
-        qps: Rate of a server in place of a search for the highest valid rate.
+        qps: Rate of a server, in place of a search for the highest valid rate.
         streams: Number of streams of multi-stream, in place of a search for the largest valid number; from v2.0 on
             samples of a query in place of 8.
         find_peak: Search from `qps` or `streams` upwards, as LoadGen does; with tenants, for the largest factor of all
@@ -708,6 +714,7 @@ def sensitivity(
     platform: Given | None = None,
     dram: Given | None = None,
     technology: Given | None = None,
+    device: Given | None = None,
     cost_model: Given | None = None,
     flexibility: Given | None = None,
     mapping_objective: Given | None = None,
@@ -729,7 +736,7 @@ def sensitivity(
     Arguments:
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
-        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
+        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file); repeat for several, or separate them
             by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
@@ -751,8 +758,9 @@ def sensitivity(
             [default: that of the system or platform, or else split]. One of split, shared.
         technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
-        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
-            semantics].
+        device: Supply of the accelerators: operating points, leakage, gates, and the power around them [default:
+            none].
+        cost_model: Cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023 semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -766,10 +774,10 @@ def sensitivity(
         factor: Factor with its levels, in place of the default levels or in addition to the default factors: any
             setting (`xrsim list settings`), with values or multiples such as `x0.5`; repeat for more.
         only: Vary the factors of `factor` only.
-        screening: Vary all factors at once in a screening design of Plackett and Burman, each between two levels, and
+        screening: Vary all factors at once, each between two levels, in a screening design of Plackett and Burman, and
             print main effects.
-        joint: Draw all uncertain constants of the model N times at once, with a draw of the load each, and say how
-            often every system is the best, how far it falls, and which constant decides.
+        joint: Draw all uncertain constants at once, N times, with a draw of the load each, and say how often every
+            system is the best, how far it falls, and which constant decides.
         constants: Ranges of the constants for `joint`: a name (`xrsim list uncertainties`) or a file.
         out: Folder for sensitivity.csv, the chart tornado as pictures and data, and sensitivity.json; with
             `joint` for joint.csv, draws.csv, the chart places, and joint.json.
@@ -841,10 +849,12 @@ def explain(
     platform: Given | None = None,
     dram: Given | None = None,
     technology: Given | None = None,
+    device: Given | None = None,
     cost_model: Given | None = None,
     flexibility: Given | None = None,
     mapping_objective: Given | None = None,
     effort: Given | None = None,
+    out: Given | None = None,
     progress: Progress = None,
 ) -> str:
     """Explain where a run loses its score, or why a frame was late or dropped, and which single change helps most.
@@ -854,7 +864,7 @@ def explain(
     Arguments:
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
-        system: System: a style A..M, a mix such as `WS:3 + OS:1`, or a file; repeat for several, or separate them
+        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file); repeat for several, or separate them
             by commas [default: A to M].
         pes: PEs of the whole system, for styles; repeat for several, or separate them by commas [default: 4096,
             8192].
@@ -879,8 +889,9 @@ def explain(
             [default: that of the system or platform, or else split]. One of split, shared.
         technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
-        cost_model: Layer costs: a cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023
-            semantics].
+        device: Supply of the accelerators: operating points, leakage, gates, and the power around them [default:
+            none].
+        cost_model: Cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023 semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
             tiles, axes, any.
@@ -891,6 +902,8 @@ def explain(
         effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
             and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
             default, full.
+        out: Folder for the tables (what limits, what each change gives) and explain.json; `xrsim report DIR`
+            makes a page of it.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
     >>> import xrsim
@@ -905,7 +918,7 @@ def status(
     *,
     progress: Progress = None,
 ) -> str:
-    """Show the progress of the parts of a sweep, search, comparison or mapping, by their files.
+    """Show the progress of parts, of a sweep, search, comparison or mapping, by their files.
 
     The text says which parts are done, under way and missing.
 
@@ -955,7 +968,6 @@ def merge(
 def import_network(
     file: Given | Sequence[Given] | None = None,
     *,
-    device: Given | None = None,
     dim: Given | Sequence[Given] | None = None,
     shape: Given | Sequence[Given] | None = None,
     value: Given | Sequence[Given] | None = None,
@@ -966,6 +978,7 @@ def import_network(
     state: Given | Sequence[Given] | None = None,
     name: Given | None = None,
     task: Given | None = None,
+    device: Given | None = None,
     out: Given | None = None,
     progress: Progress = None,
 ) -> str:
@@ -976,18 +989,19 @@ def import_network(
     Arguments:
         file: File to convert; with the word `aihub` before it a `perf.yaml` of Qualcomm AI Hub, or a folder of
             them.
-        device: Device of AI Hub whose times are imported.
-        dim: Extent of an open axis, e.g. `batch=1`; several are separated by commas.
+        dim: Extent of an open axis, e.g. `batch=1`; several are separated by commas. Of a decoder, `new` is the
+            number of tokens that a step computes, and `past` that of the tokens in its cache.
         shape: Shape of an input, e.g. `x=1x3x224x224`.
-        value: Elements of an integer input on which shapes depend, e.g. `lengths=4,6`.
+        value: Elements of an integer input, on which shapes depend, e.g. `lengths=4,6`.
         trips: Trips of a loop; several are separated by commas.
         branch: Branch that an `If` takes, `then` or `else`; several are separated by commas.
         bound: Extent that depends on data, such as the number of boxes; `*` for every node without a bound of its
             own; several are separated by commas.
         input: Sensor of an input, e.g. `image=camera`; several are separated by commas.
-        state: Output of one frame that is an input of the next frame; several are separated by commas.
+        state: Output that is an input of the next frame; several are separated by commas.
         name: Name of the network [default: the name of the file without its extension].
         task: Task of the network [default: its name].
+        device: Device of AI Hub whose times are imported.
         out: Folder to write to, one file per network, scenario or dataflow [default: standard output].
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
@@ -1007,13 +1021,13 @@ def report(
     out: Given | None = None,
     progress: Progress = None,
 ) -> bytes:
-    """Write results as one HTML page that needs no internet connection (runs, load tests, comparisons, searches, sensitivities or a sweep).
+    """Write results as one HTML page that needs no internet connection (runs, load tests, comparisons, searches, sensitivities, explanations or a sweep).
 
     Returns the page as HTML. With `out` it is also written.
 
     Arguments:
         folder: Folder that a command wrote with `out`, or the file of a sweep. Commands: run, compare, search,
-            sensitivity, mlperf.
+            sensitivity, explain, mlperf.
         out: Page to write.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
@@ -1051,7 +1065,7 @@ def plot(
         y: Second objective, or rows of a heat map [default: score, or system].
         z: Third objective, objective of the best designs, or colours of a heat map [default: score].
         where: Use only rows with this value in this column; repeat for more conditions.
-        out: File to write: a picture as .svg, .pdf or .png with its data beside it as .csv, or a table as .csv.
+        out: File to write (a picture as .svg, .pdf or .png with its data beside it as .csv, or a table as .csv).
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots
             per inch, and the title in FIGURE.txt instead of the picture.
         no_title: Leave title and notes out of figures; FIGURE.txt beside them has these texts.

@@ -295,7 +295,7 @@ trips:
             ("do: halt", "do: stop", "expected `step`, `halt` or `{cap_mhz: MHZ}`, found `stop`"),
             ("at_c: 43", "at_c: 400", "expected a number from -40 to 200"),
             ("poll_ms: 1000", "poll_ms: 0.5", "expected a time from 1 to 1000000 ms"),
-            ("cap_mhz", "cap", "unknown key `cap`"),
+            ("cap_mhz", "cap", "has no key `cap`"),
             ("  die:", "  air:", "`air` is what all heat goes to"),
         ] {
             assert!(HEADSET.contains(from));

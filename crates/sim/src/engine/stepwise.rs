@@ -37,8 +37,8 @@ pub enum Refused {
 /// The scheduler of the plan is not asked; its options, such as preemption, hold.
 ///
 /// ```no_run
-/// # use xrsim::engine::Stepwise;
-/// # use xrsim::{Decision, Dispatch};
+/// # use xrsim_sim::engine::Stepwise;
+/// # use xrsim_sim::schedule::{Decision, Dispatch};
 /// # fn play(mut run: Stepwise<'_>) {
 /// while let Some(view) = run.advance() {
 ///     let job = view.ready.iter().next().expect("one is ready");

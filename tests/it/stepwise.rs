@@ -5,6 +5,7 @@ use std::sync::Arc;
 use xrsim::cost::CostTable;
 use xrsim::engine::{Refused, Run, Stepwise};
 use xrsim::schedule::{Decision, Dispatch, Scheduler, Setup};
+use xrsim::trace::Trace;
 use xrsim::{AccelId, Experiment, Plan, RequestId};
 
 /// Plays `plan` with its own scheduler, asked from outside.
@@ -28,7 +29,12 @@ fn played(plan: &Plan, costs: &CostTable) -> (Run, usize) {
     }
     run.ended(|_, _, _| n_ended += 1);
     assert_eq!(run.answer(Decision::Wait), Err(Refused::NoQuestion));
-    (run.finish(), n_ended)
+    let so_far = run.trace();
+    let done = run.finish();
+    let known =
+        |trace: &Trace| trace.entries().map(|it| (*it.record, it.variant)).collect::<Vec<_>>();
+    assert_eq!(known(&so_far), known(&done.trace));
+    (done, n_ended)
 }
 
 #[test]
@@ -56,6 +62,28 @@ fn policies_asked_from_outside_make_the_same_runs() {
             assert_eq!(n_ended, result.trace.records().len(), "{:?}", run.label());
         }
     }
+}
+
+/// The light network takes less time, so that every frame of detection runs it.
+#[test]
+fn networks_that_are_chosen_are_those_of_the_run() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("ladder.yaml");
+    let text = "scenario:
+  name: ladder
+  models:
+    - {network: HT, fps: 45}
+    - {network: OD, fps: 30, variants: [{network: OD, measured: 22.99}, {network: OD_dsmask, measured: 21.06}]}
+";
+    std::fs::write(&file, text).expect("the file can be written");
+    let experiment = Experiment::new().scenario(file.display().to_string()).system("A").pes(4096);
+    let experiment = experiment.scheduler("edf:quality=cheapest").set("flexibility", "none");
+    let runs = experiment.run().expect("a run");
+    let result = runs[0].result().expect("it is feasible");
+    let (played, _) = played(&runs[0].plan, &Arc::clone(&result.costs));
+    assert_eq!(played.trace, result.trace);
+    let chosen = played.trace.entries().filter(|it| it.variant != 0).count();
+    assert_eq!(chosen, 30);
 }
 
 #[test]

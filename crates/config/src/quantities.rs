@@ -5,8 +5,10 @@ use std::ops::RangeInclusive;
 use xrsim_model::hardware::Accelerator;
 use xrsim_model::units::{ClockRate, FrameRate, SimSpan};
 
-use super::form;
+use super::form::{self, Form};
+use super::yaml::read::Problems;
 use super::yaml::values::{Reader, converted, number};
+use super::yaml::{Node, Value};
 
 /// A number above 0.
 pub(super) fn positive() -> impl Reader<Value = f64> {
@@ -23,6 +25,44 @@ fn quantity<T>(
 ) -> impl Reader<Value = T> {
     let expected = format!("{noun} from {} to {} {unit}", range.start(), range.end());
     converted(expected, move || form::number(range.clone()), convert)
+}
+
+/// A number that is given or drawn: a number, a mapping with `values`, or one with `mean` and `most`.
+pub(super) fn drawn<T>(
+    one: impl Reader<Value = T>,
+    values: impl Reader<Value = T>,
+    geometric: impl Reader<Value = T>,
+) -> impl Reader<Value = T> {
+    Drawn { one, values, geometric }
+}
+
+struct Drawn<A, B, C> {
+    one: A,
+    values: B,
+    geometric: C,
+}
+
+impl<T, A, B, C> Reader for Drawn<A, B, C>
+where
+    A: Reader<Value = T>,
+    B: Reader<Value = T>,
+    C: Reader<Value = T>,
+{
+    type Value = T;
+
+    fn read(&self, node: &Node<'_>, problems: &mut Problems) -> Option<T> {
+        match &node.value {
+            Value::Mapping(entries) if entries.iter().any(|it| *it.key == *"values") => {
+                self.values.read(node, problems)
+            }
+            Value::Mapping(_) => self.geometric.read(node, problems),
+            _ => self.one.read(node, problems),
+        }
+    }
+
+    fn form(&self) -> Form {
+        form::any_of([self.one.form(), self.values.form(), self.geometric.form()])
+    }
 }
 
 /// A span of time \[ms\].

@@ -4,14 +4,13 @@ use xrsim_model::model::Network;
 use xrsim_model::scenario::{Pace, Sequence, Tokens, cache_bytes};
 use xrsim_model::units::SimSpan;
 
+use super::Problem;
 use super::network::Model;
 use super::parameters::{self, ParameterValues};
-use super::quantities::positive_ms;
+use super::quantities::{drawn, positive_ms};
 use super::yaml::keys::keys;
 use super::yaml::read::{At, Problems};
-use super::yaml::values::{Reader, at_most, flag, list, number, one_of, value};
-use super::yaml::{Node, Value};
-use super::{Problem, form};
+use super::yaml::values::{Reader, at_most, flag, list, number, one_of};
 
 /// Most values of a number of tokens.
 const MAX_VALUES: usize = 10_000;
@@ -50,19 +49,13 @@ keys! {
 /// A number, `{values: [..]}` or `{mean, most}`.
 fn tokens() -> impl Reader<Value = Tokens> {
     const WORDS: &str = "{values: [N, ...]} or {mean: M, most: N}";
-    let one = || number(1..=Sequence::MAX_CONTEXT);
-    let read = move |node: &Node<'_>, problems: &mut Problems| match &node.value {
-        Value::Mapping(entries) if entries.iter().any(|it| *it.key == *"values") => {
-            values().read(node, problems).map(|it| Tokens::Values(it.values.into()))
-        }
-        Value::Mapping(_) => geometric()
-            .read(node, problems)
-            .map(|it| Tokens::Geometric { mean: it.mean, most: it.most }),
-        _ => one().read(node, problems).map(Tokens::Fixed),
-    };
-    let form =
-        move || form::any_of([one().form(), values().form(), geometric().form().allowed(WORDS)]);
-    value(read, form)
+    drawn(
+        number(1..=Sequence::MAX_CONTEXT).then(|it, _, _| Some(Tokens::Fixed(it))),
+        values().then(|it, _, _| Some(Tokens::Values(it.values.into()))),
+        geometric()
+            .then(|it, _, _| Some(Tokens::Geometric { mean: it.mean, most: it.most }))
+            .allowed(WORDS),
+    )
 }
 
 keys! {

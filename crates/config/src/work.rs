@@ -4,12 +4,12 @@ use xrsim_model::scenario::{Numbers, Shows, Work};
 
 use super::network::Model;
 use super::parameters;
-use super::quantities::positive;
+use super::quantities::{drawn, positive};
+use super::yaml::Node;
 use super::yaml::keys::keys;
 use super::yaml::read::{At, Problems, printable};
 use super::yaml::tree::Entry;
-use super::yaml::values::{Reader, entries, number, value};
-use super::yaml::{Node, Value};
+use super::yaml::values::{Reader, entries, number};
 use super::{Problem, form, nearest};
 
 /// Words of `shows`.
@@ -37,19 +37,13 @@ pub(super) fn work() -> impl Reader<Value = RawWork> {
 /// A number, `{mean, most}` or `{values: {3: 0.2, 10: 0.8}}`.
 fn numbers() -> impl Reader<Value = Numbers> {
     const WORDS: &str = "{mean: M, most: N} or {values: {N: P, ...}}";
-    let one = || number(0..=xrsim_model::model::Parameter::MAX);
-    let read = move |node: &Node<'_>, problems: &mut Problems| match &node.value {
-        Value::Mapping(entries) if entries.iter().any(|it| *it.key == *"values") => {
-            weighted().read(node, problems).map(|it| Numbers::Weighted(it.values.into()))
-        }
-        Value::Mapping(_) => geometric()
-            .read(node, problems)
-            .map(|it| Numbers::Geometric { mean: it.mean, most: it.most }),
-        _ => one().read(node, problems).map(Numbers::Fixed),
-    };
-    let form =
-        move || form::any_of([one().form(), weighted().form(), geometric().form().allowed(WORDS)]);
-    value(read, form)
+    drawn(
+        number(0..=xrsim_model::model::Parameter::MAX).then(|it, _, _| Some(Numbers::Fixed(it))),
+        weighted().then(|it, _, _| Some(Numbers::Weighted(it.values.into()))),
+        geometric()
+            .then(|it, _, _| Some(Numbers::Geometric { mean: it.mean, most: it.most }))
+            .allowed(WORDS),
+    )
 }
 
 keys! {

@@ -8,7 +8,8 @@ use crate::network::Model;
 use crate::{ConfigError, ParameterValues, onnx};
 use xrsim_model::model::{Network, Parameter};
 
-use super::{Catalog, imported};
+use super::Catalog;
+use super::locate::imported;
 
 impl Catalog {
     /// The ONNX file that `base`, met in a file of `folder`, leads to, with these extents of its open axes. `None` without

@@ -191,8 +191,8 @@ impl<'a> Requests<'a> {
     }
 
     /// Records of the requests of the load that are here.
-    pub(super) fn records(&self) -> impl Iterator<Item = &Record> {
-        self.load.live.iter().map(|request| &request.record)
+    pub(super) fn records(&self) -> impl Iterator<Item = (&Record, u32)> {
+        self.load.live.iter().map(|request| (&request.record, request.variant))
     }
 
     /// Time of the next arrival.

@@ -18,6 +18,7 @@
 //! (`notify_dependants`): they become ready, or end too. When a request becomes ready (`make_ready`), it can
 //! replace an older frame of its model, and cut what runs.
 
+mod begin;
 mod break_off;
 
 use crate::load::{Feed, LatencyDraws, Request, RequestStream};
@@ -27,7 +28,7 @@ use crate::schedule::{
 };
 use xrsim_model::cancel::Steps;
 use xrsim_model::cost::CostTable;
-use xrsim_model::ids::{AccelId, RequestId, WorkId};
+use xrsim_model::ids::{AccelId, RequestId};
 use xrsim_model::trace::{Attempt, DropReason, Entry, Outcome, Record, Segment, Trace};
 use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 
@@ -222,14 +223,6 @@ impl<'a> Engine<'a> {
         self.choose(now);
     }
 
-    /// Chooses the networks of ready requests that have not begun, for the next decision.
-    #[inline]
-    fn choose(&mut self, now: SimTime) {
-        if let Some(variants) = &mut self.variants {
-            variants.choose(&mut self.state, now, self.effects.supplies());
-        }
-    }
-
     /// Ends the instant `now` after the last decision.
     #[inline]
     pub(super) fn settle(&mut self, now: SimTime) {
@@ -266,7 +259,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Records of the requests of the load that have not left, as far as they are expected by now.
-    pub(super) fn records(&self) -> impl Iterator<Item = &Record> {
+    pub(super) fn records(&self) -> impl Iterator<Item = (&Record, u32)> {
         self.requests.records()
     }
 
@@ -456,45 +449,6 @@ impl<'a> Engine<'a> {
     fn take_shown(&mut self, request: RequestId) -> Job {
         let job = self.state.take(request);
         job.expect("a policy answers with a ready request that it was shown")
-    }
-
-    /// Row of the costs that schedulers see of a request that runs `work`.
-    #[inline]
-    fn shown(&self, request: RequestId, work: WorkId) -> WorkId {
-        self.variants.as_ref().map_or(work, |it| it.shown(self.requests.get(request)))
-    }
-
-    /// Starts a segment of `shown`, a job as schedulers see it.
-    fn start(&mut self, shown: Job, dispatch: &Dispatch, now: SimTime) {
-        let accelerator = dispatch.accelerator;
-        let mut job = shown;
-        if let Some(variants) = &self.variants {
-            job.work = variants.of_start(&shown, self.requests.get_mut(job.request));
-        }
-        let point = self.effects.point(accelerator, dispatch.point);
-        let mut running = RunningSegment::new(job, dispatch, point, self.costs, now);
-        running.continues = job.last_accelerator == Some(accelerator)
-            && job.ready_since == now
-            && self.state.last_segment(accelerator).job.request == job.request
-            && self.state.last_segment(accelerator).point == point;
-        if let Some(latencies) = &self.latencies {
-            let execution = running.execution(self.costs);
-            let share = || latencies.of(job.model, job.frame);
-            running.drawn = execution.differs().then(|| execution.drawn(share()));
-        }
-        let end = self.effects.start(&mut running);
-        let expected = match running.drawn.is_some() || shown.work != job.work {
-            true => running.expected_end(self.costs, shown.work),
-            false => end,
-        };
-        self.state.start(running, expected);
-        if !self.effects.set_completions() {
-            self.completions.set(accelerator, end);
-        }
-        self.enter(job.request, Stage::Running);
-        if job.next_layer == 0 && self.requests.is_submitted(job.request) {
-            self.request_events.push(RequestEvent::Started(job.request, accelerator));
-        }
     }
 
     /// Ends a request that does not run, with the energy that it took if it had begun. A request that

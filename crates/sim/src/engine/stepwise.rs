@@ -2,12 +2,12 @@
 
 use thiserror::Error;
 
-use crate::load::{Request, RequestStream};
+use crate::load::RequestStream;
 use crate::plan::Plan;
 use crate::schedule::{Decision, PolicyFailure, View};
 use xrsim_model::cost::CostTable;
 use xrsim_model::ids::{AccelId, RequestId};
-use xrsim_model::trace::{Record, Trace};
+use xrsim_model::trace::{Entry, Record, Trace};
 use xrsim_model::units::SimTime;
 
 use super::Run;
@@ -171,11 +171,17 @@ impl<'a> Stepwise<'a> {
 
     /// Trace of the run so far, without the segments of requests.
     pub fn trace(&self) -> Trace {
-        let mut records = self.trace.records().to_vec();
-        records.extend(self.engine.records());
-        let later = &self.requests.requests()[records.len()..];
-        records.extend(later.iter().map(Request::record));
-        Trace::new(records)
+        let all = self.requests.requests();
+        let mut trace = Trace::with_capacity(all.len());
+        let mut add = |record: &Record, variant| {
+            let request = RequestId::new(trace.records().len());
+            trace.push(&Entry { request, record, variant, phase: 0, segments: &[] });
+        };
+        self.trace.entries().for_each(|it| add(it.record, it.variant));
+        self.engine.records().for_each(|(record, variant)| add(record, variant));
+        let n_known = self.trace.records().len() + self.engine.records().count();
+        all[n_known..].iter().for_each(|it| add(&it.record(), it.variant));
+        trace
     }
 
     /// Trace of the run so far, and the number of its events.

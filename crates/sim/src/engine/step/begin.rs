@@ -1,0 +1,59 @@
+//! Segments that begin: the network and the work of their requests, and their ends.
+
+use crate::schedule::{Dispatch, Job};
+use xrsim_model::ids::{RequestId, WorkId};
+use xrsim_model::units::SimTime;
+
+use super::Engine;
+use crate::engine::event::RequestEvent;
+use crate::engine::requests::Stage;
+use crate::engine::running::RunningSegment;
+
+impl Engine<'_> {
+    /// Chooses the networks of ready requests that have not begun, for the next decision.
+    #[inline]
+    pub(super) fn choose(&mut self, now: SimTime) {
+        if let Some(variants) = &mut self.variants {
+            variants.choose(&mut self.state, now, self.effects.supplies());
+        }
+    }
+
+    /// Row of the costs that schedulers see of a request that runs `work`.
+    #[inline]
+    pub(super) fn shown(&self, request: RequestId, work: WorkId) -> WorkId {
+        self.variants.as_ref().map_or(work, |it| it.shown(self.requests.get(request)))
+    }
+
+    /// Starts a segment of `shown`, a job as schedulers see it.
+    pub(super) fn start(&mut self, shown: Job, dispatch: &Dispatch, now: SimTime) {
+        let accelerator = dispatch.accelerator;
+        let mut job = shown;
+        if let Some(variants) = &self.variants {
+            job.work = variants.of_start(&shown, self.requests.get_mut(job.request));
+        }
+        let point = self.effects.point(accelerator, dispatch.point);
+        let mut running = RunningSegment::new(job, dispatch, point, self.costs, now);
+        running.continues = job.last_accelerator == Some(accelerator)
+            && job.ready_since == now
+            && self.state.last_segment(accelerator).job.request == job.request
+            && self.state.last_segment(accelerator).point == point;
+        if let Some(latencies) = &self.latencies {
+            let execution = running.execution(self.costs);
+            let share = || latencies.of(job.model, job.frame);
+            running.drawn = execution.differs().then(|| execution.drawn(share()));
+        }
+        let end = self.effects.start(&mut running);
+        let expected = match running.drawn.is_some() || shown.work != job.work {
+            true => running.expected_end(self.costs, shown.work),
+            false => end,
+        };
+        self.state.start(running, expected);
+        if !self.effects.set_completions() {
+            self.completions.set(accelerator, end);
+        }
+        self.enter(job.request, Stage::Running);
+        if job.next_layer == 0 && self.requests.is_submitted(job.request) {
+            self.request_events.push(RequestEvent::Started(job.request, accelerator));
+        }
+    }
+}

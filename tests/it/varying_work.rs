@@ -128,7 +128,10 @@ fn mistakes_of_counts_are_found() {
             "work: {regions: {values: {3: 0.2, 4: 0.7}}}",
             "the probabilities sum to 0.8999999999999999, not to 1",
         ),
-        ("work: {regions: {mean: 0, most: 3}}", "expected a number above 0, found `0`"),
+        (
+            "work: {regions: {mean: 0, most: 3}}",
+            "expected a number from 0.000001 to 1000000, found `0`",
+        ),
         ("shows: drawn", "`shows` is of counts of `work`; there are none"),
     ];
     for (work, expected) in cases {

@@ -8,7 +8,7 @@ use xrsim_model::hardware::device::{
 };
 use xrsim_model::units::SimSpan;
 
-use super::quantities::{positive, positive_ms};
+use super::quantities::{positive, quantity};
 use super::yaml::Node;
 use super::yaml::keys::keys;
 use super::yaml::read::{At, Problems, unknown_name};
@@ -91,14 +91,7 @@ fn temperature() -> impl Reader<Value = f64> {
 /// Time between two ticks: they cost time of the simulation.
 fn poll() -> impl Reader<Value = SimSpan> {
     const MS: std::ops::RangeInclusive<f64> = 1.0..=1e6;
-    let check = |span: SimSpan, node: &Node<'_>, problems: &mut Problems| {
-        let fits = MS.contains(&span.as_ms());
-        if !fits {
-            problems.push(node.mismatch(&"a time from 1 to 1000000 ms"));
-        }
-        fits.then_some(span)
-    };
-    positive_ms().then(check).shaped(|_| form::number(MS))
+    quantity("a time", MS, "ms", |ms| SimSpan::from_ms(ms).filter(|_| MS.contains(&ms)))
 }
 
 fn action() -> impl Reader<Value = TripAction> {
@@ -142,12 +135,16 @@ impl HeatKeys {
                     to_air = 1.0 / k_per_w;
                     continue;
                 }
-                let known = names().chain([AIR]).filter(|it| *it != &*name.value);
-                let Some(end) = names().position(|it| it == &*other.value && it != &*name.value)
-                else {
-                    problems.push(unknown_name("node", other, known));
+                let Some(end) = names().position(|it| it == &*other.value) else {
+                    let known = names().filter(|it| *it != &*name.value && *it != AIR);
+                    problems.push(unknown_name("node", other, known.chain([AIR])));
                     continue;
                 };
+                if end == index {
+                    let message = format!("`{}` has no resistance to itself", name.value);
+                    problems.push(Problem::new(other.span.clone(), message));
+                    continue;
+                }
                 let between = [index, end].map(NodeId::new);
                 if links.iter().any(|it| it.between == [between[1], between[0]]) {
                     let message = format!(
@@ -284,7 +281,7 @@ trips:
             ("air: 1.4", "die: 1.4", "node `die` has no path to the air"),
             ("node: skin", "node: sikn", "no node named `sikn`"),
             ("board: 4", "bord: 4", "no node named `bord`"),
-            ("board: 4", "die: 4", "no node named `die`"),
+            ("board: 4", "die: 4", "`die` has no resistance to itself"),
             ("base: skin", "base: shell", "no node named `shell`"),
             (
                 "skin: 1}",
@@ -295,6 +292,7 @@ trips:
             ("do: halt", "do: stop", "expected `step`, `halt` or `{cap_mhz: MHZ}`, found `stop`"),
             ("at_c: 43", "at_c: 400", "expected a number from -40 to 200"),
             ("poll_ms: 1000", "poll_ms: 0.5", "expected a time from 1 to 1000000 ms"),
+            ("poll_ms: 1000", "poll_ms: 0", "expected a time from 1 to 1000000 ms, found `0`"),
             ("cap_mhz", "cap", "has no key `cap`"),
             ("  die:", "  air:", "`air` is what all heat goes to"),
         ] {

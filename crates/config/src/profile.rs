@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use xrsim_model::hardware::device::Heat;
 use xrsim_model::scenario::{
-    Activity, Chain, Course, Dwell, DwellDistribution, InputStream, Phase, Profile, Scenario, State,
+    Activity, Chain, Course, Dwell, DwellDistribution, InputStream, Phase, Profile, Scenario,
+    ScenarioError, State,
 };
 use xrsim_model::units::SimSpan;
 
+use super::quantities::quantity;
 use super::sensors::{RawGate, add_gates, gates};
 use super::yaml::keys::keys;
 use super::yaml::read::{At, Problems, unknown_name};
@@ -112,12 +114,12 @@ keys! {
 }
 
 keys! {
-    /// A semi-Markov chain: the device stays in a state for a drawn time, then goes to a drawn other one.
+    /// A semi-Markov chain: the device stays in a state for a drawn time, then goes to a drawn next one.
     fn chain() -> struct RawChain: "a chain" {
         /// First state.
         start: At<Box<str>> = required(at(proper_name()));
         /// Duration of the profile [h].
-        hours: SimSpan = required(hours());
+        hours: SimSpan = required(above_zero("h", 3600.0));
         /// States by name.
         states: Vec<(At<Box<str>>, RawState)> =
             required(at_most(MAX_STATES, named("states", state())));
@@ -150,41 +152,30 @@ keys! {
     }
 }
 
+/// Longest time \[s\].
+const MAX_S: f64 = Profile::MAX_DURATION.ns() as f64 / 1e9;
+
 /// A time above 0 \[min\].
 fn minutes() -> impl Reader<Value = SimSpan> {
-    let form = || above_zero(Profile::MAX_DURATION.ns() as f64 / 60e9);
-    some_minutes_in("a time above 0 min", form, |it| it > SimSpan::ZERO)
+    above_zero("min", 60.0)
 }
 
 /// A time \[min\].
 fn some_minutes() -> impl Reader<Value = SimSpan> {
-    let form = || form::number(0.0..=Profile::MAX_DURATION.ns() as f64 / 60e9);
-    some_minutes_in("a time of 0 min or more", form, |_| true)
+    quantity("a time", 0.0..=MAX_S / 60.0, "min", |min| span(min * 60.0))
 }
 
-fn some_minutes_in(
-    expected: &'static str,
-    form: impl Fn() -> form::Form,
-    is_allowed: impl Fn(SimSpan) -> bool,
-) -> impl Reader<Value = SimSpan> {
-    let is_allowed = move |it: &SimSpan| is_allowed(*it) && *it <= Profile::MAX_DURATION;
-    let span = move |min: f64| SimSpan::from_s(min * 60.0).filter(&is_allowed);
-    converted(expected, form, span)
+/// A time above 0 in a unit of `seconds`.
+fn above_zero(unit: &'static str, seconds: f64) -> impl Reader<Value = SimSpan> {
+    let most = MAX_S / seconds;
+    let form = move || form::positive().with("maximum", most);
+    let span = move |it: f64| span(it * seconds).filter(|it| *it > SimSpan::ZERO);
+    converted(format!("a time above 0 up to {most} {unit}"), form, span)
 }
 
-/// Schema of a number above 0, up to `most`.
-fn above_zero(most: f64) -> form::Form {
-    form::positive().with("maximum", most)
-}
-
-/// A time above 0 \[h\].
-fn hours() -> impl Reader<Value = SimSpan> {
-    let most = Profile::MAX_DURATION.ns() as f64 / 3.6e12;
-    let span = |h: f64| {
-        let span = SimSpan::from_s(h * 3600.0)?;
-        (SimSpan::ZERO < span && span <= Profile::MAX_DURATION).then_some(span)
-    };
-    converted("a time above 0 up to 720 h", move || above_zero(most), span)
+/// A time of this many seconds that a profile can last.
+fn span(s: f64) -> Option<SimSpan> {
+    SimSpan::from_s(s).filter(|it| *it <= Profile::MAX_DURATION)
 }
 
 /// Scenario and gates of a phase or state, which its file refers to.
@@ -219,17 +210,17 @@ impl RawProfile {
         node: &At<()>,
         problems: &mut Problems,
     ) -> Option<Profile> {
-        if scenarios.iter().all(Option::is_none) {
-            let message = "no phase has a scenario, so that nothing is asked for";
-            problems.push(Problem::new(node.span.clone(), message));
-            return None;
-        }
+        let asks = scenarios.iter().any(Option::is_some);
         let mut scenarios = scenarios.into_iter();
         let course = match self.chain {
             Some(chain) => Course::Chain(chain.value.resolve(&mut scenarios, problems)?),
             None => Course::Fixed(fixed(self.phases?, &mut scenarios, node, problems)?),
         };
-        Some(Profile { name: self.name, course })
+        if !asks {
+            let message = "nothing has a scenario, so that nothing is asked for";
+            problems.push(Problem::new(node.span.clone(), message));
+        }
+        asks.then_some(Profile { name: self.name, course })
     }
 }
 
@@ -317,23 +308,54 @@ impl RawChain {
     }
 }
 
-/// A scenario with the gates of a phase, whose files have the texts of `sources`.
-///
-/// # Errors
-///
-/// That of the first file that is wrong.
-pub(super) fn gated(
-    scenario: Arc<Scenario>,
-    gates: &[RawGate],
-    sources: Vec<Arc<Source>>,
-    problems: &mut Problems,
-) -> Result<Arc<Scenario>, ConfigError> {
-    if gates.is_empty() {
-        return Ok(scenario);
+/// Scenarios of the phases of a profile with their gates; equal ones share one `Arc`.
+#[derive(Default)]
+pub(super) struct Scenarios(Vec<Arc<Scenario>>);
+
+impl Scenarios {
+    /// `scenario` with the gates of a phase, whose files have the texts of `sources`. `None` if that is a problem, also if
+    /// too many scenarios differ: each of them has costs of its own.
+    ///
+    /// # Errors
+    ///
+    /// That of the first file that is wrong.
+    pub(super) fn gated(
+        &mut self,
+        scenario: Arc<Scenario>,
+        needs: &Needs<'_>,
+        sources: Vec<Arc<Source>>,
+        problems: &mut Problems,
+    ) -> Result<Option<Arc<Scenario>>, ConfigError> {
+        let span = needs.scenario.map_or(0..0, |it| it.span.clone());
+        let scenario = match needs.gates {
+            [] => scenario,
+            gates => {
+                let mut streams: Vec<InputStream> = scenario.streams().to_vec();
+                add_gates(gates, sources, &mut streams, problems)?;
+                match Scenario::new(scenario.name(), streams, scenario.models().to_vec()) {
+                    Ok(gated) => Arc::new(gated),
+                    Err(errors) => {
+                        let problem =
+                            |it: &ScenarioError| Problem::new(span.clone(), it.to_string());
+                        problems.extend(errors.iter().map(problem));
+                        return Ok(None);
+                    }
+                }
+            }
+        };
+        let is_it = |known: &&Arc<Scenario>| Arc::ptr_eq(known, &scenario) || **known == scenario;
+        if let Some(known) = self.0.iter().find(is_it) {
+            return Ok(Some(Arc::clone(known)));
+        }
+        if self.0.len() == Profile::MAX_SCENARIOS {
+            let n = self.0.len() + 1;
+            let most = Profile::MAX_SCENARIOS;
+            let message =
+                format!("{n} different scenarios (with their gates); at most {most} are allowed");
+            problems.push(Problem::new(span, message));
+            return Ok(None);
+        }
+        self.0.push(Arc::clone(&scenario));
+        Ok(Some(scenario))
     }
-    let mut streams: Vec<InputStream> = scenario.streams().to_vec();
-    add_gates(gates, sources, &mut streams, problems)?;
-    let models = scenario.models().to_vec();
-    let gated = Scenario::new(scenario.name(), streams, models);
-    Ok(gated.map_or(scenario, Arc::new))
 }

@@ -17,7 +17,7 @@ pub(super) fn positive() -> impl Reader<Value = f64> {
 }
 
 /// A quantity called `noun`, within a range in this unit.
-fn quantity<T>(
+pub(super) fn quantity<T>(
     noun: &str,
     range: RangeInclusive<f64>,
     unit: &str,

@@ -4,7 +4,7 @@ use xrsim_model::scenario::{Numbers, Shows, Work};
 
 use super::network::Model;
 use super::parameters;
-use super::quantities::{drawn, positive};
+use super::quantities::drawn;
 use super::yaml::Node;
 use super::yaml::keys::keys;
 use super::yaml::read::{At, Problems, printable};
@@ -49,7 +49,7 @@ fn numbers() -> impl Reader<Value = Numbers> {
 keys! {
     fn geometric() -> struct Geometric: "a count" {
         /// Mean of the geometric distribution that each frame draws from, if there were no largest number.
-        mean: f64 = required(positive());
+        mean: f64 = required(number(1e-6..=1e6));
         /// Largest number.
         most: u32 = required(number(1..=Work::MAX_COUNT));
     }

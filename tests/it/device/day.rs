@@ -157,17 +157,50 @@ fn a_wrong_profile_is_refused_where_it_is_wrong() {
         (chain, "game: 0.5", "game: 0.6", "add up to 1.1, not to 1"),
         (chain, "least: 1", "least: 6", "the shortest time is longer than the mean"),
         (chain, "hours: 1", "hours: 721", "a time above 0 up to 720 h"),
+        (chain, "least: 1", "least: -1", "a time from 0 to 43200 min"),
+        (chain, "  chain:", "  chian:", "did you mean `chain`?"),
         (chain, "VR_gaming", "VR_gamin", "no scenario named `VR_gamin`"),
         (chain, "  chain:", "  phases: []\n  chain:", "empty"),
-        (fixed, "minutes: 5}\n    - repeat", "minutes: 0}\n    - repeat", "a time above 0 min"),
+        (
+            fixed,
+            "minutes: 5}\n    - repeat",
+            "minutes: 0}\n    - repeat",
+            "a time above 0 up to 43200 min",
+        ),
         (fixed, "repeat: 3", "repeat: 10001", "1 to 10000"),
         (fixed, "repeat: 3", "repeat: 10000", "10001 phases; at most 10000 are allowed"),
         (fixed, "repeat: 3", "repeat: 9000", "750 h in all; at most 720 h are allowed"),
-        (fixed, "scenario: VR_gaming, ", "", "no phase has a scenario"),
+        (fixed, "scenario: VR_gaming, ", "", "nothing has a scenario"),
+        (
+            "profile:\n  name: mine\n",
+            "  name",
+            "  name",
+            "a profile lacks the key `phases` or `chain`",
+        ),
         (fixed, "{name: pause,", "{name: pause, gates: {camera: {on_s: 1}},", "gate"),
     ] {
         assert!(text.contains(from), "{from}");
         let message = read(&text.replace(from, to)).expect_err(to);
         assert!(message.contains(expected), "{message} for {to}");
     }
+    let idle = chain.replace("scenario: standby, ", "").replace("scenario: VR_gaming, ", "");
+    let message = read(&idle.replace("start: idle", "start: idel")).expect_err("two mistakes");
+    assert!(message.contains("no state named `idel`"), "{message}");
+}
+
+/// Each phase with gates of its own is a scenario with costs of its own; alike ones are one.
+#[test]
+fn a_profile_has_at_most_100_scenarios() {
+    let profile = |on_s: &dyn Fn(u32) -> u32| {
+        let phase = |n| {
+            let gates = format!("{{camera: {{on_s: {{mean: {}}}, off_s: {{mean: 1}}}}}}", on_s(n));
+            format!("    - {{name: game, scenario: AR_gaming, minutes: 1, gates: {gates}}}\n")
+        };
+        format!("profile:\n  name: mine\n  phases:\n{}", (1..=101).map(phase).collect::<String>())
+    };
+    assert_eq!(read(&profile(&|n| n % 100 + 1)), Ok(()));
+    let message = read(&profile(&|n| n)).expect_err("they are too many");
+    let expected = "101 different scenarios (with their gates); at most 100 are allowed";
+    assert!(message.contains(expected) && message.contains("profile.yaml:104:"), "{message}");
+    assert_eq!(message.matches("different scenarios").count(), 1);
 }

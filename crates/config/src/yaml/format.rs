@@ -230,7 +230,7 @@ fn profile_of(file: &Document, references: &mut dyn References) -> Result<Profil
     let Some((raw, node)) = file.draft(Kind::Profile, reader, &mut problems) else {
         return Err(file.invalid(problems.into_vec()));
     };
-    let mut scenarios = Vec::new();
+    let (mut known, mut scenarios) = (profile::Scenarios::default(), Vec::new());
     for needs in raw.needs() {
         let lookup = |name: &str| references.scenario(name, file.folder.as_deref());
         let found = resolve(needs.scenario.into_iter(), lookup, &mut problems)?;
@@ -239,7 +239,11 @@ fn profile_of(file: &Document, references: &mut dyn References) -> Result<Profil
         let sources = resolve(files, lookup, &mut problems)?;
         scenarios.push(match (found.and_then(|mut it| it.pop()), sources) {
             (Some(scenario), Some(sources)) => {
-                Some(profile::gated(scenario, needs.gates, sources, &mut problems)?)
+                let gated = known.gated(scenario, &needs, sources, &mut problems)?;
+                if gated.is_none() {
+                    break;
+                }
+                gated
             }
             (found, _) => found,
         });

@@ -35,7 +35,8 @@ pub(crate) struct Fields<'n, 's, 'p> {
     inherited: &'n [&'static str],
     /// Keys that were asked for, each with the index of its entry if it is given.
     asked: Vec<(&'static str, Option<usize>)>,
-    missing: Vec<&'static str>,
+    /// Keys that are missing, each with those that may stand in its place.
+    missing: Vec<Vec<&'static str>>,
     has_wrong_value: bool,
     /// Description of the next key.
     about: &'static str,
@@ -108,7 +109,7 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     pub(crate) fn required<R: Reader>(&mut self, key: &'static str, reader: R) -> Option<R::Value> {
         let value = self.ask(key, &reader, Need::Required);
         if self.asked.last().is_none_or(|(_, found)| found.is_none()) {
-            self.missing.push(key);
+            self.missing.push(vec![key]);
         }
         value
     }
@@ -203,10 +204,10 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
         }
     }
 
-    /// The absence of all of `keys` is a problem, that of the first one.
+    /// The absence of all of `keys` is a problem.
     pub(crate) fn require_any(&mut self, keys: &[&'static str]) {
         if !keys.iter().any(|key| self.may_give(key)) {
-            self.missing.extend(keys.first());
+            self.missing.push(keys.to_vec());
         }
     }
 
@@ -286,8 +287,8 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
             let message = format!("{n_more} more keys from here on that {} has not", self.what);
             self.problems.push(Problem::new(entry.key_span.clone(), message));
         }
-        for key in self.missing {
-            let message = format!("{} lacks the key `{key}`", self.what);
+        for keys in self.missing {
+            let message = format!("{} lacks the key `{}`", self.what, keys.join("` or `"));
             self.problems.push(Problem::new(self.span.clone(), message));
         }
     }
@@ -316,7 +317,7 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
                 }
             },
         };
-        self.missing.retain(|key| Some(*key) != meant);
+        self.missing.retain(|keys| !keys.iter().any(|key| Some(*key) == meant));
         let message = format!("{} has no key `{}`", self.what, printable(&entry.key));
         self.problems.push(Problem::new(entry.key_span.clone(), message).help(help));
     }

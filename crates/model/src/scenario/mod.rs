@@ -49,7 +49,7 @@ use crate::units::{FrameRate, SimSpan};
 
 pub use affinity::Exclusion;
 pub use choice::Choice;
-pub use profile::{Activity, Chain, Course, Phase, Profile, State, is_same};
+pub use profile::{Activity, Chain, Course, Phase, Profile, State};
 pub use recording::{Dwell, DwellDistribution, Gate, Recorded, RecordedFrame, Recording, Replay};
 pub use sequence::{Between, Pace, Sequence, Step, Tokens, cache_bytes, weight_bytes};
 pub use work::{Numbers, Shows, Work};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{ActiveModel, Dependency, Dwell, DwellDistribution, InputStream, Scenario};
 use crate::ids::{ModelId, StreamId};
+use crate::sequence::distinct_by;
 use crate::units::SimSpan;
 
 /// Use of a device over hours.
@@ -38,7 +39,7 @@ pub struct Phase {
 pub struct Activity {
     /// Name, e.g. `gaming`.
     pub name: Box<str>,
-    /// Scenario; `None`: nothing is asked for.
+    /// Scenario; `None`: nothing is asked for. Those that share an `Arc` are one scenario of the profile.
     pub scenario: Option<Arc<Scenario>>,
     /// Power of everything beside accelerators and DRAM \[mW\], in place of that of the device.
     pub base_mw: Option<f64>,
@@ -46,7 +47,7 @@ pub struct Activity {
     pub ambient_c: Option<f64>,
 }
 
-/// A semi-Markov chain: the device stays in a state for a drawn time, then goes to a drawn other one.
+/// A semi-Markov chain: the device stays in a state for a drawn time, then goes to a drawn next one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chain {
     /// First state.
@@ -73,6 +74,8 @@ pub struct State {
 }
 
 impl Profile {
+    /// Most different scenarios in a file, those with other gates included.
+    pub const MAX_SCENARIOS: usize = 100;
     /// Most phases of a run.
     pub const MAX_PHASES: usize = 10_000;
     /// Longest duration of a run: 30 days.
@@ -90,19 +93,9 @@ impl Profile {
 
     /// Scenarios, each once, in order of their first use.
     pub fn scenarios(&self) -> Vec<Arc<Scenario>> {
-        let mut distinct: Vec<Arc<Scenario>> = Vec::new();
-        for scenario in self.activities().filter_map(|it| it.scenario.as_ref()) {
-            if !distinct.iter().any(|known| is_same(known, scenario)) {
-                distinct.push(Arc::clone(scenario));
-            }
-        }
-        distinct
+        let all = self.activities().filter_map(|it| it.scenario.as_ref());
+        distinct_by(all, |one, other| Arc::ptr_eq(one, other)).into_iter().cloned().collect()
     }
-}
-
-/// Whether two scenarios are one.
-pub fn is_same(one: &Arc<Scenario>, other: &Arc<Scenario>) -> bool {
-    Arc::ptr_eq(one, other) || one == other
 }
 
 impl Scenario {

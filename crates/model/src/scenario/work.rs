@@ -51,9 +51,9 @@ impl Numbers {
                 all.iter().find(reached).or(all.last()).map_or(0, |(n, _)| *n)
             }
             Self::Geometric { mean, most } => {
-                let log = (mean / (1.0 + mean)).ln();
-                let beyond = (log * (f64::from(*most) + 1.0)).exp();
-                let n = (-unit * (1.0 - beyond)).ln_1p() / log;
+                let log = log_ratio(*mean);
+                let within = libm::expm1(log * (f64::from(*most) + 1.0));
+                let n = libm::log1p(unit * within) / log;
                 (n as u32).min(*most)
             }
         }
@@ -65,8 +65,8 @@ impl Numbers {
             Self::Fixed(n) => f64::from(*n),
             Self::Weighted(all) => all.iter().map(|(n, share)| f64::from(*n) * share).sum(),
             Self::Geometric { mean, most } => {
-                let log = (mean / (1.0 + mean)).ln();
-                let weight = |n: u32| (log * f64::from(n)).exp();
+                let log = log_ratio(*mean);
+                let weight = |n: u32| libm::exp(log * f64::from(n));
                 let (sum, of) = (0..=*most).fold((0.0, 0.0), |(sum, of), n| {
                     (sum + f64::from(n) * weight(n), of + weight(n))
                 });
@@ -74,6 +74,11 @@ impl Numbers {
             }
         }
     }
+}
+
+/// Logarithm of the ratio `q` of a geometric distribution with this mean, which a large mean leaves below 0.
+fn log_ratio(mean: f64) -> f64 {
+    -libm::log1p(1.0 / mean)
 }
 
 /// The count of a network that schedulers see before a frame has run.
@@ -261,6 +266,14 @@ mod tests {
         assert!((mean - 5.737_168_245).abs() < 1e-3, "{mean}");
         assert!((variance - 33.783_135_066).abs() < 1e-2, "{variance}");
         assert_eq!((numbers.at(0.0), numbers.at(1.0 - f64::EPSILON)), (0, 30));
+    }
+
+    /// With q near 1, the 31 numbers are as probable as each other.
+    #[test]
+    fn counts_of_a_large_mean_are_uniform() {
+        let numbers = geometric(1e17, 30);
+        assert_eq!([0.0, 0.5, 0.999].map(|unit| numbers.at(unit)), [0, 15, 30]);
+        assert!((numbers.mean() - 15.0).abs() < 1e-9, "{}", numbers.mean());
     }
 
     #[test]

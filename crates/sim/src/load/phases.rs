@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use xrsim_model::ids::{ModelId, RequestId};
-use xrsim_model::scenario::{Activity, Chain, Course, Phase, Profile, Scenario, is_same};
+use xrsim_model::scenario::{Activity, Chain, Course, Phase, Profile, Scenario};
 use xrsim_model::units::{SimSpan, SimTime};
 
 use super::random::{Draws, Purpose};
@@ -74,7 +74,7 @@ impl Phases {
         let (mut phases, mut begin, mut total) = (Vec::new(), SimTime::ZERO, 0u64);
         for (number, Phase { activity, duration }) in (0u32..).zip(drawn) {
             let load = LoadSettings { duration, phase: number, ..settings.clone() };
-            let place = |of: &Arc<Scenario>| parts.iter().position(|(it, _)| is_same(it, of));
+            let place = |of: &Arc<Scenario>| parts.iter().position(|(it, _)| Arc::ptr_eq(it, of));
             let part = activity.scenario.as_ref().and_then(place);
             let n_requests = match part {
                 Some(part) => Generator::new(&parts[part].0, &load)?.n_requests(),

@@ -44,7 +44,7 @@ impl Leakage {
     pub fn factor(&self, point: Point, nominal: Point, celsius: f64) -> f64 {
         let by_volt = match self.exponent {
             1.0 => point.volt / nominal.volt,
-            exponent => (point.volt / nominal.volt).powf(exponent),
+            exponent => libm::pow(point.volt / nominal.volt, exponent),
         };
         match celsius == self.at_c {
             true => by_volt,

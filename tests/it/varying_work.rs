@@ -115,7 +115,15 @@ fn layers_without_work_take_no_cycles() {
 #[test]
 fn mistakes_of_counts_are_found() {
     let none = Catalog::new().network("PD:detections=0").expect_err("no frame").to_string();
-    assert!(none.contains("a count of 0 is that of a frame of a scenario"), "{none}");
+    let of_scenario =
+        of_file("    - {network: \"PD:detections=0\", fps: 15}\n").expect_err("no frame");
+    assert!(of_scenario.contains("mine.yaml:4:"), "{of_scenario}");
+    let of_choice =
+        "    - {network: PD, fps: 15, variants: [{network: PD}, {network: \"PD:detections=0\"}]}\n";
+    let of_choice = of_file(of_choice).expect_err("no frame");
+    for message in [none, of_scenario, of_choice] {
+        assert!(message.contains("a count of 0 is that of a frame of a scenario"), "{message}");
+    }
     let refused =
         |work: &str| of_file(&format!("    - {{network: OD, fps: 30, {work}}}\n")).unwrap_err();
     let cases = [

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use xrsim_model::model::Network;
 use xrsim_model::renamed::Renamed;
 use xrsim_model::scenario::{Choice, QualityGoal};
 
-use super::network::Model;
+use super::network::{Model, direction};
 use super::yaml::keys::keys;
 use super::yaml::read::{At, Problems};
 use super::yaml::values::number;
@@ -56,8 +55,8 @@ pub(super) fn resolve(
 fn fault(index: usize, model: &Model, variant: &Model) -> Option<String> {
     let (own, other) = (model.network.name(), variant.network.name());
     if index == 0 {
-        let is_same = |a: &Network, b: &Network| a.name() == b.name() && a.layers() == b.layers();
-        return (!is_same(&model.network, &variant.network))
+        let is_same = own == other && model.network.has_layers_of(&variant.network);
+        return (!is_same)
             .then(|| format!("the first network is `{other}`; it is that of the model, `{own}`"));
     }
     if model.inputs != variant.inputs {
@@ -72,8 +71,18 @@ fn fault(index: usize, model: &Model, variant: &Model) -> Option<String> {
     }
     let (goal, others) = (&model.quality, &variant.quality);
     let none = QualityGoal::default();
-    (*goal != none && *others != none && goal.metric != others.metric).then(|| {
+    if *goal == none || *others == none {
+        return None;
+    }
+    if goal.metric != others.metric {
         let (metric, others) = (&goal.metric, &others.metric);
-        format!("the quality of `{other}` is measured by {others}, that of `{own}` by {metric}")
+        return Some(format!(
+            "the quality of `{other}` is measured by {others}, that of `{own}` by {metric}"
+        ));
+    }
+    (goal.better != others.better).then(|| {
+        let (own_better, better) = (direction(goal.better), direction(others.better));
+        let metric = &goal.metric;
+        format!("{better} {metric} is better for `{other}`, {own_better} {metric} for `{own}`")
     })
 }

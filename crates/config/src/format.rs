@@ -107,8 +107,19 @@ pub(super) trait References {
     ///
     /// # Errors
     ///
-    /// Returns an error if the name is unknown or its file is invalid.
+    /// Returns an error if the name is unknown, its file is invalid, or a count of 0 leaves layers without work.
     fn model(&mut self, name: &str, folder: Option<&Path>) -> Result<Arc<Model>, ConfigError>;
+
+    /// The network called `name`, of which counts of single frames may be 0.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the name is unknown or its file is invalid.
+    fn model_of_frame(
+        &mut self,
+        name: &str,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Model>, ConfigError>;
 
     /// The dataflow called `name`.
     ///

@@ -186,12 +186,7 @@ impl Catalog {
     ///
     /// [`ConfigError`].
     pub fn model(&mut self, reference: &str) -> Result<Arc<Model>, ConfigError> {
-        let model = self.model_from(reference, None)?;
-        if model.network.absent().is_empty() {
-            return Ok(model);
-        }
-        let reason = "a count of 0 is that of a frame of a scenario (`work`); give one from 1";
-        Err(ConfigError::Malformed { text: printable(reference), reason: reason.into() })
+        self.planned_from(reference, None)
     }
 
     /// The network called `reference`, see [`Catalog::model`].

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::document::{Document, wrong_kind};
 use crate::format::{Contents, References};
 use crate::network::Model;
-use crate::yaml::read::Problems;
+use crate::yaml::read::{Problems, printable};
 use crate::yaml::{Node, Value};
 use crate::{ConfigError, Edition, Kind, ParameterValues, Parameters, Problem, Source};
 use crate::{embedded, formats, hardware, kind, nearest, parameters};
@@ -102,7 +102,7 @@ impl Catalog {
     pub fn path_of(&self, network: &Network) -> Option<String> {
         let of_file = |((name, _, parameters), contents): (&(String, _, Parameters), &Contents)| {
             let Contents::Networks(models) = contents else { return None };
-            let is_it = |it: &&Arc<Model>| it.network.layers() == network.layers();
+            let is_it = |it: &&Arc<Model>| it.network.has_layers_of(network);
             let found = models.iter().find(is_it).filter(|_| !embedded::is_file(name))?;
             let path = match &models[..] {
                 [_] => name.clone(),
@@ -120,7 +120,7 @@ impl Catalog {
             changed.fold(ParameterValues::default(), |all, it| all.with(&it.name, it.value));
         let reference = values.of(task);
         let found = self.network(&reference).ok()?;
-        (found.layers() == network.layers()).then_some(reference)
+        found.has_layers_of(network).then_some(reference)
     }
 
     /// Results of `each` with name, text and body of the user's files of these kinds that were used so far.
@@ -187,7 +187,21 @@ impl Catalog {
         network
     }
 
-    pub(super) fn model_from(
+    /// The model of [`Catalog::model_from`], which has work in all layers.
+    pub(super) fn planned_from(
+        &mut self,
+        reference: &str,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Model>, ConfigError> {
+        let model = self.model_from(reference, folder)?;
+        if model.network.absent().is_empty() {
+            return Ok(model);
+        }
+        let reason = "a count of 0 is that of a frame of a scenario (`work`); give one from 1";
+        Err(ConfigError::Malformed { text: printable(reference), reason: reason.into() })
+    }
+
+    fn model_from(
         &mut self,
         reference: &str,
         folder: Option<&Path>,
@@ -281,6 +295,14 @@ impl Catalog {
 
 impl References for Catalog {
     fn model(&mut self, name: &str, folder: Option<&Path>) -> Result<Arc<Model>, ConfigError> {
+        self.planned_from(name, folder)
+    }
+
+    fn model_of_frame(
+        &mut self,
+        name: &str,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Model>, ConfigError> {
         self.model_from(name, folder)
     }
 

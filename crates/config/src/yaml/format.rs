@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::document::{Document, resolve};
 use crate::format::{Contents, Format, References};
+use crate::scenario::Rule;
 use crate::sensors::{RawGate, RawSensor};
 use crate::suite::{RawSuite, Suite};
 use crate::{ConfigError, Kind, SearchDraft, SweepDraft};
@@ -106,7 +107,11 @@ fn scenario_of(file: &Document, references: &mut dyn References) -> Result<Scena
         variants.push(match further {
             None => None,
             Some((rule, networks)) => {
-                let lookup = |name: &str| references.model(name, file.folder.as_deref());
+                let folder = file.folder.as_deref();
+                let lookup = |name: &str| match rule {
+                    Rule::Work(_) => references.model_of_frame(name, folder),
+                    Rule::Choice | Rule::Sequence(_) => references.model(name, folder),
+                };
                 let networks = resolve(networks.iter(), lookup, &mut problems)?;
                 networks.map(|networks| (rule, networks))
             }

@@ -350,6 +350,11 @@ impl Network {
         Arc::ptr_eq(&self.layers, &other.layers) && self.absent == other.absent
     }
 
+    /// Whether `other` has the same layers, and as little to do in each of them.
+    pub fn has_layers_of(&self, other: &Self) -> bool {
+        self.shares_layers(other) || self.layers() == other.layers() && self.absent == other.absent
+    }
+
     /// Layers in execution order.
     pub fn layers(&self) -> &[Layer] {
         &self.layers.layers

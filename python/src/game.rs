@@ -68,7 +68,13 @@ impl Rules {
             model.relative_deadline.map_or_else(period_ns, |it| it.ns() as f64)
         });
         let unit_ns = longest.fold(1.0, f64::max) as f32;
-        let granularity = plan.scheduler.options().granularity;
+        let options = plan.scheduler.options();
+        let is_governed = options.governor != xrsim::schedule::Governor::default();
+        if is_governed {
+            let message = "a governor is asked by a scheduler, and no scheduler decides here; leave out `governor`";
+            return Err(xrsim::cli::Failure::Argument(message.into()));
+        }
+        let granularity = options.granularity;
         Ok(Self { plan, costs, n_slots, drops, reward, granularity, unit_ns })
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use xrsim::cost::CostTable;
 use xrsim::engine::{Refused, Run, Stepwise};
 use xrsim::schedule::{Decision, Dispatch, Scheduler, Setup};
-use xrsim::trace::Trace;
+use xrsim::trace::{DropReason, Outcome, Trace};
 use xrsim::{AccelId, Experiment, Plan, RequestId};
 
 /// Plays `plan` with its own scheduler, asked from outside.
@@ -62,6 +62,28 @@ fn policies_asked_from_outside_make_the_same_runs() {
             assert_eq!(n_ended, result.trace.records().len(), "{:?}", run.label());
         }
     }
+}
+
+/// A cell of 1.5 J at 3 W and more is empty within half a second.
+#[test]
+fn a_run_whose_device_stops_ends_there() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("cell.yaml");
+    let text = "device:\n  name: cell\n  base_mw: 3000\n  battery: {wh: 0.000416}\n";
+    std::fs::write(&file, text).expect("the file can be written");
+    let experiment = Experiment::new().scenario("AR_gaming").system("J").pes(4096);
+    let experiment = experiment.set("flexibility", "none").scheduler("edf");
+    let runs = experiment.set("device", file.display().to_string()).run().expect("a run");
+    let result = runs[0].result().expect("it is feasible");
+    let (played, n_ended) = played(&runs[0].plan, &Arc::clone(&result.costs));
+    assert_eq!(played.trace, result.trace);
+    assert_eq!(n_ended, result.trace.records().len());
+    let stopped = played.body.as_ref().and_then(|body| body.stopped());
+    assert!(stopped.is_some_and(|(at, _)| at.ns() < 500_000_000), "{stopped:?}");
+    let by_power = |it: &xrsim::trace::Record| {
+        matches!(it.outcome, Outcome::Dropped { reason: DropReason::Power, .. })
+    };
+    assert!(played.trace.records().iter().any(by_power));
 }
 
 /// The light network takes less time, so that every frame of detection runs it.

@@ -31,8 +31,9 @@
 //!
 //! Nothing else is used. The bounds hold for every policy, admission and order; with and without
 //! preemption, grace, abortion or replacement; and for shared bandwidth, switching and migration
-//! costs, which only add time and energy to the cost table. They do not hold for `mlsys2023`
-//! semantics, which has arrivals of its own.
+//! costs, which only add time and energy to the cost table. With a device they hold for runs that it does not
+//! stop, since frames that come later have no outcome. They do not hold for `mlsys2023` semantics, which has
+//! arrivals of its own.
 //!
 //! # The bounds
 //!

@@ -30,7 +30,7 @@ pub enum Stop {
 /// What happened between two changes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Section {
-    /// Begin and end.
+    /// Begin.
     pub begin: SimTime,
     /// End.
     pub end: SimTime,
@@ -38,7 +38,7 @@ pub struct Section {
     pub joules: f64,
     /// Highest temperature of each node \[C\]; empty without temperatures.
     pub highest_c: Vec<f64>,
-    /// Time in which trips limited the accelerators, and in which nothing could start.
+    /// Time in which trips limited the accelerators, halts included.
     pub capped: SimSpan,
     /// Time in which nothing could start.
     pub halted: SimSpan,
@@ -274,7 +274,13 @@ impl Body {
         &self.sections
     }
 
-    /// Samples over the run, at most about 2,000.
+    /// The time `of` all sections; `None` without temperatures.
+    pub fn spent(&self, of: fn(&Section) -> SimSpan) -> Option<SimSpan> {
+        self.heat.as_ref()?;
+        Some(self.sections.iter().map(of).fold(SimSpan::ZERO, SimSpan::saturating_add))
+    }
+
+    /// Samples over the run: about 2,000 for its duration, and more if it goes on after it.
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }

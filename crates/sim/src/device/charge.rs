@@ -74,8 +74,8 @@ impl Charge {
         taken - joules
     }
 
-    /// Lets `span` pass at this load \[W\], which is negative where energy that was thought to be needed is given back. Returns after which time it is empty, if it is by the end of `span`; it gives
-    /// nothing more then.
+    /// Lets `span` pass at this load \[W\]. A negative load gives back energy that was thought to be needed. Returns the
+    /// time after which the cell is empty, if that is by the end of `span`. An empty cell gives nothing more.
     pub fn advance(&mut self, load_w: f64, span: SimSpan) -> Option<SimSpan> {
         let drain = self.drain_w(load_w);
         if self.is_empty {

@@ -144,8 +144,8 @@ impl Ledger {
         if self.duration.ns() < WINDOW { self.mean_w() } else { self.most }
     }
 
-    /// Share of the running time of all accelerators at each clock \[MHz\], ascending; empty if none ran.
-    pub fn shares_by_clock(&self) -> Vec<(f64, f64)> {
+    /// Running time of all accelerators at each clock \[MHz, ns\], ascending.
+    pub fn running_by_clock(&self) -> Vec<(f64, u128)> {
         let mut by_clock: Vec<(f64, u128)> = Vec::new();
         for &(mhz, span) in self.running.iter().flatten() {
             match by_clock.iter_mut().find(|(known, _)| *known == mhz) {
@@ -154,6 +154,12 @@ impl Ledger {
             }
         }
         by_clock.sort_by(|a, b| a.0.total_cmp(&b.0));
+        by_clock
+    }
+
+    /// Share of the running time of all accelerators at each clock \[MHz\], ascending; empty if none ran.
+    pub fn shares_by_clock(&self) -> Vec<(f64, f64)> {
+        let by_clock = self.running_by_clock();
         let all: u128 = by_clock.iter().map(|(_, ns)| ns).sum();
         let share = |(mhz, ns): (f64, u128)| (mhz, ns as f64 / all as f64);
         if all == 0 { Vec::new() } else { by_clock.into_iter().map(share).collect() }

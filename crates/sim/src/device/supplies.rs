@@ -44,7 +44,7 @@ impl<'a> Supplies<'a> {
     pub fn allowed(self, accelerator: AccelId, point: Option<PointId>) -> PointId {
         let index = accelerator.index();
         let point = point.unwrap_or(self.supplied[index].nominal);
-        point.min(self.standing[index].cap).min(self.supplied[index].points.highest())
+        point.min(self.standing[index].cap)
     }
 
     /// Costs of `work` on `accelerator` at its nominal point, or at the cap if that is lower.

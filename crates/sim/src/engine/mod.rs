@@ -11,7 +11,7 @@
 //!
 //! A result that is ready exactly at the deadline is therefore in time, and a request that could start
 //! exactly at its deadline does not start. The run ends when the load is exhausted and the accelerators
-//! are idle. Every request then has exactly one [`Outcome`].
+//! are idle, or when the device stops. Every request that has arrived by then has exactly one [`Outcome`].
 //!
 //! # Segments
 //!
@@ -39,7 +39,7 @@
 //! # Effects
 //!
 //! Besides waiting, requests can cost each other time and energy ([`Effects`]): data is moved before a
-//! segment starts, and layers share bandwidth. All effects are off by default.
+//! segment starts, layers share bandwidth, and a device gives points, limits and power. All effects are off by default.
 //!
 //! The engine draws no random numbers and reads no clock: equal arguments give equal traces.
 //!
@@ -77,7 +77,7 @@ pub use stepwise::{Refused, Stepwise};
 /// A finished run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// Outcome of every request.
+    /// Outcome of every request that has arrived before the device stopped, if it did.
     pub trace: Trace,
     /// Number of events played: arrivals, ends of segments, and expiries. Dispatches are not events, and
     /// neither are timers of requests that no longer wait.

@@ -316,7 +316,8 @@ impl<'a> Requests<'a> {
     /// Stage of a request of the load that has arrived; `None` if it has left.
     #[inline]
     pub(super) fn stage(&self, id: RequestId) -> Option<Stage> {
-        (id.index() >= self.load.first).then(|| self.get(id).stage)
+        let is_known = (self.load.first..self.load.end()).contains(&id.index());
+        (is_known || id.index() >= self.submitted.first).then(|| self.get(id).stage)
     }
 
     /// Hands the first requests of the load to `each`, as far as they have ended. They leave.

@@ -9,7 +9,7 @@ use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 /// A segment of a job that runs, or ran last, on an accelerator.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RunningSegment {
-    /// The job as the scheduler saw it. Its next layer is the first one of the segment.
+    /// The job, with the row of the costs that it runs, which schedulers need not have seen. Its next layer is the first one of the segment.
     pub(super) job: Job,
     /// Where it runs.
     pub(super) accelerator: AccelId,

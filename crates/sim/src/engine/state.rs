@@ -92,11 +92,15 @@ impl State {
         self.ready.take(request)
     }
 
-    /// The job with the older frame, if two jobs of `model` have not started.
-    pub(super) fn outdated(&self, model: ModelId) -> Option<RequestId> {
+    /// The job with the older frame, if two jobs of `model` have not started. Frames count in every phase of a profile anew.
+    pub(super) fn outdated(
+        &self,
+        model: ModelId,
+        phase_of: impl Fn(RequestId) -> u32,
+    ) -> Option<RequestId> {
         let waiting = |job: &&Job| job.model == model && job.last_accelerator.is_none();
         let of_model = || self.ready.iter().filter(waiting);
-        let oldest = of_model().min_by_key(|job| job.frame)?;
+        let oldest = of_model().min_by_key(|job| (phase_of(job.request), job.frame))?;
         (of_model().count() > 1).then_some(oldest.request)
     }
 

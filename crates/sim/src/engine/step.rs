@@ -9,10 +9,13 @@
 //!    another one is blocked. Submitted requests become ready.
 //! 3. Requests expire (`drop_expired`). One that still waits is dropped after its deadline and the grace; one that
 //!    runs or was cut is aborted if the settings say so.
-//! 4. The scheduler decides (`dispatch_ready`) until it waits, or nothing is ready, or no accelerator is idle. A
+//! 4. Networks of ready requests are chosen (`choose`), where models have several. The scheduler decides
+//!    (`dispatch_ready`) until it waits, or nothing is ready, or no accelerator is idle. A
 //!    decision starts a segment or gives up a ready request.
 //! 5. The device settles (`settle`). An effect that depends on all that runs, such as shared bandwidth, finds the
 //!    next end of a segment from there, when the engine asks for the next instant.
+//!
+//! If the device has stopped, all that has arrived is dropped in place of a decision (`power_off`), and the run ends.
 //!
 //! Two rules hold in all steps. When a request ends, those that depend on it are told at once
 //! (`notify_dependants`): they become ready, or end too. When a request becomes ready (`make_ready`), it can
@@ -133,9 +136,6 @@ impl<'a> Engine<'a> {
             steps.step();
             self.step(now)?;
             self.leave(each);
-            if self.effects.stopped().is_some() {
-                return Ok(self.played());
-            }
         }
         // A scheduler may leave requests that never end.
         self.leave_all(false, each);
@@ -164,8 +164,11 @@ impl<'a> Engine<'a> {
     }
 
     /// Hands all requests of the load to `each`, whether they have ended or not, and then the submitted ones if
-    /// `has_submitted`.
+    /// `has_submitted`. After a stop of the device, those that have arrived by then are all.
     fn leave_all(&mut self, has_submitted: bool, each: &mut dyn FnMut(&Entry<'_>)) {
+        if self.has_stopped() {
+            return self.leave(each);
+        }
         while let Some((id, live)) = self.requests.next() {
             if has_submitted || !self.requests.is_submitted(id) {
                 each(&entry(id, &live, &mut self.segments));
@@ -179,8 +182,17 @@ impl<'a> Engine<'a> {
         self.requests.leave_submitted(|live| _ = segments.take(live.begun));
     }
 
+    /// Whether the device has stopped, so that there are no further events.
+    #[inline]
+    pub(super) fn has_stopped(&self) -> bool {
+        self.effects.stopped().is_some()
+    }
+
     /// Time of the next event.
     pub(super) fn next_instant(&mut self) -> Option<SimTime> {
+        if self.has_stopped() {
+            return None;
+        }
         let aborts = self.settings.deadline_miss == DeadlineMiss::Abort;
         let requests = &self.requests;
         let expiry = self.expiries.peek(|id| requests.can_expire(id, aborts));
@@ -201,10 +213,7 @@ impl<'a> Engine<'a> {
     /// Plays all events at `now`.
     pub(super) fn step(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
         self.begin(now);
-        match self.effects.stopped() {
-            None => self.dispatch_ready(now)?,
-            Some(at) => self.power_off(at),
-        }
+        self.dispatch_ready(now)?;
         self.settle(now);
         Ok(())
     }
@@ -214,13 +223,16 @@ impl<'a> Engine<'a> {
     pub(super) fn begin(&mut self, now: SimTime) {
         self.effects.reach(now, &mut *self.scheduler, &mut self.completions);
         self.effects.account(now);
-        if self.effects.stopped().is_some_and(|at| at < now) {
-            return;
+        let stopped = self.effects.stopped();
+        if stopped.is_none_or(|at| at == now) {
+            self.complete_finished(now);
+            self.admit_arrivals(now);
+            self.drop_expired(now);
+            self.choose(now);
         }
-        self.complete_finished(now);
-        self.admit_arrivals(now);
-        self.drop_expired(now);
-        self.choose(now);
+        if let Some(at) = stopped {
+            self.power_off(at);
+        }
     }
 
     /// Ends the instant `now` after the last decision.
@@ -540,7 +552,7 @@ impl<'a> Engine<'a> {
         self.state.add(Job { work, ready_since: since, ..job });
         if self.settings.replace_by_newer
             && !self.sequences.has(model)
-            && let Some(older) = self.state.outdated(model)
+            && let Some(older) = self.state.outdated(model, |it| self.requests.get(it).phase)
         {
             self.state.take(older);
             self.give_up(older, DropReason::Replaced, now);

@@ -34,7 +34,7 @@ pub enum Refused {
 /// A run in which the caller decides in place of a scheduler. Between two decisions it plays as
 /// [`run`](super::run): equal decisions give equal traces.
 ///
-/// The scheduler of the plan is not asked; its options, such as preemption, hold.
+/// The scheduler of the plan is not asked; its options, such as preemption, hold, but for its governor.
 ///
 /// ```no_run
 /// # use xrsim_sim::engine::Stepwise;
@@ -178,6 +178,9 @@ impl<'a> Stepwise<'a> {
             trace.push(&Entry { request, record, variant, phase: 0, segments: &[] });
         };
         self.trace.entries().for_each(|it| add(it.record, it.variant));
+        if self.engine.has_stopped() {
+            return trace;
+        }
         self.engine.records().for_each(|(record, variant)| add(record, variant));
         let n_known = self.trace.records().len() + self.engine.records().count();
         all[n_known..].iter().for_each(|it| add(&it.record(), it.variant));

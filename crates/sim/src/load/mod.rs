@@ -152,6 +152,12 @@ pub enum LoadError {
         /// How many there would be.
         requests: u64,
     },
+    /// A chain has too many phases.
+    #[error(
+        "more than {} phases; give states a longer `mean`, or fewer `hours`",
+        xrsim_model::scenario::Profile::MAX_PHASES
+    )]
+    TooManyPhases,
     /// A profile has too many phases or requests.
     #[error(
         "{phases} phases with {requests} requests; a run of a profile has at most {} phases and 2^32 - 1 requests",

@@ -23,8 +23,8 @@ pub struct RunMetrics {
     pub fairness: Option<f64>,
     /// Average normalised turnaround time (Eyerman & Eeckhout 2008): how many times longer than alone
     /// a frame takes from the arrival of its data to its end. Mean over the models with executed frames
-    /// of their mean latency over their shortest in the cost table; `None` without. At least 1 unless
-    /// layers migrate.
+    /// of their mean latency over their shortest in the cost table; `None` without. At least 1, unless
+    /// layers migrate, a device runs points above the nominal one, or requests run other variants.
     ///
     /// A model that waits for another is measured from the arrival of its own data.
     pub antt: Option<f64>,

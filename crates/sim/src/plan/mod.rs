@@ -202,7 +202,12 @@ impl Plan {
     ///
     /// [`LoadError`] if there are too many, or if a sequence has no room for its cache or a scheduler that plans before the
     /// run.
+    ///
+    /// # Panics
+    ///
+    /// If the plan has phases, whose requests are only made as they are taken.
     pub fn requests(&self) -> Result<RequestStream, LoadError> {
+        assert!(self.phases.is_none(), "requests of phases are those of the feed");
         self.check_sequences()?;
         load::generate(&self.scenario, &self.load)
     }

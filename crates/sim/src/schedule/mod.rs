@@ -70,7 +70,8 @@ pub struct Dispatch {
     pub accelerator: AccelId,
     /// How much of the request runs before the scheduler decides again. Preemption may end it earlier.
     pub granularity: Granularity,
-    /// Operating point at which it runs; `None`: that of the governor. A point above the cap is lowered to it.
+    /// Operating point at which it runs; `None`: that of the governor, and without one the nominal point. A point above the
+    /// cap is lowered to it.
     pub point: Option<PointId>,
 }
 

@@ -6,7 +6,7 @@ use super::{Job, Quality, View};
 
 impl Quality {
     /// The one of `works`, rows of the costs in the order of preference, that `job`, which has not begun, is to run. `None`
-    /// if no idle accelerator can run any.
+    /// if no idle accelerator can run any, and if the first one is run in any case.
     pub(crate) fn pick(
         self,
         job: &Job,
@@ -17,9 +17,9 @@ impl Quality {
             let job = Job { work, ..*job };
             view.idle_for(&job).map(|accelerator| view.remaining(&job, accelerator)).min()
         };
-        let mut offered = works.filter_map(|work| Some((work, time(work)?)));
+        let offered = works.filter_map(|work| Some((work, time(work)?)));
         match self {
-            Self::First => offered.next(),
+            Self::First => None,
             Self::Cheapest => offered.min_by_key(|(_, time)| *time),
             Self::Fitting => {
                 let fits = offered.clone().find(|(_, time)| view.now + *time <= job.deadline);

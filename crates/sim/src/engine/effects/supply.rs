@@ -94,7 +94,7 @@ impl Supply {
 
     /// Whether nothing starts.
     pub(super) fn is_halted(&self) -> bool {
-        self.body.limit().halt
+        self.body.limit().halt || self.body.stopped().is_some()
     }
 
     /// The next instant at which a halt may end.

@@ -9,14 +9,17 @@ use super::super::Activity;
 use super::{Job, Rule, Setup, View};
 
 /// The lowest point at which all models together take no more time than the accelerators have: the sum of rate,
-/// probability and least time.
+/// probability and time on its fastest accelerator, of the longest variant. A profile counts all its models.
 pub(super) fn utilised(setup: &Setup<'_>) -> PointId {
     let n_points = setup.supplied.iter().map(|it| it.points.all().len()).max().unwrap_or(1);
     let models = setup.scenario.models();
     let fits = |point: &PointId| {
         let costs = setup.costs.at(*point);
         let of_model = |(index, model): (usize, &ActiveModel)| {
-            let time = costs.best_latency(ModelId::new(index)).ns() as f64 / 1e9;
+            let of_id = ModelId::new(index);
+            let works = (0..costs.n_variants(of_id)).filter_map(|it| costs.variant(of_id, it));
+            let least = |work| costs.offers(work).map(|at| costs.on(work, at).latency()).min();
+            let time = works.filter_map(least).max().map_or(0.0, |it| it.ns() as f64 / 1e9);
             model.rate.as_fps() * probability(models, model, models.len()) * time
         };
         let needed: f64 = models.iter().enumerate().map(of_model).sum();

@@ -116,12 +116,13 @@ impl Rule for Ahead {
     /// the others. What is left must be done by the next deadline.
     fn point(&mut self, _: &Job, _: AccelId, view: &View<'_>) -> PointId {
         let tasks = &self.0;
-        let open = |index: usize| view.ready.iter().find(|it| it.model.index() == index);
+        let open = |index: usize| view.ready.iter().filter(move |it| it.model.index() == index);
+        let first = |index: usize| open(index).map(|it| it.deadline).min();
         let mut by_deadline: Vec<(SimTime, usize)> = tasks
             .tasks
             .iter()
             .enumerate()
-            .filter_map(|(index, task)| Some((task.deadline?, index)))
+            .filter_map(|(index, task)| Some((first(index).or(task.deadline)?, index)))
             .collect();
         by_deadline.sort_by(|a, b| b.cmp(a));
         let Some(&(next, _)) = by_deadline.last() else { return tasks.highest };
@@ -134,7 +135,8 @@ impl Rule for Ahead {
         for (deadline, index) in by_deadline {
             let task = &tasks.tasks[index];
             used -= share(task);
-            let left = open(index).map_or(0.0, |job| (task.worst - tasks.ran(job, view)).max(0.0));
+            let left = |job: &Job| (task.worst - tasks.ran(job, view)).max(0.0);
+            let left: f64 = open(index).map(left).sum();
             let beyond = (deadline - next).ns() as f64;
             let now = match beyond > 0.0 {
                 false => left,

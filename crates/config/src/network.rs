@@ -151,26 +151,21 @@ fn raw_network(values: &ParameterValues) -> impl Reader<Value = RawNetwork> {
         // Without its parameters, every expression of a network would be a problem.
         let are_wrong = parameters.is_none() && fields.given("parameters")
             || counts.is_none() && fields.given("counts");
-        let mut parameters = parameters.unwrap_or_default();
-        for count in counts.unwrap_or_default() {
-            if parameters.iter().any(|it| it.name == count.name) {
-                let message = format!("`{}` is a parameter and a count", count.name);
-                fields.problem(Problem::new(fields.span_of("counts"), message));
-            }
-            parameters.push(count);
-        }
-        let mut zeros = Vec::new();
+        let (parameters, counts) = (parameters.unwrap_or_default(), counts.unwrap_or_default());
+        let parameters = parameters::joined(parameters, counts, fields).filter(|_| !are_wrong);
+        let (mut zeros, mut without_counts) = (Vec::new(), Vec::new());
         let bits = bits(false)
             .shaped(|form| form.remark("They hold for layers that have none of their own."));
         let bits = fields.or_default("bits", bits);
-        let places = RefCell::new(&mut zeros);
-        let read = |node: &Node<'_>, problems: &mut Problems| match &parameters[..] {
-            [] if are_wrong => None,
+        let places = RefCell::new((&mut zeros, &mut without_counts));
+        let read = |node: &Node<'_>, problems: &mut Problems| match &parameters.as_ref()?[..] {
             [] => list("layers", item).read(node, problems),
             all => {
-                let (node, zeros) = parameters::substituted(all, node, problems)?;
-                **places.borrow_mut() = zeros;
-                list("layers", item).read(&node, problems)
+                let (substituted, zeros) = parameters::substituted(all, node, problems)?;
+                let (places, without_counts) = &mut *places.borrow_mut();
+                **places = zeros;
+                **without_counts = parameters::zeros_without_counts(all, node);
+                list("layers", item).read(&substituted, problems)
             }
         };
         let about = "Layers in the order of execution.";
@@ -189,6 +184,10 @@ fn raw_network(values: &ParameterValues) -> impl Reader<Value = RawNetwork> {
         let layers = match items? {
             Some(items) => {
                 let expansion = expand(&items, bits?, fields)?;
+                if are_all_absent(&expansion.entries, &without_counts) {
+                    let message = "without anything that is counted, no layer is left";
+                    fields.problem(Problem::new(fields.span_of("counts"), message));
+                }
                 Some((items, expansion))
             }
             None if is_measured => None,
@@ -198,7 +197,7 @@ fn raw_network(values: &ParameterValues) -> impl Reader<Value = RawNetwork> {
                 return None;
             }
         };
-        Some(RawNetwork { head: head?, parameters, layers, zeros })
+        Some(RawNetwork { head: head?, parameters: parameters?, layers, zeros })
     };
     let about = "Network: layers in the order of execution, its task and its quality goal.";
     mapping("a network", read).about(about).shaped(|form| {
@@ -224,7 +223,7 @@ impl RawNetwork {
             });
         };
         let absent = absent(&expansion.entries, &zeros);
-        if absent.len() == expansion.entries.len() {
+        if are_all_absent(&expansion.entries, &zeros) {
             problems.push(Problem::new(node.span.clone(), "a count of 0 leaves no layer"));
             return None;
         }
@@ -268,6 +267,11 @@ fn absent(entries: &[Rc<Entry>], zeros: &[usize]) -> Vec<u32> {
     let with_zero: HashSet<_> = zeros.iter().filter_map(start_of).collect();
     let layers = (0..).zip(entries).filter(|(_, entry)| with_zero.contains(&entry.start));
     layers.map(|(index, _)| index).collect()
+}
+
+/// Whether each layer has an extent among the places `zeros`.
+fn are_all_absent(entries: &[Rc<Entry>], zeros: &[usize]) -> bool {
+    !zeros.is_empty() && absent(entries, zeros).len() == entries.len()
 }
 
 /// Name of a network with the parameters that are not at their defaults, in the order of the file.

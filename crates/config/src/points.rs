@@ -1,6 +1,6 @@
 //! `points:` files: operating points of accelerators.
 
-use xrsim_model::hardware::device::{Point, Points};
+use xrsim_model::hardware::device::{Point, Points, PointsError};
 use xrsim_model::units::ClockRate;
 
 use super::Problem;
@@ -51,7 +51,13 @@ impl RawPoints {
         match Points::new(self.name, points, powers) {
             Ok(points) => Some(points.from_source(self.source)),
             Err(error) => {
-                let place = error.index().and_then(|index| places.get(index).cloned());
+                let index = match error {
+                    PointsError::Powers { .. } => {
+                        self.points.iter().position(|at| at.value.mw.is_none())
+                    }
+                    _ => error.index(),
+                };
+                let place = index.and_then(|index| places.get(index).cloned());
                 let place = place.unwrap_or(node.span.clone());
                 problems.push(Problem::new(place, error.to_string()));
                 None

@@ -112,7 +112,7 @@ fn fault(sequence: &Sequence, network: &Network) -> Option<String> {
     let parameter = |name: &str| network.parameters().iter().find(|it| *it.name == *name);
     let (Some(new), Some(past)) = (parameter(NEW), parameter(PAST)) else {
         return Some(format!(
-            "`{}` has no parameters `{NEW}` and `{PAST}`, of which a step of a sequence depends",
+            "`{}` has no parameters `{NEW}` and `{PAST}`, on which a step of a sequence depends",
             network.name()
         ));
     };

@@ -145,7 +145,7 @@ impl DayRun {
             }
         }
         let governor = current.split([':', ',']).find(|it| it.starts_with("governor="));
-        for scheduler in SCHEDULERS.iter().filter(|it| !current.starts_with(**it)) {
+        for scheduler in SCHEDULERS {
             let mark = if scheduler.contains(':') { ',' } else { ':' };
             let further = governor.map_or(String::new(), |it| format!("{mark}{it}"));
             let text = format!("{scheduler}{further}");

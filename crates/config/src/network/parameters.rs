@@ -10,7 +10,7 @@ use crate::yaml::keys::keys;
 use crate::yaml::read::{At, Problems, printable};
 use crate::yaml::tree::Entry;
 use crate::yaml::values::{Reader, at, entries, list, number, text};
-use crate::yaml::{Node, Value};
+use crate::yaml::{Fields, Node, Value};
 use crate::{ParameterValues, Problem, form, nearest};
 use xrsim_model::model::Parameter;
 
@@ -26,7 +26,7 @@ const NO_NUMBERS: [&str; 4] = ["name", "reads", "shared", "kernel_exceeds_input"
 const NO_EXTENTS: [&str; 4] = ["repeat", "from", "bits", "pad"];
 
 /// Parameters of a network, of which those in `values` do not have their defaults.
-pub(super) fn declarations(values: &ParameterValues) -> impl Reader<Value = Vec<Parameter>> {
+pub(super) fn declarations(values: &ParameterValues) -> impl Reader<Value = Vec<At<Parameter>>> {
     named("parameters", values, declaration).shaped(|_| {
         let declared = raw_declaration().form();
         let declared = declared.allowed("{default, range: [least, largest], reason}");
@@ -39,9 +39,9 @@ pub(super) fn declarations(values: &ParameterValues) -> impl Reader<Value = Vec<
 }
 
 /// Counts of a network, of which those in `values` are not as planned.
-pub(super) fn counts(values: &ParameterValues) -> impl Reader<Value = Vec<Parameter>> {
+pub(super) fn counts(values: &ParameterValues) -> impl Reader<Value = Vec<At<Parameter>>> {
     let read = |entry: &Entry<'_>, problems: &mut Problems| {
-        let name = name(entry, problems)?;
+        let name = name("count", entry, problems)?;
         let declared = raw_count().read(&entry.value, problems)?;
         let mut count = Parameter::count(name, declared.planned.value, declared.most);
         count.reason = declared.reason;
@@ -54,27 +54,47 @@ pub(super) fn counts(values: &ParameterValues) -> impl Reader<Value = Vec<Parame
     })
 }
 
-/// A mapping of `what`, each of which `read` takes, with these values.
+/// A mapping of `what`, each of which `read` takes, with these values and the places of their names.
 fn named(
     what: &'static str,
     values: &ParameterValues,
     read: impl Fn(&Entry<'_>, &mut Problems) -> Option<Parameter>,
-) -> impl Reader<Value = Vec<Parameter>> {
+) -> impl Reader<Value = Vec<At<Parameter>>> {
     let read = move |entry: &Entry<'_>, problems: &mut Problems| {
         let mut parameter = read(entry, problems)?;
         parameter.value = values.get(&parameter.name).unwrap_or(parameter.default);
-        Some(parameter)
+        Some(At { span: entry.key_span.clone(), value: parameter })
     };
-    let check = move |parameters: Vec<Parameter>, node: &Node<'_>, problems: &mut Problems| {
-        if parameters.len() > MAX_PARAMETERS {
-            let message =
-                format!("{} {what}; at most {MAX_PARAMETERS} are allowed", parameters.len());
-            problems.push(Problem::new(node.span.clone(), message));
-            return None;
+    entries(what, read)
+}
+
+/// The parameters, then the counts; one of each name. `None` if they are too many, which is a problem.
+pub(super) fn joined(
+    parameters: Vec<At<Parameter>>,
+    counts: Vec<At<Parameter>>,
+    fields: &mut Fields<'_, '_, '_>,
+) -> Option<Vec<Parameter>> {
+    let n = parameters.len() + counts.len();
+    if n > MAX_PARAMETERS {
+        let (key, what) = match (parameters.is_empty(), counts.is_empty()) {
+            (_, true) => ("parameters", "parameters"),
+            (true, _) => ("counts", "counts"),
+            _ => ("counts", "parameters and counts"),
+        };
+        let message = format!("{n} {what}; at most {MAX_PARAMETERS} are allowed");
+        fields.problem(Problem::new(fields.span_of(key), message));
+        return None;
+    }
+    let mut all: Vec<_> = parameters.into_iter().map(|it| it.value).collect();
+    for At { span, value: count } in counts {
+        if all.iter().any(|it| it.name == count.name) {
+            let message = format!("`{}` is a parameter and a count", count.name);
+            fields.problem(Problem::new(span, message));
+            continue;
         }
-        Some(parameters)
-    };
-    entries(what, read).then(check)
+        all.push(count);
+    }
+    Some(all)
 }
 
 /// Schema of a mapping of names to values.
@@ -91,7 +111,7 @@ fn default() -> impl Reader<Value = u32> {
 
 /// Reads `regions: 100`, or `regions: {default: 100, range: [1, 1000], reason: ..}`.
 fn declaration(entry: &Entry<'_>, problems: &mut Problems) -> Option<Parameter> {
-    let name = name(entry, problems)?;
+    let name = name("parameter", entry, problems)?;
     let Value::Mapping(_) = entry.value.value else {
         let default = default().read(&entry.value, problems)?;
         return Some(Parameter::new(name, default));
@@ -102,12 +122,12 @@ fn declaration(entry: &Entry<'_>, problems: &mut Problems) -> Option<Parameter> 
     Some(parameter)
 }
 
-/// The name of a parameter.
-fn name<'e>(entry: &'e Entry<'_>, problems: &mut Problems) -> Option<&'e str> {
+/// The name of a parameter or a count.
+fn name<'e>(what: &str, entry: &'e Entry<'_>, problems: &mut Problems) -> Option<&'e str> {
     if is_name(&entry.key) {
         return Some(&entry.key);
     }
-    let message = format!("`{}` is no name of a parameter", printable(&entry.key));
+    let message = format!("`{}` is no name of a {what}", printable(&entry.key));
     let help = "a letter or `_`, then letters, digits and `_`, at most 64";
     problems.push(Problem::new(entry.key_span.clone(), message).help(help));
     None
@@ -166,7 +186,7 @@ fn range() -> impl Reader<Value = RangeInclusive<u32>> {
 }
 
 /// `node`, the layers of a network, with the values of its expressions in their places, and the places of extents that
-/// a count of 0 makes 0, where 1 stands. Parameters that no layer uses are problems. `None` if an expression has no value,
+/// a count of 0 makes 0, where 1 stands. Parameters and counts that no layer uses are problems. `None` if an expression has no value,
 /// which is a problem, too: further problems of the layers could follow from it.
 pub(super) fn substituted<'s>(
     parameters: &[Parameter],
@@ -197,11 +217,23 @@ pub(super) fn substituted<'s>(
     }
     for (parameter, is_used) in parameters.iter().zip(is_used.take()) {
         if !is_used {
-            let message = format!("no layer uses the parameter `{}`", parameter.name);
+            let what = if parameter.is_count { "count" } else { "parameter" };
+            let message = format!("no layer uses the {what} `{}`", parameter.name);
             problems.push(Problem::new(node.span.clone(), message));
         }
     }
     Some((node, zeros))
+}
+
+/// Places of extents of `node` that are 0 if all counts are; none if an expression has no value then.
+pub(super) fn zeros_without_counts(parameters: &[Parameter], node: &Node<'_>) -> Vec<usize> {
+    if !parameters.iter().any(|it| it.is_count) {
+        return Vec::new();
+    }
+    let mut parameters = parameters.to_vec();
+    parameters.iter_mut().filter(|it| it.is_count).for_each(|it| it.value = 0);
+    let found = substituted(&parameters, node, &mut Problems::default());
+    found.map_or(Vec::new(), |(_, zeros)| zeros)
 }
 
 /// Puts the values of expressions in their places.

@@ -21,7 +21,8 @@ pub struct Distinct {
 }
 
 impl Experiment {
-    /// The distinct accelerators of the systems, as runs have them; `by_name`, those of two names differ. Styles have [`DEFAULT_PES`] unless PEs are given.
+    /// The distinct accelerators of the systems, as runs have them. With `by_name`, accelerators of different names count as
+    /// different. Styles have [`DEFAULT_PES`] unless PEs are given.
     /// Weights of pinned tasks are those of networks of `catalog`; tasks without a network there pin nothing.
     ///
     /// # Errors

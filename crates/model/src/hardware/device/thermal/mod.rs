@@ -266,7 +266,7 @@ mod tests {
         Link { between: [NodeId(one), NodeId(other)], w_per_k }
     }
 
-    /// Time constants of the chains die, board, skin of section 3.3 of the specification of devices, computed apart
+    /// Time constants of two chains of die, board and skin, computed apart
     /// from this crate with 50 digits.
     #[test]
     fn modes_have_the_time_constants_of_the_network() {

@@ -10,6 +10,7 @@ use xrsim_experiment::{DayChange, DayRun, programs};
 use xrsim_model::cancel;
 use xrsim_model::hardware::Device;
 use xrsim_model::hardware::device::{Heat, Trip};
+use xrsim_model::units::{SimSpan, SimTime};
 use xrsim_report::day::DayReport;
 use xrsim_sim::sweep::day::Day;
 
@@ -50,12 +51,12 @@ pub(super) struct DayArgs {
     plot: Option<PathBuf>,
     #[command(flatten)]
     pictures: PictureOptions,
-    /// Folder of files: device.csv, phases.csv, course.csv and day.json.
+    /// Folder of files: phases.csv and day.json; with a device also device.csv and course.csv.
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-/// Files of the folder.
+/// Files of the folder. The first and the third one are of a device.
 const FILES: [&str; 4] = ["device.csv", "phases.csv", "course.csv", record::DAY];
 
 /// Makes the run and prints its results.
@@ -67,6 +68,10 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
     let options = RunOptions::from(args.options.clone());
     let experiment = options.experiment(args.scheduler.text())?;
     let run = with_hints(|notes| DayRun::new(&experiment, &args.profile, notes))?;
+    let plan = run.plan();
+    if args.plot.is_some() && plan.device.is_none() {
+        refuse!("--plot draws a device over time; name one with --device");
+    }
     let schedulers = || args.scheduler.text().into_iter().map(String::as_str);
     Places::default()
         .reading(run.prepared().opened())
@@ -78,7 +83,6 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     let inputs = programs::sha256_of_inputs(run.prepared().inputs(), schedulers())?;
     let day = made(&run)?;
-    let plan = run.plan();
     let report = DayReport {
         phases: run.phases(),
         system: &plan.system,
@@ -86,27 +90,31 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
         scheduler: plan.scheduler_name(),
         day: &day,
     };
-    let mut text = report.text(table_style());
-    if !args.no_changes {
-        let progress = Progress::of_unknown_length("trying changes");
-        let changes = run.changes();
-        progress.finish();
-        text += &advice(&changes, run.value(&day));
-    }
-    if let Some(path) = &args.plot {
-        let Some(chart) = report.chart(&limits(plan.device.as_deref())) else {
-            refuse!("--plot draws a device over time; name one with --device");
-        };
+    if let (Some(path), Some(chart)) = (&args.plot, report.chart(&limits(plan.device.as_deref()))) {
         args.pictures.write(path, &chart)?;
     }
     if let Some(mut set) = set {
-        set.csv(FILES[0], report.device())?;
-        set.csv(FILES[1], report.phases())?;
-        set.csv(FILES[2], report.course())?;
+        let tables = [report.device(), Some(report.phases()), report.course()];
+        let mut written = Vec::new();
+        for (name, table) in FILES.into_iter().zip(tables) {
+            if let Some(table) = table {
+                set.csv(name, table)?;
+                written.push(name);
+            }
+        }
+        written.push(record::DAY);
         let record = record_of(args, &options, &run, inputs);
-        set.commit_and_say(record::DAY, record, format_args!("{}", FILES.join(", ")))?;
+        set.commit_and_say(record::DAY, record, format_args!("{}", written.join(", ")))?;
     }
-    print_text(&text)
+    print_text(&report.text(table_style()))?;
+    if args.no_changes {
+        return Ok(());
+    }
+    // What is written and printed stays if the user does not wait for the changes.
+    let progress = Progress::of_unknown_length("trying changes");
+    let changes = run.changes();
+    progress.finish();
+    print_text(&advice(&changes, &run, &day))
 }
 
 /// The result of the run.
@@ -116,23 +124,22 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
 /// A failure that says how far the run came if it is interrupted.
 fn made(run: &DayRun) -> Result<Day, Failure> {
     const MINUTE: u64 = 60_000_000_000;
-    let whole = run.phases().duration().ns();
+    let whole = run.phases().duration();
     let progress = Progress::counting("minutes of use");
-    let simulated = Cell::new(0);
+    let simulated = Cell::new(SimSpan::ZERO);
     let day = cancel::catch(|| {
         run.run(&|at| {
-            simulated.set(at.ns());
-            progress.set_of((at.ns() / MINUTE) as usize, (whole / MINUTE) as usize);
+            simulated.set(at - SimTime::ZERO);
+            progress.set_of((at.ns() / MINUTE) as usize, (whole.ns() / MINUTE) as usize);
         })
     });
     progress.finish();
-    let hours = |ns: u64| ns as f64 / 3.6e12;
     match day {
         Ok(day) => day.map_err(super::argument),
         Err(cancel::Cancelled) => Err(Failure::Interrupted(format!(
             "{:.2} h of {:.2} h were simulated; nothing is written",
-            hours(simulated.get()),
-            hours(whole)
+            simulated.get().as_hours(),
+            whole.as_hours()
         ))),
     }
 }
@@ -149,16 +156,22 @@ fn limits(device: Option<&Device>) -> Vec<(String, f64)> {
 }
 
 /// The change that helps most.
-fn advice(changes: &[DayChange], value: f64) -> String {
+fn advice(changes: &[DayChange], run: &DayRun, day: &Day) -> String {
+    let (whole, hours) = (run.phases().duration().as_hours(), (day.end - SimTime::ZERO).as_hours());
+    let value = run.value(day);
     match changes.first().filter(|it| it.value > value) {
         None => format!(
             "\nno change of governor, scheduler or size that was tried helps ({})\n",
             changes.len()
         ),
-        Some(best) => format!(
-            "\nhelps most: {} ({}): {:.2} h, score {:.4}; over the whole profile {:.4} in place of {value:.4}\n",
-            best.what, best.option, best.hours, best.score, best.value
-        ),
+        Some(best) => {
+            let is_early = hours.min(best.hours) < whole;
+            let note = if is_early { "  (time after the battery is empty scores 0)\n" } else { "" };
+            format!(
+                "\nhelps most: {}\n  {}\n  score {value:.4} -> {:.4}, h {hours:.2} -> {:.2}\n{note}",
+                best.what, best.option, best.value, best.hours
+            )
+        }
     }
 }
 
@@ -173,6 +186,10 @@ fn record_of(
     requested.insert("profile".into(), json!(args.profile));
     requested.extend(args.scheduler.text().map(|it| ("scheduler".into(), json!(it))));
     let mut effective = run.prepared().settings.effective();
+    // The phases have durations of their own.
+    effective.remove("duration_ms");
+    effective.insert("profile".into(), json!(run.phases().name()));
+    effective.insert("duration_s".into(), json!(run.phases().duration().ns() as f64 / 1e9));
     effective.extend(run.prepared().mapping_record());
     effective.insert("scheduler".into(), json!(run.plan().scheduler_text()));
     effective.insert("system".into(), json!(run.prepared().system_names()));

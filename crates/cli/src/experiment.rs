@@ -210,6 +210,17 @@ fn one(key: &Key, option: KeyOption) -> Arg {
     }
 }
 
+/// The option of a key for commands that make one run, of which the user chooses what others make several runs of.
+fn only(key: &Key, option: KeyOption) -> Arg {
+    match option.several {
+        Several::No => one(key, option),
+        Several::Runs | Several::Parts => {
+            let meaning = help(key, KeyOption { default: Some(""), ..option }, "");
+            one(key, option).help(meaning).action(ArgAction::Set).value_delimiter(None)
+        }
+    }
+}
+
 /// Parser of the option of a command that takes one scheduler.
 pub(super) fn one_scheduler(text: &str) -> Result<String, String> {
     match listed(&[text.to_string()]).len() {
@@ -264,6 +275,8 @@ impl From<DayOptions> for RunOptions {
 struct OfDays;
 
 impl Selection for OfDays {
+    const OPTION: fn(&Key, KeyOption) -> Arg = only;
+
     fn has(key: &Key) -> bool {
         OfRuns::has(key) && !["scenario", "duration_ms", "semantics", "without"].contains(&key.name)
     }

@@ -388,7 +388,7 @@ fn profiles() -> Result<Table, Failure> {
                 (format!("chain of {} states", chain.states.len()), chain.duration)
             }
         };
-        let hours = format!("{:.2}", span.ns() as f64 / 3.6e12);
+        let hours = format!("{:.2}", span.as_hours());
         let scenarios = profile.scenarios();
         let scenarios: Vec<_> = scenarios.iter().map(|it| it.name()).collect();
         rows.push(vec![name, kind, hours, scenarios.join(", ")]);

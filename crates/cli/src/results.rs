@@ -364,7 +364,7 @@ impl<'p> Results<'p> {
             tell(format!(
                 "no score for {} on {}{which}: {}",
                 text("scenario"),
-                text("system"),
+                self.system_of(run),
                 text::in_line(text("reason"))
             ));
         }
@@ -372,6 +372,17 @@ impl<'p> Results<'p> {
             let more = notes[3..].iter().map(|(_, replications)| replications.len()).sum();
             let verb = if more == 1 { "has" } else { "have" };
             tell(format!("{} more {verb} no score", counted(more, "run")));
+        }
+    }
+
+    /// Name of the system of a run that has no score, with its PEs where others of this name have other ones: `A@4096`.
+    fn system_of(&self, run: &Value) -> String {
+        let pes = run["pes"].as_u64().unwrap_or_default();
+        let name = run["system"].as_str().unwrap_or_default();
+        let mut all = self.prepared.plans().map(|plan| &plan.system);
+        match all.any(|it| it.name() == name && u64::from(it.pes()) != pes) {
+            true => format!("{name}@{pes}"),
+            false => name.into(),
         }
     }
 

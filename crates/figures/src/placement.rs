@@ -101,13 +101,14 @@ impl Placement {
     }
 
     /// Takes the first place of `far` for `text` to which a line from the point crosses no other point, label or line of
-    /// a label; `None` if there is none.
+    /// a label, and runs along no line of the chart; `None` if there is none.
     pub(super) fn place_apart(&mut self, text: &str, point: Point, far: &[Place]) -> Option<Led> {
         let passes = |place: &&Place| {
             let line = leader(point, **place);
             let around = Rect::between(line.0, line.1);
-            let others = self.taken.iter().filter(|it| !holds(it, point) && touch(it, &around));
-            !others.into_iter().any(|other| crosses(line, other))
+            let mut others = self.taken.iter().filter(|it| !holds(it, point) && touch(it, &around));
+            let squares = self.lines.iter().filter(|it| touch(it, &around) && crosses(line, it));
+            !others.any(|other| crosses(line, other)) && squares.count() <= CROSSED
         };
         let clear: Vec<Place> = far.iter().filter(passes).copied().collect();
         let label = self.place(text, &clear)?;
@@ -198,6 +199,9 @@ impl Led {
     }
 }
 
+/// Most squares of lines of the chart that the line to a label may cross: as many as where it crosses one.
+const CROSSED: usize = 3;
+
 /// Squares along a line, which cover it.
 fn along(from: Point, to: Point) -> impl Iterator<Item = Rect> {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
@@ -264,13 +268,16 @@ pub(super) fn beside_level((from, to): (Point, Point)) -> Vec<Place> {
         .collect()
 }
 
-/// The line from a point to the edge of the label at a place.
+/// Space between a line and its label \[px\].
+const GAP_PX: f64 = 3.0;
+
+/// The line from a point to the label at a place.
 fn leader(point: Point, ((x, y), align): Place) -> (Point, Point) {
     let end = match align {
-        Align::Start => (x - 1.0, y),
+        Align::Start => (x - GAP_PX, y),
         Align::Middle if y < point.1 => (x, y + HALF_PX),
         Align::Middle => (x, y - HALF_PX),
-        Align::End => (x + 1.0, y),
+        Align::End => (x + GAP_PX, y),
     };
     (point, end)
 }
@@ -349,6 +356,21 @@ mod tests {
             (0..400).map(|i| (f64::from(i % 20) * 10.0, f64::from(i / 20) * 5.0)).collect();
         assert!(named(&crowd).is_empty());
         assert_eq!(named(&[(50.0, 50.0); 9]).len(), 4, "one on every side");
+    }
+
+    #[test]
+    fn the_line_to_a_label_crosses_a_line_of_the_chart_but_does_not_run_along_it() {
+        let point = (50.0, 50.0);
+        let apart = |from: Point, to: Point, far: &[Place]| {
+            let mut placement = Placement::within(BOUNDS);
+            placement.keep_clear_of_line(from, to);
+            placement.place_apart("a", point, far).map(|led| led.label.at.0)
+        };
+        let [right, below] = [((90.0, 50.0), Align::Start), ((50.0, 90.0), Align::Middle)];
+        let level = ((40.0, 50.0), (80.0, 50.0));
+        assert_eq!(apart(level.0, level.1, &[right]), None);
+        assert_eq!(apart(level.0, level.1, &[right, below]), Some(50.0));
+        assert_eq!(apart((70.0, 10.0), (70.0, 90.0), &[right, below]), Some(90.0));
     }
 
     #[test]

@@ -157,6 +157,14 @@ impl Scatter {
         }
     }
 
+    /// Name of a point of `front`, with that of its series where another point of it has the same.
+    fn name_on_front(&self, point: &ScatterPoint, front: &[&ScatterPoint]) -> String {
+        match front.iter().filter(|other| other.name == point.name).count() {
+            0 | 1 => point.name.clone(),
+            _ => self.full_name(point),
+        }
+    }
+
     /// The staircase through the front, which bounds what some design reaches: between two points the worse one
     /// counts.
     fn staircase(&self, at: &impl Fn(&ScatterPoint) -> Point) -> Vec<Point> {
@@ -181,7 +189,9 @@ impl Scatter {
         for pair in self.staircase(at).windows(2) {
             clear.keep_clear_of_line(pair[0], pair[1]);
         }
-        if shown.len() == front.len() && write_whole_names(page, &clear, shown, at) {
+        let named = shown.iter().map(|point| (self.name_on_front(point, &front), at(point)));
+        if shown.len() == front.len() && write_whole_names(page, &clear, &named.collect::<Vec<_>>())
+        {
             return;
         }
         let numbers: Vec<String> = (1..=shown.len()).map(|number| number.to_string()).collect();
@@ -204,23 +214,16 @@ impl Scatter {
 }
 
 /// Writes the names of all points, beside them or apart with lines, or none; returns whether all have a place.
-fn write_whole_names(
-    page: &mut Page,
-    clear: &Placement,
-    points: &[&ScatterPoint],
-    at: &impl Fn(&ScatterPoint) -> Point,
-) -> bool {
+fn write_whole_names(page: &mut Page, clear: &Placement, points: &[(String, Point)]) -> bool {
     let mut placement = clear.clone();
     let beside: Vec<Option<Text>> = points
         .iter()
-        .map(|point| placement.place(&point.name, &around(at(point), RADIUS_PX)))
+        .map(|(name, point)| placement.place(name, &around(*point, RADIUS_PX)))
         .collect();
     // Names apart come last, so that their lines can avoid the others.
-    let apart =
-        points.iter().zip(&beside).filter(|(_, label)| label.is_none()).map(|(point, _)| {
-            let far = &farther(at(point))[..MAX_APART];
-            placement.place_apart(&point.name, at(point), far)
-        });
+    let apart = points.iter().zip(&beside).filter(|(_, label)| label.is_none()).map(
+        |((name, point), _)| placement.place_apart(name, *point, &farther(*point)[..MAX_APART]),
+    );
     let Some(apart) = apart.collect::<Option<Vec<_>>>() else { return false };
     beside.into_iter().flatten().for_each(|label| page.scene.text(label));
     apart.into_iter().for_each(|label| label.draw(&mut page.scene));
@@ -461,6 +464,24 @@ mod tests {
         points[10] = point(10, 0.85, false);
         points[9] = point(9, 0.86, false);
         assert_eq!(of(points).shown().1.0, 0.85);
+    }
+
+    #[test]
+    fn equal_names_on_the_front_stand_beside_their_points_with_those_of_their_series() {
+        let series = |name: &str, points: &[(&str, f64)]| {
+            let point = |&(name, at): &(&str, f64)| ScatterPoint {
+                name: name.to_string(),
+                x: at,
+                y: 4.0 - at,
+                front: true,
+            };
+            ScatterSeries { name: name.into(), points: points.iter().map(point).collect() }
+        };
+        let series = vec![series("J", &[("edf", 1.0), ("rm", 2.0)]), series("K", &[("edf", 3.0)])];
+        let chart = Scatter { series, ..Scatter::sample(VALUE) };
+        let scene = chart.scene().expect("the chart can be drawn");
+        let has = |name: &str| scene.texts().any(|text| text == name);
+        assert!(has("J, edf") && has("K, edf") && has("rm") && !has("edf"));
     }
 
     #[test]

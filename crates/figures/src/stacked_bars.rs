@@ -215,31 +215,26 @@ impl StackPanel {
         let mut highest: Vec<usize> = (0..totals.len()).filter(|&it| totals[it] > 0.0).collect();
         highest.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then(a.cmp(&b)));
         highest.truncate(N_NAMED);
+        // The labels of `chosen`, of which each takes the place of the later ones; `None` for one without a place.
         let place = |chosen: &[usize]| {
             let mut placement = placement.clone();
             let label = |&category: &usize| {
                 let bar = bar(category);
                 placement.place_bar(&names[category], (bar.centre_x(), bar.y), bar.width / 2.0)
             };
-            chosen.iter().map(label).collect::<Option<Vec<_>>>()
+            chosen.iter().map(label).collect::<Vec<_>>()
         };
+        let place_all = |chosen: &[usize]| place(chosen).into_iter().collect::<Option<Vec<_>>>();
         // The more names have a place the better; the order decides about it.
         let placed = (1..=highest.len()).rev().find_map(|n| {
             let mut chosen = highest[..n].to_vec();
             chosen.sort_unstable();
-            place(&chosen).or_else(|| {
+            place_all(&chosen).or_else(|| {
                 chosen.reverse();
-                place(&chosen)
+                place_all(&chosen)
             })
         });
-        let each = || {
-            let mut placement = placement.clone();
-            let label = |&category: &usize| {
-                let bar = bar(category);
-                placement.place_bar(&names[category], (bar.centre_x(), bar.y), bar.width / 2.0)
-            };
-            highest.iter().filter_map(label).collect()
-        };
+        let each = || place(&highest).into_iter().flatten().collect();
         placed.unwrap_or_else(each).into_iter().for_each(|label| label.draw(scene));
     }
 }

@@ -108,6 +108,11 @@ impl SimSpan {
         self.0 as f64 / 1e6
     }
 
+    /// Hours, for reports.
+    pub fn as_hours(self) -> f64 {
+        self.0 as f64 / 3.6e12
+    }
+
     /// Sum, or [`SimSpan::MAX`] where it does not fit.
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))

@@ -2,8 +2,9 @@
 
 use xrsim_figures::{Caption, Limit, Line, LinePanel, LinePoint, Lines, Quantity, Spacing};
 use xrsim_model::hardware::System;
+use xrsim_model::units::{SimSpan, SimTime};
 use xrsim_results::device_cells;
-use xrsim_sim::device::{Item, Sample, Section, Stop};
+use xrsim_sim::device::{Body, Item, Sample, Section, Stop};
 use xrsim_sim::load::Phases;
 use xrsim_sim::sweep::day::{Day, PhaseResult, Weighted};
 
@@ -72,6 +73,12 @@ impl DayReport<'_> {
         self.day.phases.iter().map(row).collect()
     }
 
+    /// Names of the nodes with temperatures.
+    fn nodes(&self) -> Vec<&str> {
+        let bodies = self.day.body.iter();
+        bodies.flat_map(|body| body.highest().map(|(node, _)| node)).collect()
+    }
+
     /// Energy of the accelerators as a share of all \[0, 1\].
     fn share_of_accelerators(&self) -> Option<f64> {
         let ledger = self.day.ledger.as_ref()?;
@@ -94,7 +101,7 @@ impl DayReport<'_> {
         text += &self.length();
         if let (Some(ledger), Some(share)) = (&day.ledger, self.share_of_accelerators()) {
             text += &format!(
-                "power: {:.3} W on average, {:.3} W in the highest second; {:.1} % of the energy is of the accelerators\n",
+                "power: {:.3} W on average, {:.3} W in the highest second;\n  {:.1} % of the energy is of the accelerators\n",
                 ledger.mean_w(),
                 ledger.peak_w(),
                 100.0 * share
@@ -107,8 +114,8 @@ impl DayReport<'_> {
         if let Some(at) = day.throttled_from() {
             let [before, after] = day.around(at);
             text += &format!(
-                "  before throttling, the first {:.2} h: {:.4}, {:.2} % missed; after it: {:.4}, {:.2} % missed\n",
-                hours(at.ns()),
+                "  before throttling, the first {:.2} h: {:.4}, {:.2} % missed;\n  after it: {:.4}, {:.2} % missed\n",
+                hours(at),
                 before.score,
                 missed(&before),
                 after.score,
@@ -120,7 +127,7 @@ impl DayReport<'_> {
 
     /// How long the run lasts, and the charge that is left.
     fn length(&self) -> String {
-        let (end, whole) = (hours(self.day.end.ns()), hours(self.phases.duration().ns()));
+        let (end, whole) = (hours(self.day.end), self.phases.duration().as_hours());
         let body = self.day.body.as_deref();
         let charge = body.and_then(|body| body.charge());
         match (body.and_then(|body| body.stopped()), charge) {
@@ -141,20 +148,16 @@ impl DayReport<'_> {
 
     /// Highest temperatures, and the time in which they limit the accelerators.
     fn heat(&self) -> String {
-        let Some(body) = self.day.body.as_deref().filter(|it| it.thermal().is_some()) else {
-            return String::new();
-        };
+        let Some(body) = self.day.body.as_deref() else { return String::new() };
+        let Some(capped) = body.spent(|section| section.capped) else { return String::new() };
         let highest: Vec<_> = body.highest().map(|(node, c)| format!("{node} {c:.1} C")).collect();
-        let spent = |of: fn(&Section) -> u64| -> f64 {
-            let sum: u64 = body.sections().iter().map(of).sum();
-            100.0 * sum as f64 / self.day.end.ns().max(1) as f64
-        };
-        let capped = spent(|section| section.capped.ns());
-        let halted = spent(|section| section.halted.ns());
+        let percent = |spent: SimSpan| 100.0 * spent.ns() as f64 / self.day.end.ns().max(1) as f64;
+        let halted = body.spent(|section| section.halted).map_or(0.0, percent);
         let halted = if halted > 0.0 { format!(", {halted:.1} % halted") } else { String::new() };
         format!(
-            "heat: highest {}; {capped:.1} % of the time throttled{halted}\n",
-            highest.join(", ")
+            "heat: highest {};\n  {:.1} % of the time throttled{halted}\n",
+            highest.join(", "),
+            percent(capped)
         )
     }
 
@@ -172,12 +175,15 @@ impl DayReport<'_> {
         if self.day.body.is_some() {
             columns = columns.number("mean W", move |row| number(row.watts(), 3));
         }
-        let outside = self.day.body.as_ref().and_then(|body| body.outside());
-        if let Some(node) = outside {
-            let c = move |row: &Row<'_>| row.section.map(|it| it.highest_c[node.index()]);
-            columns = columns
-                .number("highest C", move |row| number(c(row), 1))
-                .number("throttled %", move |row| number(row.capped().map(|it| 100.0 * it), 1));
+        let outside = |body: &Body| Some(body.outside()?.index());
+        if let Some(node) = self.day.body.as_deref().and_then(outside) {
+            let c = move |row: &Row<'_>| row.section.map(|it| it.highest_c[node]);
+            let name = self.nodes()[node];
+            columns = columns.number(format!("{name} C"), move |row| number(c(row), 1));
+        }
+        if rows.iter().any(|row| row.capped().is_some_and(|it| it > 0.0)) {
+            let percent = |row: &Row<'_>| row.capped().map(|it| 100.0 * it);
+            columns = columns.number("throttled %", move |row| number(percent(row), 1));
         }
         if self.day.body.as_ref().is_some_and(|body| body.charge().is_some()) {
             let charge = |row: &Row<'_>| Some(100.0 * row.section?.charge?);
@@ -188,15 +194,12 @@ impl DayReport<'_> {
 
     /// `phases.csv`: a row for each phase that took place.
     pub fn phases(&self) -> Rows {
-        let nodes: Vec<String> = match &self.day.body {
-            Some(body) => body.highest().map(|(node, _)| node.to_string()).collect(),
-            None => Vec::new(),
-        };
+        let nodes = self.nodes();
         let some = |value: Option<f64>| value.map_or(String::new(), |it| it.to_string());
         let count =
             |of: fn(&Weighted) -> u64| move |row: &Row<'_>| row.score().map_or(0, |it| of(&it));
         let highest = move |row: &Row<'_>| {
-            let at = |(node, c): (&String, &f64)| format!("{node}={c}");
+            let at = |(node, c): (&&str, &f64)| format!("{node}={c}");
             let highest = row.section.map_or(&[][..], |it| &it.highest_c);
             nodes.iter().zip(highest).map(at).collect::<Vec<_>>().join(";")
         };
@@ -220,18 +223,18 @@ impl DayReport<'_> {
             .into_rows()
     }
 
-    /// `device.csv`: one row; empty without a device.
-    pub fn device(&self) -> Rows {
-        let Some(ledger) = &self.day.ledger else { return Rows::default() };
+    /// `device.csv`: one row; `None` without a device.
+    pub fn device(&self) -> Option<Rows> {
+        let ledger = self.day.ledger.as_ref()?;
         let cells = device_cells(ledger, self.day.body.as_deref());
         let (names, cells): (Vec<_>, Vec<_>) = cells.into_iter().unzip();
-        (names.into_iter().map(str::to_string).collect(), vec![cells])
+        Some((names.into_iter().map(str::to_string).collect(), vec![cells]))
     }
 
-    /// `course.csv`: the device over time, at most about 2,000 rows.
-    pub fn course(&self) -> Rows {
-        let Some(body) = &self.day.body else { return Rows::default() };
-        let nodes = body.highest().map(|(node, _)| format!("{node}_c"));
+    /// `course.csv`: the device over time, at most about 2,000 rows; `None` without a device.
+    pub fn course(&self) -> Option<Rows> {
+        let body = self.day.body.as_ref()?;
+        let nodes = self.nodes().into_iter().map(|node| format!("{node}_c"));
         let header = ["time_s", "power_w"].map(str::to_string).into_iter().chain(nodes);
         let header = header.chain(["steps", "cap_mhz", "halted", "charge"].map(str::to_string));
         let row = |it: &Sample| {
@@ -243,29 +246,33 @@ impl DayReport<'_> {
             row.extend([u8::from(it.limit.halt).to_string(), some(it.charge)]);
             row
         };
-        (header.collect(), body.samples().iter().map(row).collect())
+        Some((header.collect(), body.samples().iter().map(row).collect()))
     }
 }
 
-/// Most points of a line of the chart.
+/// Temperatures from the hottest sample to the highest trip that the chart shows \[K\]: with one far above, the lines would
+/// lie at its foot.
+const SHOWN_K: f64 = 20.0;
+
+/// Most points of a line of the chart, beside the last one.
 const MAX_POINTS: usize = 1000;
 
 impl DayReport<'_> {
-    /// The day as a chart: temperatures, power and charge over time, with the limits of `trips` by the names of their
-    /// nodes; `None` without a device.
+    /// The day as a chart: temperatures, power and charge over time, with the limits of `trips` that are not
+    /// far above all temperatures, by their names; `None` without a device.
     pub fn chart(&self, trips: &[(String, f64)]) -> Option<Lines> {
         let body = self.day.body.as_deref().filter(|body| !body.samples().is_empty())?;
         let samples = body.samples();
         let step = samples.len().div_ceil(MAX_POINTS);
+        let last = samples.last().filter(|_| !(samples.len() - 1).is_multiple_of(step));
         let line = |value: &dyn Fn(&Sample) -> Option<f64>| {
-            let point = |it: &Sample| {
-                Some(LinePoint { x: hours(it.at.ns()), mean: value(it)?, interval: None })
-            };
-            let points = samples.iter().step_by(step).filter_map(point).collect();
+            let point =
+                |it: &Sample| Some(LinePoint { x: hours(it.at), mean: value(it)?, interval: None });
+            let points = samples.iter().step_by(step).chain(last).filter_map(point).collect();
             Line { points, published: Vec::new() }
         };
         let (mut series, mut lines) = (Vec::new(), Vec::new());
-        for (node, (name, _)) in body.highest().enumerate() {
+        for (node, name) in self.nodes().into_iter().enumerate() {
             series.push(format!("{name} [C]"));
             lines.push(line(&|it| it.temperatures.get(node).copied()));
         }
@@ -275,8 +282,11 @@ impl DayReport<'_> {
             series.push("charge [%]".into());
             lines.push(line(&|it| Some(100.0 * it.charge?)));
         }
-        let phase = |row: Row<'_>| format!("{:.2} h {}", hours(row.result.begin.ns()), row.name);
+        let phase = |row: Row<'_>| format!("{:.2} h {}", hours(row.result.begin), row.name);
         let phases: Vec<_> = self.rows().into_iter().take(24).map(phase).collect();
+        let temperatures = samples.iter().flat_map(|it| it.temperatures.iter().copied());
+        let most = SHOWN_K + temperatures.fold(f64::NEG_INFINITY, f64::max);
+        let trips = trips.iter().filter(|(_, value)| *value <= most);
         let limit = |(name, value): &(String, f64)| Limit { name: name.clone(), value: *value };
         Some(Lines {
             caption: Caption {
@@ -292,12 +302,12 @@ impl DayReport<'_> {
             },
             x_axis: Quantity::new("Time [h]", ""),
             x_spacing: Spacing::Linear,
-            y_axis: Quantity::new("Temperature [C], power [W], charge [%]", ""),
+            y_axis: Quantity::new("C, W, %", ""),
             y_spacing: Spacing::Linear,
             series,
             columns: 1,
             panels: vec![LinePanel { title: String::new(), lines }],
-            limits: trips.iter().map(limit).take(8).collect(),
+            limits: trips.map(limit).take(8).collect(),
             answer: None,
             published: String::new(),
         })
@@ -308,6 +318,6 @@ fn missed(score: &Weighted) -> f64 {
     100.0 * score.missed()
 }
 
-fn hours(ns: u64) -> f64 {
-    ns as f64 / 3.6e12
+fn hours(at: SimTime) -> f64 {
+    (at - SimTime::ZERO).as_hours()
 }

@@ -4,18 +4,17 @@ use xrsim_sim::device::Item;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::Scored;
 
-/// Sums over runs on a device.
+/// Sums over runs on a device, which all runs of a command share.
 #[derive(Debug, Default)]
 pub struct Powers {
     device: String,
     n_runs: usize,
-    n_devices: usize,
     /// In the order of [`Item::ALL`] \[uJ\].
     items: [f64; Item::ALL.len()],
     seconds: f64,
     peak_w: f64,
-    /// Clock \[MHz\] with the sum of the shares of the running time.
-    shares: Vec<(f64, f64)>,
+    /// Running time of all accelerators at each clock \[MHz, ns\].
+    running: Vec<(f64, u128)>,
 }
 
 /// Items in words, in the order of the report: what is not of the accelerators first.
@@ -34,9 +33,8 @@ impl Powers {
     /// Adds a run, if it has a device.
     pub fn take(&mut self, plan: &Plan, scored: &Scored) {
         let (Some(device), Some(ledger)) = (&plan.device, &scored.ledger) else { return };
-        if *self.device != *device.name {
+        if self.n_runs == 0 {
             self.device = device.name.to_string();
-            self.n_devices += 1;
         }
         self.n_runs += 1;
         for (sum, (item, _)) in self.items.iter_mut().zip(Item::ALL) {
@@ -44,10 +42,10 @@ impl Powers {
         }
         self.seconds += ledger.duration().ns() as f64 / 1e9;
         self.peak_w = self.peak_w.max(ledger.peak_w());
-        for (mhz, share) in ledger.shares_by_clock() {
-            match self.shares.iter_mut().find(|(known, _)| *known == mhz) {
-                Some((_, sum)) => *sum += share,
-                None => self.shares.push((mhz, share)),
+        for (mhz, ns) in ledger.running_by_clock() {
+            match self.running.iter_mut().find(|(known, _)| *known == mhz) {
+                Some((_, sum)) => *sum += ns,
+                None => self.running.push((mhz, ns)),
             }
         }
     }
@@ -67,25 +65,61 @@ impl Powers {
             (energy != 0.0).then(|| format!("{words} {}", percent(energy, all)))
         };
         let shares: Vec<_> = WORDS.into_iter().filter_map(share).collect();
-        let device = match self.n_devices {
-            1 => format!("device {}", self.device),
-            n => format!("{n} devices"),
-        };
         let mut note = format!(
-            "{device}: {:.3} W on average, {:.3} W in the highest second\n  energy: {}\n",
+            "device {}: {:.3} W on average, {:.3} W in the highest second\n",
+            self.device,
             all / 1e6 / self.seconds,
-            self.peak_w,
-            shares.join(", ")
+            self.peak_w
         );
-        let mut clocks = self.shares.clone();
+        note += &list("energy:", &shares);
+        let mut clocks = self.running.clone();
         clocks.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let ran: f64 = clocks.iter().map(|(_, share)| share).sum();
-        let clocks = clocks.into_iter().filter(|(_, share)| *share > 0.0);
-        let clocks: Vec<_> =
-            clocks.map(|(mhz, share)| format!("{mhz} MHz {}", percent(share, ran))).collect();
+        let ran: u128 = clocks.iter().map(|(_, ns)| ns).sum();
+        let clocks = clocks.into_iter().filter(|(_, ns)| *ns > 0);
+        let clocks = clocks
+            .map(|(mhz, ns)| format!("{mhz} MHz {}", percent(ns as f64, ran as f64)))
+            .collect::<Vec<_>>();
         if clocks.len() > 1 {
-            note += &format!("  running time: {}\n", clocks.join(", "));
+            note += &list("running time:", &clocks);
         }
         note
+    }
+}
+
+/// Characters of a line.
+const WIDTH: usize = 80;
+
+/// Items after a word, below a title, in lines between which no item is broken.
+fn list(word: &str, items: &[String]) -> String {
+    let mut text = format!("  {word}");
+    let mut used = text.chars().count();
+    for (index, item) in items.iter().enumerate() {
+        let comma = if index + 1 < items.len() { "," } else { "" };
+        let length = item.chars().count() + comma.len() + 1;
+        if index > 0 && used + length > WIDTH {
+            text += "\n   ";
+            used = 3;
+        }
+        text += &format!(" {item}{comma}");
+        used += length;
+    }
+    text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_of_a_long_list_are_in_lines_of_eighty_characters() {
+        let items: Vec<_> = (0..8).map(|n| format!("an item of energy {n} 12.5 %")).collect();
+        let text = list("energy:", &items);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        // 9 characters, then items of 28 with blank and comma: two in the first line, two in each other one of 3 + 28 n.
+        assert_eq!(text.lines().count(), 4);
+        assert_eq!(
+            text.split_whitespace().collect::<Vec<_>>().join(" "),
+            format!("energy: {}", items.join(", "))
+        );
     }
 }

@@ -208,15 +208,16 @@ impl RunTable {
         for (index, (record, score)) in requests.enumerate() {
             let id = RequestId::new(index);
             let segments = |_: &Why<'_>| segments(plan, result.trace.segments_of(id));
+            let model = plan.scenario.model(record.model);
             let row = RequestRow {
                 model: names[record.model.index()],
-                network: plan.scenario.model(record.model).unit.network.name(),
+                network: model.unit.network.name(),
                 record,
                 ending: Ending::of(plan, record),
                 cause: why.as_ref().and_then(|why| why.short(id)).unwrap_or_default(),
                 segments: why.as_ref().map(segments).unwrap_or_default(),
                 is_counted: counted.counts(record),
-                variant: network_of(plan, record, result.trace.variant_of(id)),
+                variant: model.network_of(result.trace.variant_of(id)).name(),
                 counts: match further.counts {
                     true => counts(plan, record, result.trace.variant_of(id)),
                     false => String::new(),
@@ -362,14 +363,6 @@ impl RequestRow<'_> {
         Field::<Self>::new("variant", Value::Text(|it| it.variant)).later();
 
     const COUNT: Field<Self> = Field::<Self>::new("count", Value::Text(|it| &it.counts)).later();
-}
-
-/// Network of a request that runs `variant`; that of its model if none was chosen.
-fn network_of<'p>(plan: &'p Plan, record: &Record, variant: u32) -> &'p str {
-    let model = plan.scenario.model(record.model);
-    let chosen = (variant as usize).checked_sub(1).filter(|_| model.choice.is_some());
-    let chosen = chosen.and_then(|index| model.variants.get(index));
-    chosen.unwrap_or(&model.unit.network).name()
 }
 
 /// Counts of a request that runs `variant`, in the order of the scenario; empty if its model gives none.

@@ -23,10 +23,9 @@ impl<'r> DeviceRow<'r> {
         Self { ledger, body, highest: highest.join(";"), shares: shares.join(";") }
     }
 
-    /// Time in all sections \[s\]; `None` without temperatures.
+    /// Time of all sections \[s\]; `None` without temperatures.
     pub(super) fn spent(&self, of: fn(&Section) -> SimSpan) -> Option<f64> {
-        let body = self.body.filter(|body| body.thermal().is_some())?;
-        Some(body.sections().iter().map(|section| seconds(of(section).ns())).sum())
+        Some(seconds(self.body?.spent(of)?.ns()))
     }
 
     /// The same as a share of the run.

@@ -2,6 +2,7 @@
 
 use crate::support::binary;
 mod cost;
+mod day;
 mod first_screen;
 mod mistakes;
 mod outputs;

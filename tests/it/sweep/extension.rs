@@ -78,7 +78,7 @@ fn an_extension_that_is_stopped_goes_on() {
     let again = [&["sweep", "--out", "rows.csv"], &large[..]].concat();
     let whole = at_once(&study, &large);
     let rows = study.sweep("rows.csv", &small);
-    // The limit of 1 byte on files stops the program before the rows are replaced, and after the record is.
+    // The record was replaced by that of the extension, with the earlier values; the rows were not.
     let record = study.read("rows.csv.json");
     let grid = |text: &str| {
         let from = text.find("\"grid\":").expect("a grid") + 7;
@@ -87,7 +87,6 @@ fn an_extension_that_is_stopped_goes_on() {
     };
     let new =
         whole[1].replacen("\"grid\":", &format!("\"extends\":{},\"grid\":", grid(&record)), 1);
-    // A record without a seal is that of an earlier version.
     fs::write(study.path("rows.csv.json"), sealed(&new)).expect("written");
     let (_, note) = study.done(&again);
     assert!(note.contains("4 rows kept; an extension of the sweep goes on"), "{note}");

@@ -292,7 +292,10 @@ fn a_file_goes_on_only_with_what_it_began_with() {
     assert!(message.contains("have changed: the key `scheduler` is new;"), "{message}");
     fs::write(study.path("spec.yaml"), spec.replace("96, 128", "128, 96")).expect("written");
     let (_, note) = study.done(&again);
-    assert!(note.contains("2 rows kept; their order or combinations"), "{note}");
+    assert!(
+        note.contains("2 rows kept; the order or combinations of values have changed"),
+        "{note}"
+    );
     fs::write(study.path("spec.yaml"), &spec).expect("written");
     let (_, note) = study.done(&again);
     assert!(note.contains("2 points, 0 of them new"), "{note}");

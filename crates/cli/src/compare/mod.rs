@@ -325,7 +325,12 @@ fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
         false => say(format_args!("note: {line}")),
     };
     for (plan, error) in without.iter().take(3) {
-        let (scenario, system) = (plan.scenario.name(), plan.system.name());
+        let (scenario, name, pes) = (plan.scenario.name(), plan.system.name(), plan.system.pes());
+        let mut systems = all.iter().map(|it| &it.plan.system);
+        let system = match systems.any(|it| it.name() == name && it.pes() != pes) {
+            true => format!("{name}@{pes}"),
+            false => name.into(),
+        };
         tell(format!("nothing to compare for {scenario} on {system}: {error}"));
     }
     if n > 3 {

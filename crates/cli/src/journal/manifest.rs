@@ -395,7 +395,7 @@ fn change_of_grid(now: &Value, before: &Value) -> String {
     let gone = before.keys().filter(|key| !now.contains_key(*key));
     changes.extend(gone.map(|key| format!("the key `{key}` is gone")));
     match changes.is_empty() {
-        true => "their order or combinations".into(),
+        true => "the order or combinations of values have changed".into(),
         false => changes.join(", "),
     }
 }

@@ -83,7 +83,10 @@ fn given(option: &Arg, record: &Value) -> Vec<String> {
     let is_default = |value: &Value| {
         let text = text(value);
         let known = option.get_default_values();
-        known.iter().any(|it| it.to_str() == Some(&text)) || DEFAULTS.contains(&(long, &text))
+        match known.is_empty() {
+            true => DEFAULTS.contains(&(long, &text)),
+            false => known.iter().any(|it| it.to_str() == Some(&text)),
+        }
     };
     // A table of measurements is called by its file.
     let named = |text: String| match long {
@@ -100,6 +103,27 @@ fn given(option: &Arg, record: &Value) -> Vec<String> {
     }
 }
 
-/// Defaults that records have and that the parser does not know.
-const DEFAULTS: [(&str, &str); 4] =
-    [("by", "score"), ("seed", "0"), ("semantics", "principled"), ("cost-model", "loop-nest")];
+/// Defaults that records have, of options for which the parser knows none.
+const DEFAULTS: [(&str, &str); 5] = [
+    ("by", "score"),
+    ("seed", "0"),
+    ("semantics", "principled"),
+    ("cost-model", "loop-nest"),
+    ("replications", "1"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_left_out_if_its_value_is_the_default_of_its_command() {
+        let record = r#"{"requested": {"replications": 1, "flexibility": "none"}}"#;
+        let run = "xrsim run --flexibility none --out results";
+        assert_eq!(of_folder("run", record).as_deref(), Some(run));
+        // An explanation is of several replications unless it is told another number.
+        let explain = of_folder("explain", r#"{"scenario": "AR_gaming", "replications": 1}"#);
+        let explain = explain.expect("the program takes it");
+        assert!(explain.contains(" --replications 1 "), "{explain}");
+    }
+}

@@ -49,14 +49,18 @@ pub fn change_of_rows(
     let Some(before) = families(earlier, inputs)? else { return Ok(None) };
     let name = |it: &Accelerator| format!("{} with {} PEs", it.dataflow.name(), it.pes);
     Ok(match families(grid, inputs)? {
-        None if before.iter().any(Family::is_related) => Some(
-            "accelerators compare their mappings, and there are too many for it now".into(),
-        ),
+        None if before.iter().any(Family::is_related) => {
+            Some("accelerators compare their mappings, and there are too many for it now".into())
+        }
         None => None,
         Some(now) => before.iter().zip(&now).find_map(|(before, now)| {
             let [member, new] = before.changed_in(now)?.map(name);
+            let new = match member == new {
+                true => "another one with as many PEs and less memory or bandwidth,".into(),
+                false => format!("{new}, an accelerator with less"),
+            };
             Some(format!(
-                "{member} may take mappings of {new}, an accelerator with less of which it has no rows \
+                "{member} may take mappings of {new} of which it has no rows \
                  (docs/explanation/mapper.md, section 6.3)"
             ))
         }),

@@ -241,6 +241,12 @@ impl ActiveModel {
         self.sequence.as_ref().is_none_or(|it| it.place(frame).1.is_some())
     }
 
+    /// Network of a request that runs `variant`, if the system chose it; otherwise that of the unit.
+    pub fn network_of(&self, variant: u32) -> &Network {
+        let chosen = (variant as usize).checked_sub(1).filter(|_| self.choice.is_some());
+        chosen.and_then(|index| self.variants.get(index)).unwrap_or(&self.unit.network)
+    }
+
     /// Share of the quality goal that `variant` reaches, as `accuracy` finds it from a goal with a measured value.
     pub fn quality(&self, variant: u32, accuracy: impl Fn(&QualityGoal) -> f64) -> f64 {
         match &self.choice {

@@ -36,9 +36,10 @@ impl Why<'_> {
             let count = |((name, _), n): (&(Box<str>, Numbers), u32)| format!(" {name} {n}");
             return work.counts().iter().zip(counts).map(count).collect();
         }
-        let chosen = (variant as usize).checked_sub(1).filter(|_| model.choice.is_some());
-        let chosen = chosen.and_then(|index| model.variants.get(index));
-        chosen.map_or(String::new(), |network| format!(" by {}", network.name()))
+        match model.choice.is_some() && variant > 0 {
+            true => format!(" by {}", model.network_of(variant).name()),
+            false => String::new(),
+        }
     }
 
     /// Name of an accelerator.

@@ -380,7 +380,7 @@ impl<'p> Results<'p> {
         let pes = run["pes"].as_u64().unwrap_or_default();
         let name = run["system"].as_str().unwrap_or_default();
         let mut all = self.prepared.plans().map(|plan| &plan.system);
-        match all.any(|it| it.name() == name && u64::from(it.pes()) != pes) {
+        match all.any(|it| it.name() == name && it.pes() != pes) {
             true => format!("{name}@{pes}"),
             false => name.into(),
         }

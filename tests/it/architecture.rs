@@ -22,7 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("model", &["digest"]),
     ("dataflow", &[]),
     ("hardware", &["units", "ids", "model", "dataflow"]),
-    ("scenario", &["units", "ids", "model", "hardware"]),
+    ("scenario", &["sequence", "units", "ids", "model", "hardware"]),
     ("trace", &["units", "ids"]),
     (
         "cost",

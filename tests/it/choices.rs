@@ -41,6 +41,7 @@ fn goal(target: f64) -> QualityGoal {
         target,
         better: QualityDirection::Higher,
         measured: None,
+        published: None,
     }
 }
 

@@ -9,14 +9,11 @@ use xrsim_model::hardware::device::{
 use xrsim_model::units::SimSpan;
 
 use super::heat;
-use super::quantities::{ms, us};
+use super::quantities::{MAX_MW, ms, us};
 use super::reference;
 use super::yaml::keys::keys;
 use super::yaml::read::At;
 use super::yaml::values::{Reader, named, number, number_or, proper_name};
-
-/// Largest power \[mW\]: a kilowatt.
-const MAX_MW: f64 = 1e6;
 
 /// A device whose points are still names.
 pub(super) struct RawDevice {

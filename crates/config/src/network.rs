@@ -17,7 +17,7 @@ use serde_json::json;
 use xrsim_model::model::{
     Bits, Connections, Layer, ModelError, Network, Operator, Parameter, Source, View,
 };
-use xrsim_model::scenario::{QualityDirection, QualityGoal};
+use xrsim_model::scenario::{PublishedQuality, QualityDirection, QualityGoal};
 
 use super::form::{self, Form, Key};
 use super::quantities::positive;
@@ -313,6 +313,18 @@ keys! {
         better = required(one_of(&DIRECTIONS));
         /// Value that is reached. Without it, the goal counts as met.
         measured = optional(number(0.0..=1e12));
+        /// Value that was published, for `score.accuracy: published`.
+        published = optional(published_quality());
+    }
+}
+
+keys! {
+    /// A quality that was published for this network.
+    fn published_quality() -> PublishedQuality: "a published quality" {
+        /// Value in the metric of the goal.
+        value = required(number(0.0..=1e12));
+        /// Source of the value.
+        source = required(text());
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use xrsim_model::hardware::device::Heat;
 use xrsim_model::scenario::{
     Activity, Chain, Course, Dwell, DwellDistribution, InputStream, Phase, Profile, Scenario,
@@ -9,7 +11,7 @@ use xrsim_model::scenario::{
 };
 use xrsim_model::units::SimSpan;
 
-use super::quantities::quantity;
+use super::quantities::{MAX_MW, quantity, wrong_sum};
 use super::sensors::{RawGate, add_gates, gates};
 use super::yaml::keys::keys;
 use super::yaml::read::{At, Problems, unknown_name};
@@ -19,9 +21,6 @@ use super::yaml::values::{
 use super::yaml::{Node, Value};
 use super::{ConfigError, Problem, Source, form, reference};
 
-/// Largest base power \[mW\]: a kilowatt.
-const MAX_MW: f64 = 1e6;
-
 /// Words of the distribution of times in a state.
 const DISTRIBUTIONS: [(&str, DwellDistribution); 2] =
     [("gamma", DwellDistribution::Gamma), ("lognormal", DwellDistribution::Lognormal)];
@@ -29,9 +28,16 @@ const DISTRIBUTIONS: [(&str, DwellDistribution); 2] =
 /// Most states of a chain.
 const MAX_STATES: usize = 100;
 
+/// Body of a `profile:` file.
+pub(super) fn profile() -> impl Reader<Value = RawProfile> {
+    raw_profile().shaped(|form| {
+        form.with("oneOf", json!([{"required": ["phases"]}, {"required": ["chain"]}]))
+    })
+}
+
 keys! {
     /// Profile: use of a device over hours, as a list of phases or as a chain of states that are drawn.
-    pub(super) fn profile() -> struct RawProfile: "a profile" {
+    pub(super) fn raw_profile() -> struct RawProfile: "a profile" {
         /// Name of the profile.
         name: Box<str> = required(proper_name());
         /// Phases in their order.
@@ -287,9 +293,8 @@ impl RawChain {
         let start = find(&self.start, problems);
         let mut states = Vec::new();
         for (name, RawState { around, minutes, next }) in self.states {
-            let sum: f64 = next.value.iter().map(|(_, probability)| probability).sum();
-            if (sum - 1.0).abs() > 1e-9 {
-                let message = format!("these probabilities add up to {sum}, not to 1");
+            if let Some(sum) = wrong_sum(next.value.iter().map(|(_, share)| *share)) {
+                let message = format!("the probabilities sum to {sum}, not to 1");
                 problems.push(Problem::new(next.span.clone(), message));
             }
             let followers = next.value.iter().map(|(to, share)| (find(to, problems), *share));

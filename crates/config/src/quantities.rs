@@ -16,6 +16,15 @@ pub(super) fn positive() -> impl Reader<Value = f64> {
     converted("a number above 0", form::positive, is_positive)
 }
 
+/// Largest power that files give \[mW\]: a kilowatt.
+pub(super) const MAX_MW: f64 = 1e6;
+
+/// The sum of probabilities if it is not 1: they may be rounded to nine decimals.
+pub(super) fn wrong_sum(probabilities: impl Iterator<Item = f64>) -> Option<f64> {
+    let sum: f64 = probabilities.sum();
+    ((sum - 1.0).abs() > 1e-9).then_some(sum)
+}
+
 /// A quantity called `noun`, within a range in this unit.
 pub(super) fn quantity<T>(
     noun: &str,

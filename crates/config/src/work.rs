@@ -4,7 +4,7 @@ use xrsim_model::scenario::{Numbers, Shows, Work};
 
 use super::network::Model;
 use super::parameters;
-use super::quantities::drawn;
+use super::quantities::{drawn, wrong_sum};
 use super::yaml::Node;
 use super::yaml::keys::keys;
 use super::yaml::read::{At, Problems, printable};
@@ -15,9 +15,6 @@ use super::{Problem, form, nearest};
 /// Words of `shows`.
 pub(super) const SHOWS: [(&str, Shows); 3] =
     [("planned", Shows::Planned), ("mean", Shows::Mean), ("drawn", Shows::Drawn)];
-
-/// How far probabilities may be from 1 in sum.
-const TOLERANCE: f64 = 1e-9;
 
 /// Counts of a model by name, each with its place.
 pub(super) type RawWork = Vec<(At<Box<str>>, Numbers)>;
@@ -77,16 +74,15 @@ fn shares() -> impl Reader<Value = Vec<(u32, f64)>> {
     let check = |mut shares: Vec<(u32, f64)>, node: &Node<'_>, problems: &mut Problems| {
         shares.sort_by_key(|(n, _)| *n);
         let n_most = Work::MAX_NETWORKS as usize;
-        let sum: f64 = shares.iter().map(|(_, share)| share).sum();
         let message = match shares.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             Some(pair) => format!("{} is there twice", pair[0].0),
             None if shares.len() > n_most => {
                 format!("{} numbers; at most {n_most} are allowed", shares.len())
             }
-            None if (sum - 1.0).abs() > TOLERANCE => {
-                format!("the probabilities sum to {sum}, not to 1")
-            }
-            None => return Some(shares),
+            None => match wrong_sum(shares.iter().map(|(_, share)| *share)) {
+                Some(sum) => format!("the probabilities sum to {sum}, not to 1"),
+                None => return Some(shares),
+            },
         };
         problems.push(Problem::new(node.span.clone(), message));
         None

@@ -80,7 +80,7 @@ fn a_chart_of_no_device_is_refused_before_anything_is_written() {
 fn a_day_on_a_device_ends_with_the_change_that_helps_most() {
     let folder = folder();
     let (out, device) = (path(&folder, "out"), path(&folder, "device.yaml"));
-    let words = words(&folder, &["--device", &device, "--scheduler", "fifo", "--out", &out]);
+    let words = words(&folder, &["--device", &device, "--scheduler", "fcfs", "--out", &out]);
     let words: Vec<_> = words.iter().map(String::as_str).collect();
     let assert = xrsim(&words).assert().code(0);
     let text = stdout(&assert);

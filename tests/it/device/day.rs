@@ -154,7 +154,7 @@ fn a_wrong_profile_is_refused_where_it_is_wrong() {
     assert_eq!((read(chain), read(fixed)), (Ok(()), Ok(())));
     for (text, from, to, expected) in [
         (chain, "start: idle", "start: idel", "no state named `idel`"),
-        (chain, "game: 0.5", "game: 0.6", "add up to 1.1, not to 1"),
+        (chain, "game: 0.5", "game: 0.6", "sum to 1.1, not to 1"),
         (chain, "least: 1", "least: 6", "the shortest time is longer than the mean"),
         (chain, "hours: 1", "hours: 721", "a time above 0 up to 720 h"),
         (chain, "least: 1", "least: -1", "a time from 0 to 43200 min"),
@@ -193,7 +193,10 @@ fn a_wrong_profile_is_refused_where_it_is_wrong() {
 fn a_profile_has_at_most_100_scenarios() {
     let profile = |on_s: &dyn Fn(u32) -> u32| {
         let phase = |n| {
-            let gates = format!("{{camera: {{on_s: {{mean: {}}}, off_s: {{mean: 1}}}}}}", on_s(n));
+            let gates = format!(
+                "{{camera: {{on_s: {{mean: {}, cv: 1}}, off_s: {{mean: 1, cv: 1}}}}}}",
+                on_s(n)
+            );
             format!("    - {{name: game, scenario: AR_gaming, minutes: 1, gates: {gates}}}\n")
         };
         format!("profile:\n  name: mine\n  phases:\n{}", (1..=101).map(phase).collect::<String>())

@@ -57,6 +57,14 @@ struct Quality<'a> {
     better: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<PublishedQuality<'a>>,
+}
+
+#[derive(Serialize)]
+struct PublishedQuality<'a> {
+    value: f64,
+    source: &'a str,
 }
 
 #[derive(Serialize)]
@@ -112,7 +120,10 @@ impl<'a> Body<'a> {
             quality: quality.map(|goal| {
                 let better = direction(goal.better);
                 let (metric, measured) = (&*goal.metric, goal.measured);
-                FlowMap(Quality { metric, target: goal.target, better, measured })
+                let published = goal.published.as_ref();
+                let published =
+                    published.map(|it| PublishedQuality { value: it.value, source: &it.source });
+                FlowMap(Quality { metric, target: goal.target, better, measured, published })
             }),
             inputs: (!inputs.is_empty()).then_some(FlowSeq(inputs)),
             other_parameters: number(model.other_parameters),

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use xrsim_model::units::Millijoules;
-use xrsim_sim::score::NeverTriggered;
+use xrsim_sim::score::{AssumedQuality, NeverTriggered};
 
 use super::values::{ANY, POSITIVE, TIME_MS, any, ms, positive};
 use super::{KEY, Key, field, word};
@@ -13,6 +13,9 @@ const NEVER_TRIGGERED: [(&str, NeverTriggered); 3] = [
     ("one", NeverTriggered::One),
     ("zero", NeverTriggered::Zero),
 ];
+
+const ASSUMED: [(&str, AssumedQuality); 2] =
+    [("goal", AssumedQuality::Goal), ("published", AssumedQuality::Published)];
 
 pub(super) const KEYS: &[Key] = &[
     Key {
@@ -36,6 +39,11 @@ pub(super) const KEYS: &[Key] = &[
         help: "epsilon of lower-is-better accuracy scores (Definition 12)",
         allowed: POSITIVE,
         ..field!(score.epsilon, positive)
+    },
+    Key {
+        name: "score.accuracy",
+        help: "quality of networks without a measured one: their goal, or what was published (Definition 12)",
+        ..word!(score.accuracy, ASSUMED)
     },
     Key {
         name: "score.warm_up_ms",

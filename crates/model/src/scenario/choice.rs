@@ -26,6 +26,8 @@ impl Choice {
     /// The goal of the model, with what `variant` reaches of it.
     pub(super) fn goal(&self, goal: &QualityGoal, variant: u32) -> QualityGoal {
         let measured = self.measured.get(variant as usize).copied().unwrap_or(goal.measured);
-        QualityGoal { measured, ..goal.clone() }
+        // The published value of the goal is that of the default network.
+        let published = goal.published.clone().filter(|_| variant == 0);
+        QualityGoal { measured, published, ..goal.clone() }
     }
 }

@@ -122,6 +122,17 @@ pub struct QualityGoal {
     pub better: QualityDirection,
     /// Measured value; `None` means that the goal is met, as the paper assumes for all its models.
     pub measured: Option<f64>,
+    /// Value that was published for the network. Scores take it only on request.
+    pub published: Option<PublishedQuality>,
+}
+
+/// A quality that was published.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishedQuality {
+    /// Value in the metric of the goal, not negative.
+    pub value: f64,
+    /// Source of the value.
+    pub source: Box<str>,
 }
 
 impl Default for QualityGoal {
@@ -132,6 +143,7 @@ impl Default for QualityGoal {
             target: 1.0,
             better: QualityDirection::Higher,
             measured: None,
+            published: None,
         }
     }
 }

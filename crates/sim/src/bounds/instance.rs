@@ -309,7 +309,7 @@ pub(super) fn earliest_starts(
 /// Accuracy of every network that requests of a model can run over the largest of them; empty if the model has only one.
 fn shares(model: &ActiveModel, settings: &ScoreSettings) -> Vec<f64> {
     let best = best_quality(model, settings);
-    let of = |variant| model.quality(variant, |goal| accuracy(goal, settings.epsilon));
+    let of = |variant| model.quality(variant, |goal| accuracy(goal, settings));
     let share = |variant| if best > 0.0 { of(variant) / best } else { 1.0 };
     let n = model.choice.as_ref().map_or(0, Choice::len) as u32;
     (0..n).map(share).collect()
@@ -317,7 +317,7 @@ fn shares(model: &ActiveModel, settings: &ScoreSettings) -> Vec<f64> {
 
 /// Largest accuracy of the networks that requests of a model can run.
 fn best_quality(model: &ActiveModel, settings: &ScoreSettings) -> f64 {
-    let of = |variant| model.quality(variant, |goal| accuracy(goal, settings.epsilon));
+    let of = |variant| model.quality(variant, |goal| accuracy(goal, settings));
     let n = model.choice.as_ref().map_or(1, Choice::len) as u32;
     (0..n).map(of).fold(0.0, f64::max)
 }

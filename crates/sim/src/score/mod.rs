@@ -48,6 +48,16 @@ impl NeverTriggered {
     }
 }
 
+/// Quality of a network without a measured value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AssumedQuality {
+    /// It meets its goal, as the paper assumes for all its models.
+    #[default]
+    Goal,
+    /// It has the published value; without one, it meets its goal.
+    Published,
+}
+
 /// Parameters of the scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScoreSettings {
@@ -57,6 +67,8 @@ pub struct ScoreSettings {
     pub energy_max: Millijoules,
     /// ε of Definition 12.
     pub epsilon: f64,
+    /// Quality of networks without a measured value (Definition 12).
+    pub accuracy: AssumedQuality,
     /// Frames with an earlier nominal start run but do not count, so that the scores show the steady
     /// state. With zero all frames count, as in the paper.
     pub warm_up: SimSpan,
@@ -71,6 +83,7 @@ impl Default for ScoreSettings {
             k_per_ms: 15.0,
             energy_max: Millijoules::new(1500.0),
             epsilon: 1e-6,
+            accuracy: AssumedQuality::Goal,
             warm_up: SimSpan::ZERO,
             never_triggered: NeverTriggered::Excluded,
         }

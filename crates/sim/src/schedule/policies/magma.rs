@@ -190,7 +190,7 @@ fn costs(setup: &Setup<'_>) -> Vec<Vec<(SimSpan, f64)>> {
         let model = setup.costs.model_of(work);
         let requests = setup.known_requests.requests().iter();
         let frames = requests.filter(|it| it.model == model && it.triggered).count();
-        let accuracy = |goal: &QualityGoal| accuracy::accuracy(goal, setup.score.epsilon);
+        let accuracy = |goal: &QualityGoal| accuracy::accuracy(goal, setup.score);
         let accuracy = setup.scenario.model(model).quality(setup.costs.variant_of(work), accuracy);
         let cell = |at| {
             let execution = setup.costs.on(work, at);

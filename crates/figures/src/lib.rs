@@ -68,6 +68,7 @@ mod sheet;
 mod svg;
 mod text;
 
+mod course;
 mod critical_difference;
 mod grouped_bars;
 mod heat_map;
@@ -306,6 +307,7 @@ macro_rules! charts {
 }
 
 charts! {
+    course { Course, CourseLine, CoursePanel, CoursePhase }
     critical_difference { CriticalDifference }
     differences { Differences, DifferenceRow }
     grouped_bars { GroupedBars, Bar, GroupPanel }

@@ -97,7 +97,7 @@ const MAX_POINTS: usize = 20_000;
 const MARKED_POINTS: usize = 30;
 
 /// Width of lines \[px\].
-const LINE_WIDTH_PX: f64 = 1.6;
+pub(super) const LINE_WIDTH_PX: f64 = 1.6;
 
 /// Radius of open marks \[px\].
 const OPEN_PX: f64 = 4.2;
@@ -198,17 +198,7 @@ impl Lines {
         let mut placement = Placement::within(frame.area);
         let pairs = paths.iter().flat_map(|path| path.windows(2));
         pairs.for_each(|pair| placement.keep_clear_of_line(pair[0], pair[1]));
-        for (at, (name, path)) in self.series.iter().zip(&paths).enumerate() {
-            let others = || paths.iter().enumerate().filter(|it| it.0 != at).flat_map(|it| it.1);
-            let distance = |&(x, y): &Point| {
-                let far = others().map(|&(a, b)| length((a - x, b - y)));
-                far.fold(f64::INFINITY, f64::min)
-            };
-            let farthest = path.iter().max_by(|a, b| distance(a).total_cmp(&distance(b)));
-            if let Some(&point) = farthest {
-                placement.name_surely(scene, name, point, 1.0);
-            }
-        }
+        name_lines(scene, &mut placement, self.series.iter().map(String::as_str), &paths);
     }
 
     /// Draws the answer: a line up from the axis to a ring, with the name.
@@ -257,13 +247,41 @@ impl Lines {
 
     /// Draws the limits across a panel, each with its name where the lines leave space.
     fn draw_limits(&self, scene: &mut Scene, placement: &mut Placement, frame: &Frame) {
-        for limit in &self.limits {
-            let y = frame.y.at(limit.value);
-            let ends = ((frame.area.x, y), (frame.area.right(), y));
-            scene.dashed(vec![ends.0, ends.1], Dashes::LIMIT, 1.2, Ink::TEXT);
-            placement.write_surely(scene, &limit.name, &beside_level(ends));
+        self.limits.iter().for_each(|limit| draw_limit(scene, placement, limit, frame));
+    }
+}
+
+/// Writes the names of lines, each beside its line where that is farthest from the others.
+pub(super) fn name_lines<'a>(
+    scene: &mut Scene,
+    placement: &mut Placement,
+    names: impl Iterator<Item = &'a str>,
+    paths: &[Vec<Point>],
+) {
+    for (at, (name, path)) in names.zip(paths).enumerate() {
+        let others = || paths.iter().enumerate().filter(|it| it.0 != at).flat_map(|it| it.1);
+        let distance = |&(x, y): &Point| {
+            let far = others().map(|&(a, b)| length((a - x, b - y)));
+            far.fold(f64::INFINITY, f64::min)
+        };
+        let farthest = path.iter().max_by(|a, b| distance(a).total_cmp(&distance(b)));
+        if let Some(&point) = farthest {
+            placement.name_surely(scene, name, point, 1.0);
         }
     }
+}
+
+/// Draws a limit across a panel, with its name where the lines leave space.
+pub(super) fn draw_limit(
+    scene: &mut Scene,
+    placement: &mut Placement,
+    limit: &Limit,
+    frame: &Frame,
+) {
+    let y = frame.y.at(limit.value);
+    let ends = ((frame.area.x, y), (frame.area.right(), y));
+    scene.dashed(vec![ends.0, ends.1], Dashes::LIMIT, 1.2, Ink::TEXT);
+    placement.write_surely(scene, &limit.name, &beside_level(ends));
 }
 
 impl LinePanel {

@@ -46,7 +46,7 @@ pub(super) struct DayArgs {
     /// Do not look for the change that helps most, which takes about ten runs.
     #[arg(long)]
     no_changes: bool,
-    /// Draw temperatures, power and charge over time as .svg, .pdf or .png, with the data beside it as .csv.
+    /// Draw phases, temperatures, power, charge and the limit of the clock over time as .svg, .pdf or .png, with the data beside it as .csv.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     #[command(flatten)]
@@ -83,14 +83,16 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     let inputs = programs::sha256_of_inputs(run.prepared().inputs(), schedulers())?;
     let day = made(&run)?;
+    let supplied = plan.supplied().map_err(super::argument)?;
     let report = DayReport {
         phases: run.phases(),
         system: &plan.system,
         device: plan.device.as_ref().map(|device| &*device.name),
+        supplied: &supplied,
         scheduler: plan.scheduler_name(),
         day: &day,
     };
-    if let (Some(path), Some(chart)) = (&args.plot, report.chart(&limits(plan.device.as_deref()))) {
+    if let (Some(path), Some(chart)) = (&args.plot, report.chart(&trips(plan.device.as_deref()))) {
         args.pictures.write(path, &chart)?;
     }
     if let Some(mut set) = set {
@@ -103,7 +105,11 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
             }
         }
         written.push(record::DAY);
-        let record = record_of(args, &options, &run, inputs);
+        let mut record = record_of(args, &options, &run, inputs);
+        record.insert("told".into(), json!(report.told()));
+        let trip = |(node, at_c)| json!({ "node": node, "at_c": at_c });
+        record
+            .insert("trips".into(), trips(plan.device.as_deref()).into_iter().map(trip).collect());
         set.commit_and_say(record::DAY, record, format_args!("{}", written.join(", ")))?;
     }
     print_text(&report.text(table_style()))?;
@@ -144,15 +150,14 @@ fn made(run: &DayRun) -> Result<Day, Failure> {
     }
 }
 
-/// Limits of the trips of a device, with their names.
-fn limits(device: Option<&Device>) -> Vec<(String, f64)> {
+/// Nodes of the trips of a device, with their temperatures \[C\].
+fn trips(device: Option<&Device>) -> Vec<(String, f64)> {
     let heat = device.and_then(|device| device.heat.as_ref());
-    let limit = |(heat, trip): (&Heat, &Trip)| {
-        let node = &heat.network.nodes()[trip.node.index()].name;
-        (format!("trip of {node}: {} C", trip.at_c), trip.at_c)
+    let trip = |(heat, trip): (&Heat, &Trip)| {
+        (heat.network.nodes()[trip.node.index()].name.to_string(), trip.at_c)
     };
     let trips = heat.into_iter().flat_map(|heat| heat.trips.iter().map(move |trip| (heat, trip)));
-    trips.map(limit).collect()
+    trips.map(trip).collect()
 }
 
 /// The change that helps most.

@@ -1,10 +1,13 @@
 //! Results of a run of a profile: the first screen, and the files `device.csv`, `phases.csv` and `course.csv`.
 
-use xrsim_figures::{Caption, Limit, Line, LinePanel, LinePoint, Lines, Quantity, Spacing};
+pub(crate) mod course;
+
+use xrsim_figures::{Caption, Course};
 use xrsim_model::hardware::System;
+use xrsim_model::hardware::device::Supplied;
 use xrsim_model::units::{SimSpan, SimTime};
 use xrsim_results::device_cells;
-use xrsim_sim::device::{Body, Item, Sample, Section, Stop};
+use xrsim_sim::device::{Body, Item, Limit, Sample, Section, Stop};
 use xrsim_sim::load::Phases;
 use xrsim_sim::sweep::day::{Day, PhaseResult, Weighted};
 
@@ -19,11 +22,16 @@ pub struct DayReport<'a> {
     pub system: &'a System,
     /// Name of the device; `None` without one.
     pub device: Option<&'a str>,
+    /// Supplies of the accelerators; empty without a device.
+    pub supplied: &'a [Supplied],
     /// Name of the scheduler.
     pub scheduler: &'a str,
     /// Result.
     pub day: &'a Day,
 }
+
+/// End of a line that goes on in the next one.
+const BREAK: &str = "\n  ";
 
 /// A phase with its result, and what the device did in it.
 struct Row<'a> {
@@ -89,7 +97,6 @@ impl DayReport<'_> {
 
     /// The first screen.
     pub fn text(&self, style: Style) -> String {
-        let day = self.day;
         let mut text = format!(
             "{} on {} with {} PEs, {}, {}\n",
             self.phases.name(),
@@ -98,10 +105,23 @@ impl DayReport<'_> {
             self.device.map_or("no device".into(), |name| format!("device {name}")),
             self.scheduler,
         );
-        text += &self.length();
+        text += &self.lines();
+        text + "\n" + &self.table(style)
+    }
+
+    /// The answer: the lines of the first screen before its table, a sentence each.
+    pub fn told(&self) -> Vec<String> {
+        let joined = self.lines().replace(BREAK, " ");
+        joined.lines().map(|line| line.trim().trim_end_matches(';').to_string()).collect()
+    }
+
+    /// Charge, power, heat and score.
+    fn lines(&self) -> String {
+        let day = self.day;
+        let mut text = self.length();
         if let (Some(ledger), Some(share)) = (&day.ledger, self.share_of_accelerators()) {
             text += &format!(
-                "power: {:.3} W on average, {:.3} W in the highest second;\n  {:.1} % of the energy is of the accelerators\n",
+                "power: {:.3} W on average, {:.3} W in the highest second;{BREAK}{:.1} % of the energy is of the accelerators\n",
                 ledger.mean_w(),
                 ledger.peak_w(),
                 100.0 * share
@@ -114,7 +134,7 @@ impl DayReport<'_> {
         if let Some(at) = day.throttled_from() {
             let [before, after] = day.around(at);
             text += &format!(
-                "  before throttling, the first {:.2} h: {:.4}, {:.2} % missed;\n  after it: {:.4}, {:.2} % missed\n",
+                "  before throttling, the first {:.2} h: {:.4}, {:.2} % missed;{BREAK}after it: {:.4}, {:.2} % missed\n",
                 hours(at),
                 before.score,
                 missed(&before),
@@ -122,7 +142,7 @@ impl DayReport<'_> {
                 missed(&after)
             );
         }
-        text + "\n" + &self.table(style)
+        text
     }
 
     /// How long the run lasts, and the charge that is left.
@@ -155,7 +175,7 @@ impl DayReport<'_> {
         let halted = body.spent(|section| section.halted).map_or(0.0, percent);
         let halted = if halted > 0.0 { format!(", {halted:.1} % halted") } else { String::new() };
         format!(
-            "heat: highest {};\n  {:.1} % of the time throttled{halted}\n",
+            "heat: highest {};{BREAK}{:.1} % of the time throttled{halted}\n",
             highest.join(", "),
             percent(capped)
         )
@@ -236,7 +256,8 @@ impl DayReport<'_> {
         let body = self.day.body.as_ref()?;
         let nodes = self.nodes().into_iter().map(|node| format!("{node}_c"));
         let header = ["time_s", "power_w"].map(str::to_string).into_iter().chain(nodes);
-        let header = header.chain(["steps", "cap_mhz", "halted", "charge"].map(str::to_string));
+        let further = ["steps", "cap_mhz", "halted", "charge", "clock_share"];
+        let header = header.chain(further.map(str::to_string));
         let row = |it: &Sample| {
             let numbers = [it.at.ns() as f64 / 1e9, it.watts];
             let mut row: Vec<_> =
@@ -244,73 +265,41 @@ impl DayReport<'_> {
             let some = |value: Option<f64>| value.map_or(String::new(), |it| it.to_string());
             row.extend([it.limit.steps.to_string(), some(it.limit.clock_mhz)]);
             row.extend([u8::from(it.limit.halt).to_string(), some(it.charge)]);
+            row.push(self.clock_share(&it.limit).to_string());
             row
         };
         Some((header.collect(), body.samples().iter().map(row).collect()))
     }
 }
 
-/// Temperatures from the hottest sample to the highest trip that the chart shows \[K\]: with one far above, the lines would
-/// lie at its foot.
-const SHOWN_K: f64 = 20.0;
-
-/// Most points of a line of the chart, beside the last one.
-const MAX_POINTS: usize = 1000;
-
 impl DayReport<'_> {
-    /// The day as a chart: temperatures, power and charge over time, with the limits of `trips` that are not
-    /// far above all temperatures, by their names; `None` without a device.
-    pub fn chart(&self, trips: &[(String, f64)]) -> Option<Lines> {
-        let body = self.day.body.as_deref().filter(|body| !body.samples().is_empty())?;
-        let samples = body.samples();
-        let step = samples.len().div_ceil(MAX_POINTS);
-        let last = samples.last().filter(|_| !(samples.len() - 1).is_multiple_of(step));
-        let line = |value: &dyn Fn(&Sample) -> Option<f64>| {
-            let point =
-                |it: &Sample| Some(LinePoint { x: hours(it.at), mean: value(it)?, interval: None });
-            let points = samples.iter().step_by(step).chain(last).filter_map(point).collect();
-            Line { points, published: Vec::new() }
+    /// The highest clock under `limit` as a share of the highest clock, least of all accelerators; 0 if nothing may start.
+    fn clock_share(&self, limit: &Limit) -> f64 {
+        let share = |it: &Supplied| {
+            let clocks = || it.points.all().iter().map(|point| point.clock.as_mhz());
+            let allowed = clocks().nth(limit.highest(clocks()));
+            allowed.zip(clocks().next_back()).map_or(1.0, |(allowed, highest)| allowed / highest)
         };
-        let (mut series, mut lines) = (Vec::new(), Vec::new());
-        for (node, name) in self.nodes().into_iter().enumerate() {
-            series.push(format!("{name} [C]"));
-            lines.push(line(&|it| it.temperatures.get(node).copied()));
-        }
-        series.push("power [W]".into());
-        lines.push(line(&|it| Some(it.watts)));
-        if body.charge().is_some() {
-            series.push("charge [%]".into());
-            lines.push(line(&|it| Some(100.0 * it.charge?)));
-        }
-        let phase = |row: Row<'_>| format!("{:.2} h {}", hours(row.result.begin), row.name);
-        let phases: Vec<_> = self.rows().into_iter().take(24).map(phase).collect();
-        let temperatures = samples.iter().flat_map(|it| it.temperatures.iter().copied());
-        let most = SHOWN_K + temperatures.fold(f64::NEG_INFINITY, f64::max);
-        let trips = trips.iter().filter(|(_, value)| *value <= most);
-        let limit = |(name, value): &(String, f64)| Limit { name: name.clone(), value: *value };
-        Some(Lines {
-            caption: Caption {
-                subtitle: format!(
-                    "{} with {} PEs, {}, {}",
-                    self.system.name(),
-                    self.system.pes(),
-                    self.device.unwrap_or("no device"),
-                    self.scheduler
-                ),
-                note: format!("phases: {}", phases.join(", ")),
-                ..Caption::titled(format!("Temperature, power and charge: {}", self.phases.name()))
-            },
-            x_axis: Quantity::new("Time [h]", ""),
-            x_spacing: Spacing::Linear,
-            y_axis: Quantity::new("C, W, %", ""),
-            y_spacing: Spacing::Linear,
-            series,
-            columns: 1,
-            panels: vec![LinePanel { title: String::new(), lines }],
-            limits: trips.map(limit).take(8).collect(),
-            answer: None,
-            published: String::new(),
-        })
+        if limit.halt { 0.0 } else { self.supplied.iter().map(share).fold(1.0, f64::min) }
+    }
+
+    /// The day as a figure over time: phases, temperatures with the limits of `trips` (nodes and temperatures \[C\]), power,
+    /// charge and the limit of the clock; `None` without a device.
+    pub fn chart(&self, trips: &[(String, f64)]) -> Option<Course> {
+        let panels = course::panels(&self.course()?, trips);
+        let phases = course::phases(&self.phases());
+        let caption = Caption {
+            subtitle: format!(
+                "{} with {} PEs, {}, {}",
+                self.system.name(),
+                self.system.pes(),
+                self.device.unwrap_or("no device"),
+                self.scheduler
+            ),
+            ..course::caption(self.phases.name())
+        };
+        // Tables of this report are as they have to be.
+        Some(course::figure(caption, phases.ok()?, panels.ok()?))
     }
 }
 

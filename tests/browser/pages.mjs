@@ -75,6 +75,8 @@ export class Pages {
         "--replications", "3"),
       "explained frame": this.page("frame", "explain", ...fixed, "--scenario", "AR_gaming", "--system", "J", "--pes", "4096",
         "--replications", "3", "DE:2"),
+      day: this.page("day", "day", ...fixed, "--profile", "evening", "--device", "headset", "--system", "J", "--pes", "4096",
+        "--platform", "paper", "--scheduler", "edf:admission=hopeless", "--no-changes"),
       "hostile runs": this.hostileRuns(),
       "hostile load tests": this.hostileTests(),
     };

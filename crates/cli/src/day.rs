@@ -56,8 +56,13 @@ pub(super) struct DayArgs {
     out: Option<PathBuf>,
 }
 
-/// Files of the folder. The first and the third one are of a device.
-const FILES: [&str; 4] = ["device.csv", "phases.csv", "course.csv", record::DAY];
+/// Tables of the folder. The first and the third one are of a device.
+pub(super) const DEVICE: &str = "device.csv";
+pub(super) const PHASES: &str = "phases.csv";
+pub(super) const COURSE: &str = "course.csv";
+
+/// Files of the folder.
+const FILES: [&str; 4] = [DEVICE, PHASES, COURSE, record::DAY];
 
 /// Makes the run and prints its results.
 ///

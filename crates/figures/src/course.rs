@@ -22,7 +22,7 @@ pub struct Course {
     pub x_axis: Quantity,
     /// Kinds of phases, which have colours: at most 27.
     pub kinds: Vec<String>,
-    /// Phases, in order.
+    /// Phases, in order: at most 20 000.
     pub phases: Vec<CoursePhase>,
     /// Panels, from the top down: 1 to 8.
     pub panels: Vec<CoursePanel>,
@@ -66,7 +66,7 @@ const MAX_PANELS: usize = 8;
 const MAX_LINES: usize = 17;
 const MAX_LIMITS: usize = 8;
 const MAX_POINTS: usize = 20_000;
-const MAX_PHASES: usize = 5000;
+const MAX_PHASES: usize = 20_000;
 
 /// Height of the strip, and space below it \[px\].
 const STRIP_PX: (f64, f64) = (17.0, 5.0);
@@ -101,28 +101,21 @@ impl CoursePanel {
         sheet.height_px((first + further * n.saturating_sub(1) as f64).min(most))
     }
 
-    /// A scale that begins at zero, unless the values are far from it.
     fn scale(&self, height_px: f64) -> Scale {
-        let (low, high) = extent(self.values());
-        let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
-        let (low, high) = self.y_axis.ends((low, high));
-        Scale::linear(low, high, ((height_px / 30.0) as usize).max(2))
+        let (low, high) = self.y_axis.ends(extent(self.values()));
+        Scale::linear(low, high, ((height_px / 24.0) as usize).clamp(2, 5))
     }
 
-    /// Draws lines and limits; `first` is the index of the colour of its first line.
+    /// Draws lines and limits; `first` is the index of the colour of its first line, which is solid.
     fn draw(&self, scene: &mut Scene, frame: &Frame, first: usize) {
         let mut placement = Placement::within(frame.area);
         let mut paths = Vec::new();
-        for (index, line) in (first..).zip(&self.lines) {
+        for (index, line) in self.lines.iter().enumerate() {
+            let (dashes, ink) = (Dashes::series(index), Ink::series(first + index));
             let path: Vec<Point> = line.points.iter().map(|it| frame.at(it.0, it.1)).collect();
             path.windows(2).for_each(|pair| placement.keep_clear_of_line(pair[0], pair[1]));
             scene.group(&line.name, |scene| {
-                scene.dashed(
-                    path.clone(),
-                    Dashes::series(index),
-                    LINE_WIDTH_PX,
-                    Ink::series(index),
-                );
+                scene.dashed(path.clone(), dashes, LINE_WIDTH_PX, ink);
             });
             let step = path.len().div_ceil(N_SAMPLES).max(1);
             paths.push(path.into_iter().step_by(step).collect());

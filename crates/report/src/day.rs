@@ -296,7 +296,7 @@ impl DayReport<'_> {
                 self.device.unwrap_or("no device"),
                 self.scheduler
             ),
-            ..course::caption(self.phases.name())
+            ..course::caption(self.phases.name(), trips)
         };
         // Tables of this report are as they have to be.
         Some(course::figure(caption, phases.ok()?, panels.ok()?))

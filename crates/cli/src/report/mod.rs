@@ -2,6 +2,7 @@
 
 mod command;
 mod comparison;
+mod day;
 mod explain;
 mod joint;
 mod mlperf;
@@ -27,7 +28,7 @@ use super::record::{self, Recorded};
 use super::results::TABLES;
 use xrsim_model::digest::Digest;
 
-/// Write results as one HTML page that needs no internet connection (runs, load tests, comparisons, searches, sensitivities, explanations or a sweep).
+/// Write results as one HTML page that needs no internet connection (runs, load tests, comparisons, searches, sensitivities, explanations, a day or a sweep).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     xrsim run --out results && xrsim report results -o report.html\n  \
@@ -35,7 +36,7 @@ use xrsim_model::digest::Digest;
     xrsim compare --scheduler edf --scheduler rm --out comparison && xrsim report comparison\n    \
     xrsim search styles --out found && xrsim report found -o found.html")]
 pub(super) struct ReportArgs {
-    /// Folder that a command wrote with --out, or the file of a sweep. Commands: run, compare, search, sensitivity, explain, mlperf.
+    /// Folder that a command wrote with --out, or the file of a sweep. Commands: run, compare, search, sensitivity, explain, day, mlperf.
     #[arg(value_name = "DIR|FILE.csv")]
     pub folder: PathBuf,
     /// Page to write.
@@ -82,18 +83,19 @@ type Make = fn(&Path) -> Result<Made, Failure>;
 
 /// Kinds of results, by the file that every folder of the kind has. Load tests are not among them: whether a folder
 /// has them depends on its record.
-const KINDS: [(&str, Make); 6] = [
+const KINDS: [(&str, Make); 7] = [
     (SCORES, runs),
     (record::COMPARE, comparison::page),
     (record::SEARCH, search::page),
     (record::JOINT, joint::page),
     (record::SENSITIVITY, sensitivity::page),
     (record::EXPLAIN, explain::page),
+    (record::DAY, day::page),
 ];
 
 /// What has a page.
 const SHOWN: &str = "pages show the folders that `xrsim run`, `xrsim compare`, `xrsim search`, `xrsim sensitivity`, \
-    `xrsim explain` and `xrsim mlperf` write with `--out DIR`, and the file of `xrsim sweep`";
+    `xrsim explain`, `xrsim day` and `xrsim mlperf` write with `--out DIR`, and the file of `xrsim sweep`";
 
 /// Makes the page of a folder of results; one without any is taken for runs, whose files are then missed.
 fn folder(folder: &Path) -> Result<Made, Failure> {

@@ -11,6 +11,9 @@ const SHOWN_K: f64 = 20.0;
 /// Most points of a line, beside those where it steps.
 const MAX_POINTS: usize = 800;
 
+/// Most scenarios with a colour of their own.
+const MAX_SCENARIOS: usize = 26;
+
 /// A cell or column that no table of a day has, with the line of its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Misread {
@@ -47,13 +50,17 @@ pub(crate) fn all_numbers(table: &Rows, name: &str) -> Result<Vec<f64>, Misread>
 }
 
 /// Title of the figure of `profile`, and how to read it.
-pub(crate) fn caption(profile: &str) -> Caption {
-    Caption {
-        note: "Blocks at the top: phases, in the colours of their scenarios. Highest clock: what trips allow, as a \
-               share of the highest operating point."
-            .into(),
-        ..Caption::titled(format!("Heat, power and charge: {profile}"))
+pub(crate) fn caption(profile: &str, trips: &[(String, f64)]) -> Caption {
+    let mut note = "Blocks: phases, in the colours of their scenarios.".to_string();
+    if !trips.is_empty() {
+        let of = |(node, at_c): &(String, f64)| format!("{node} at {at_c} C");
+        let trips: Vec<_> = trips.iter().map(of).collect();
+        note += &format!(
+            " Trips: {}. Highest clock: what trips allow, as a share of the highest point.",
+            trips.join(", ")
+        );
     }
+    Caption { note, ..Caption::titled(format!("Heat, power and charge: {profile}")) }
 }
 
 /// The figure of phases over panels.
@@ -74,7 +81,10 @@ pub(crate) fn phases(phases: &Rows) -> Result<(Vec<String>, Vec<CoursePhase>), M
     for (cells, (begin, end)) in phases.1.iter().zip(begin.into_iter().zip(end)) {
         let of_scenario = kinds.iter().position(|it| *it == cells[scenario]);
         let kind = of_scenario.unwrap_or_else(|| {
-            kinds.push(cells[scenario].clone());
+            if kinds.len() <= MAX_SCENARIOS {
+                let is_one = kinds.len() < MAX_SCENARIOS;
+                kinds.push(if is_one { cells[scenario].clone() } else { "others".into() });
+            }
             kinds.len() - 1
         });
         let [begin, end] = [begin, end].map(hours);
@@ -97,23 +107,21 @@ pub(crate) fn panels(course: &Rows, trips: &[(String, f64)]) -> Result<Vec<Cours
     let mut panels = Vec::new();
     let mut hottest = f64::NEG_INFINITY;
     let mut lines = Vec::new();
-    for column in course.0.iter().filter(|it| it.ends_with(CELSIUS)) {
+    for (column, node) in course.0.iter().filter_map(|it| Some((it, it.strip_suffix(CELSIUS)?))) {
         let values = numbers(course, column)?;
         hottest = values.iter().flatten().fold(hottest, |most, it| most.max(*it));
-        let name = column.trim_end_matches(CELSIUS).to_string();
-        lines.push(CourseLine { name, points: last_of(values) });
+        lines.push(CourseLine { name: node.into(), points: last_of(values) });
     }
     if !lines.is_empty() {
-        let limit = |(node, at_c): &(String, f64)| Limit {
-            name: format!("trip of {node}: {at_c} C"),
-            value: *at_c,
-        };
+        let limit =
+            |(node, at_c): &(String, f64)| Limit { name: format!("{node} trip"), value: *at_c };
         let shown = trips.iter().filter(|(_, at_c)| *at_c <= hottest + SHOWN_K);
         let limits = shown.map(limit).take(8).collect();
         panels.push(CoursePanel { y_axis: Quantity::new("Temperature", "C"), lines, limits });
     }
     let points = means(&times, &all_numbers(course, "power_w")?, step);
-    panels.push(panel(Quantity::new("Power", "W"), vec![("power", points)]));
+    let watts = Quantity { span: Some((0.0, 0.0)), ..Quantity::new("Power", "W") };
+    panels.push(panel(watts, vec![("power", points)]));
     let percent = |it: Option<f64>| it.map(|share| 100.0 * share);
     let charge = numbers(course, "charge")?.into_iter().map(percent).collect();
     let mut shares = vec![("charge", last_of(charge))];
@@ -201,7 +209,7 @@ mod tests {
         };
         assert_eq!(heat.lines[0].points, [(0.5, 50.0), (1.0, 70.0), (1.5, 60.0)]);
         // A trip of 95 C is more than 20 K above 70 C.
-        assert_eq!(heat.limits, [Limit { name: "trip of die: 72 C".into(), value: 72.0 }]);
+        assert_eq!(heat.limits, [Limit { name: "die trip".into(), value: 72.0 }]);
         assert_eq!(power.lines[0].points, [(0.5, 2.0), (1.0, 4.0), (1.5, 0.0)]);
         assert_eq!(shares.lines[0].points, [(0.5, 90.0), (1.0, 80.0), (1.5, 80.0)]);
         let clock = [(0.0, 100.0), (0.5, 100.0), (0.5, 80.0), (1.0, 80.0), (1.0, 0.0), (1.5, 0.0)];

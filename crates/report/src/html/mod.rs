@@ -21,6 +21,7 @@ mod article;
 mod columns;
 mod comparison;
 mod data;
+mod day;
 mod explain;
 mod joint;
 mod page;
@@ -36,6 +37,7 @@ use thiserror::Error;
 use xrsim_model::renamed::Renamed;
 
 pub use comparison::{ComparisonFiles, comparison_page};
+pub use day::{DayFiles, day_page};
 pub use explain::{ExplainFiles, explain_page};
 pub use joint::{JointFiles, joint_page};
 use results::Results;

@@ -30,7 +30,7 @@ async function shows(tab) {
       if (element.textContent.trim() === "") wrong.push(`an empty ${element.tagName} in ${element.closest("section")?.id}`);
     }
     for (const section of document.querySelectorAll("main section")) {
-      const drawn = section.querySelectorAll("tbody tr, canvas, svg, pre, .bars li, .note").length;
+      const drawn = section.querySelectorAll("tbody tr, canvas, svg, pre, .bars li, .points li, .note").length;
       if (drawn === 0) wrong.push(`nothing in section ${section.id}`);
     }
     for (const link of document.querySelectorAll("nav a")) {

@@ -83,6 +83,9 @@ const PALE: f64 = 0.55;
 /// Points along a line at which its distance to others is measured.
 const N_SAMPLES: usize = 200;
 
+/// Places along a limit at which its name may stand: lines jump at every phase.
+const N_PLACES: u32 = 48;
+
 /// Colour of phases of the kind at `index`.
 fn pale(index: usize) -> Ink {
     Ink::series(index).mixed(Ink::WHITE, PALE)
@@ -125,7 +128,7 @@ impl CoursePanel {
             placement.keep_clear_of_line((frame.area.x, y), (frame.area.right(), y));
         }
         for limit in &self.limits {
-            draw_limit(scene, &mut placement, limit, frame);
+            draw_limit(scene, &mut placement, limit, frame, N_PLACES);
         }
         if self.lines.len() > 1 {
             let names = self.lines.iter().map(|line| line.name.as_str());

@@ -247,7 +247,7 @@ impl Lines {
 
     /// Draws the limits across a panel, each with its name where the lines leave space.
     fn draw_limits(&self, scene: &mut Scene, placement: &mut Placement, frame: &Frame) {
-        self.limits.iter().for_each(|limit| draw_limit(scene, placement, limit, frame));
+        self.limits.iter().for_each(|limit| draw_limit(scene, placement, limit, frame, 8));
     }
 }
 
@@ -271,17 +271,18 @@ pub(super) fn name_lines<'a>(
     }
 }
 
-/// Draws a limit across a panel, with its name where the lines leave space.
+/// Draws a limit across a panel, with its name at one of `n_places`, where the lines leave space.
 pub(super) fn draw_limit(
     scene: &mut Scene,
     placement: &mut Placement,
     limit: &Limit,
     frame: &Frame,
+    n_places: u32,
 ) {
     let y = frame.y.at(limit.value);
     let ends = ((frame.area.x, y), (frame.area.right(), y));
     scene.dashed(vec![ends.0, ends.1], Dashes::LIMIT, 1.2, Ink::TEXT);
-    placement.write_surely(scene, &limit.name, &beside_level(ends));
+    placement.write_surely(scene, &limit.name, &beside_level(ends, n_places));
 }
 
 impl LinePanel {

@@ -260,10 +260,10 @@ pub(super) fn farther((x, y): Point) -> Vec<Place> {
     (1..=24).flat_map(|ring| of_ring(9.0 + 9.0 * f64::from(ring))).collect()
 }
 
-/// Places above and below a level line, starting at its right end.
-pub(super) fn beside_level((from, to): (Point, Point)) -> Vec<Place> {
-    (0..8)
-        .map(|eighth| to.0 - 4.0 + (from.0 - to.0) * f64::from(eighth) / 8.0)
+/// Places above and below a level line, at `n` parts of its length, starting at its right end.
+pub(super) fn beside_level((from, to): (Point, Point), n: u32) -> Vec<Place> {
+    (0..n)
+        .map(|part| to.0 - 4.0 + (from.0 - to.0) * f64::from(part) / f64::from(n))
         .flat_map(|x| [((x, to.1 - 9.0), Align::End), ((x, to.1 + 9.0), Align::End)])
         .collect()
 }

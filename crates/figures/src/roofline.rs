@@ -156,7 +156,7 @@ impl Roofline {
         peaks.iter().chain(slants).for_each(|&(from, to)| placement.keep_clear_of_line(from, to));
         for (ceiling, line) in self.peaks.iter().zip(peaks) {
             let text = ceiling.text(&self.performance_axis.unit);
-            placement.write_surely(scene, &text, &beside_level(*line));
+            placement.write_surely(scene, &text, &beside_level(*line, 8));
         }
         for point in self.points().filter(|point| point.labelled) {
             let at = frame.at(point.intensity, point.performance);

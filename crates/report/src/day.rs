@@ -31,7 +31,7 @@ pub struct DayReport<'a> {
 }
 
 /// End of a line that goes on in the next one.
-const BREAK: &str = "\n  ";
+const BREAK: &str = ";\n  ";
 
 /// A phase with its result, and what the device did in it.
 struct Row<'a> {
@@ -111,8 +111,8 @@ impl DayReport<'_> {
 
     /// The answer: the lines of the first screen before its table, a sentence each.
     pub fn told(&self) -> Vec<String> {
-        let joined = self.lines().replace(BREAK, " ");
-        joined.lines().map(|line| line.trim().trim_end_matches(';').to_string()).collect()
+        let joined = self.lines().replace(BREAK, "; ");
+        joined.lines().map(|line| line.trim().to_string()).collect()
     }
 
     /// Charge, power, heat and score.
@@ -121,7 +121,7 @@ impl DayReport<'_> {
         let mut text = self.length();
         if let (Some(ledger), Some(share)) = (&day.ledger, self.share_of_accelerators()) {
             text += &format!(
-                "power: {:.3} W on average, {:.3} W in the highest second;{BREAK}{:.1} % of the energy is of the accelerators\n",
+                "power: {:.3} W on average, {:.3} W in the highest second{BREAK}{:.1} % of the energy is of the accelerators\n",
                 ledger.mean_w(),
                 ledger.peak_w(),
                 100.0 * share
@@ -134,7 +134,7 @@ impl DayReport<'_> {
         if let Some(at) = day.throttled_from() {
             let [before, after] = day.around(at);
             text += &format!(
-                "  before throttling, the first {:.2} h: {:.4}, {:.2} % missed;{BREAK}after it: {:.4}, {:.2} % missed\n",
+                "  before throttling, the first {:.2} h: {:.4}, {:.2} % missed{BREAK}after it: {:.4}, {:.2} % missed\n",
                 hours(at),
                 before.score,
                 missed(&before),
@@ -175,7 +175,7 @@ impl DayReport<'_> {
         let halted = body.spent(|section| section.halted).map_or(0.0, percent);
         let halted = if halted > 0.0 { format!(", {halted:.1} % halted") } else { String::new() };
         format!(
-            "heat: highest {};{BREAK}{:.1} % of the time throttled{halted}\n",
+            "heat: highest {}{BREAK}{:.1} % of the time throttled{halted}\n",
             highest.join(", "),
             percent(capped)
         )

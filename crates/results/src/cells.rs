@@ -3,8 +3,9 @@
 
 use std::io;
 
+use xrsim_model::hardware::device::Supplied;
 use xrsim_model::ids::{AccelId, RequestId};
-use xrsim_model::trace::{Attempt, Outcome, Record, Segment};
+use xrsim_model::trace::{Attempt, BusyInterval, Outcome, Record, Segment, Trace};
 use xrsim_model::units::SimTime;
 use xrsim_sim::metrics::DeviceMetrics;
 use xrsim_sim::plan::Plan;
@@ -42,6 +43,8 @@ pub enum RunTable {
 pub struct Further {
     /// Counts of requests that were not captured: frames of sensors can be missing.
     uncaptured: bool,
+    /// The clock of each request: accelerators have several operating points.
+    clocks: bool,
     /// The network of each request: several can be chosen.
     variants: bool,
     /// The counts of each request: they can differ from frame to frame.
@@ -53,6 +56,7 @@ impl Further {
     pub fn of<'a>(plans: impl IntoIterator<Item = &'a Plan>) -> Self {
         plans.into_iter().fold(Self::default(), |all, plan| Self {
             uncaptured: all.uncaptured || plan.may_lack_frames(),
+            clocks: all.clocks || plan.device.as_ref().is_some_and(|it| it.has_points()),
             variants: all.variants || plan.has_choices(),
             counts: all.counts || plan.drawn().counts,
         })
@@ -204,6 +208,7 @@ impl RunTable {
         let (has_facts, has_texts) = (self != Self::InferenceTexts, self != Self::InferenceFacts);
         let why = has_texts.then(|| Why::new(plan, result));
         let counted = Counted::new(&plan.scenario, plan.warm_up());
+        let supplied = plan.supplied().unwrap_or_default();
         let requests = result.trace.records().iter().zip(&result.inferences);
         for (index, (record, score)) in requests.enumerate() {
             let id = RequestId::new(index);
@@ -217,6 +222,10 @@ impl RunTable {
                 cause: why.as_ref().and_then(|why| why.short(id)).unwrap_or_default(),
                 segments: why.as_ref().map(segments).unwrap_or_default(),
                 is_counted: counted.counts(record),
+                clocks: match further.clocks {
+                    true => clocks(&result.trace, &supplied, id),
+                    false => String::new(),
+                },
                 variant: model.network_of(result.trace.variant_of(id)).name(),
                 counts: match further.counts {
                     true => counts(plan, record, result.trace.variant_of(id)),
@@ -320,6 +329,8 @@ struct RequestRow<'r> {
     cause: String,
     segments: String,
     is_counted: bool,
+    /// Clocks at which it runs \[MHz\].
+    clocks: String,
     /// Network that it runs.
     variant: &'r str,
     /// Counts that differ from frame to frame.
@@ -350,8 +361,9 @@ impl RequestRow<'_> {
 
     /// Columns at the end of the files of some runs.
     fn further(further: Further) -> impl Iterator<Item = Field<Self>> {
+        let clock = further.clocks.then_some(Self::CLOCK);
         let variant = further.variants.then_some(Self::VARIANT);
-        variant.into_iter().chain(further.counts.then_some(Self::COUNT))
+        clock.into_iter().chain(variant).chain(further.counts.then_some(Self::COUNT))
     }
 
     /// The last column of all runs.
@@ -359,10 +371,25 @@ impl RequestRow<'_> {
         Field::<Self>::new("counted", Value::Text(|it| if it.is_counted { "yes" } else { "no" }))
             .later();
 
+    const CLOCK: Field<Self> =
+        Field::<Self>::new("clock_mhz", Value::Text(|it| &it.clocks)).later();
+
     const VARIANT: Field<Self> =
         Field::<Self>::new("variant", Value::Text(|it| it.variant)).later();
 
     const COUNT: Field<Self> = Field::<Self>::new("count", Value::Text(|it| &it.counts)).later();
+}
+
+/// Clocks at which a request ran, in order, without repetitions \[MHz\]: `1000` or `1000;700`; empty if it never ran.
+fn clocks(trace: &Trace, supplied: &[Supplied], id: RequestId) -> String {
+    let clock = |interval: BusyInterval| {
+        let point = trace.points().during(&interval)?;
+        let points = &supplied.get(interval.accelerator.index())?.points;
+        Some(points.get(point).clock.as_mhz().to_string())
+    };
+    let mut clocks: Vec<_> = trace.busy_intervals_of(id).filter_map(clock).collect();
+    clocks.dedup();
+    clocks.join(";")
 }
 
 /// Counts of a request that runs `variant`, in the order of the scenario; empty if its model gives none.

@@ -24,11 +24,13 @@
 //! # Ok::<(), xrsim::ExperimentError>(())
 //! ```
 
+mod points;
 mod segment;
 
 use crate::ids::{AccelId, FrameId, ModelId, RequestId};
 use crate::units::{Millijoules, SimTime};
 
+pub use points::{PointChange, PointChanges};
 pub use segment::{BusyInterval, Segment};
 
 /// Reason for which a request was dropped.
@@ -165,6 +167,7 @@ pub struct Trace {
     segments: Vec<Segment>,
     /// Variant of every request; empty if each is 0.
     variants: Vec<u32>,
+    points: PointChanges,
 }
 
 impl Trace {
@@ -176,7 +179,7 @@ impl Trace {
     /// A trace of `records`, in order of arrival, with the segments of some requests in any order.
     pub fn with_segments(records: Vec<Record>, mut segments: Vec<Segment>) -> Self {
         segments.sort_by_key(|segment| (segment.request, segment.start, segment.first_layer));
-        Self { records, segments, variants: Vec::new() }
+        Self { records, segments, ..Self::default() }
     }
 
     /// A trace without requests, with memory for `n_requests`.
@@ -214,6 +217,17 @@ impl Trace {
     /// Variant of its model that a request ran.
     pub fn variant_of(&self, id: RequestId) -> u32 {
         self.variants.get(id.index()).copied().unwrap_or(0)
+    }
+
+    /// The same trace with the operating points of the accelerators.
+    #[must_use]
+    pub fn with_points(self, points: PointChanges) -> Self {
+        Self { points, ..self }
+    }
+
+    /// Operating points of the accelerators; none without a device.
+    pub fn points(&self) -> &PointChanges {
+        &self.points
     }
 
     /// Records in order of arrival.

@@ -1,12 +1,13 @@
 //! A run in the trace-event format, which Perfetto, `chrome://tracing` and speedscope show. There is a
 //! track for each accelerator with its executions, one for the queue of each model with its waiting
 //! requests, and one for the deadlines of each model. Arrows show dependencies and the drops that they
-//! cause. Counters show queue lengths and power.
+//! cause. Counters show queue lengths and power, and in runs on a device temperatures, clocks and charge.
 //!
 //! Times are microseconds with the three decimals of a nanosecond. Groups (`pid`) and tracks (`tid`)
 //! have names and an order; their numbers have no meaning.
 
 mod counters;
+mod device;
 mod event;
 mod lanes;
 mod layout;
@@ -28,12 +29,14 @@ use counters::Sample;
 use event::{Event, Sink, us};
 use layout::{Execution, Layout, Wait};
 
-/// Groups of tracks in order. Perfetto sorts them by name, which gives the same order.
+/// Groups of tracks of every run in order. Perfetto sorts them by name, which gives the same order.
 const GROUPS: [(u32, &str); 3] =
     [(ACCELERATORS, "accelerators"), (QUEUES, "model queues"), (DEADLINES, "request deadlines")];
 const ACCELERATORS: u32 = 1;
 const QUEUES: u32 = 2;
 const DEADLINES: u32 = 3;
+/// Group of the counters of a device, which not every run has.
+const DEVICE: u32 = 4;
 
 /// Lowest number of a track. A viewer shows a track with the number of its group as the main track.
 const FIRST_TRACK: u32 = 10;
@@ -90,6 +93,7 @@ pub fn write(
         writer.arrows(id)?;
     }
     writer.counters()?;
+    writer.device()?;
     Ok(Summary { bytes: writer.sink.finish()?, ..writer.summary })
 }
 
@@ -141,7 +145,8 @@ struct Writer<'a, W> {
 impl<W: Write> Writer<'_, W> {
     /// Names and order of groups and tracks.
     fn metadata(&mut self) -> io::Result<()> {
-        for (pid, name) in GROUPS {
+        let device = self.result.body.as_ref().map(|_| (DEVICE, "device"));
+        for (pid, name) in GROUPS.into_iter().chain(device) {
             self.meta("process_name", pid, None, json!({ "name": name }))?;
             self.meta("process_sort_index", pid, None, json!({ "sort_index": pid }))?;
         }

@@ -68,7 +68,7 @@ use crate::plan::Plan;
 use crate::schedule::PolicyFailure;
 use xrsim_model::cancel;
 use xrsim_model::cost::CostTable;
-use xrsim_model::trace::{Entry, Trace};
+use xrsim_model::trace::{Entry, PointChanges, Trace};
 
 pub use event::RequestEvent;
 pub use session::{Session, Traced};
@@ -97,6 +97,8 @@ pub struct Played {
     pub ledger: Option<Box<Ledger>>,
     /// Heat and charge at the end; `None` without a device.
     pub body: Option<Box<Body>>,
+    /// Operating points of the accelerators, if they are kept.
+    points: PointChanges,
 }
 
 /// Plays `requests` of the plan's scenario on its system.
@@ -112,9 +114,11 @@ pub struct Played {
 /// [`Scheduler`](crate::schedule::Scheduler).
 pub fn run(plan: &Plan, costs: &CostTable, requests: &RequestStream) -> Result<Run, PolicyFailure> {
     let mut trace = Trace::with_capacity(requests.requests().len());
-    let played = play(plan, costs, requests.into(), &mut |entry| trace.push(entry))?;
-    let Played { events, ledger, body } = played;
-    Ok(Run { trace, events, ledger, body })
+    let mut engine = begun(plan, costs, requests.into())?;
+    engine.keep_points();
+    let played = engine.play_all(&mut |entry| trace.push(entry))?;
+    let Played { events, ledger, body, points } = played;
+    Ok(Run { trace: trace.with_points(points), events, ledger, body })
 }
 
 /// Plays the requests of `feed` as [`run`] does, and hands each to `each` in order, after its end. Memory does not grow with the number of requests.
@@ -132,7 +136,16 @@ pub fn play(
     feed: Feed<'_>,
     each: &mut dyn FnMut(&Entry<'_>),
 ) -> Result<Played, PolicyFailure> {
+    begun(plan, costs, feed)?.play_all(each)
+}
+
+/// The engine before the first instant.
+fn begun<'a>(
+    plan: &'a Plan,
+    costs: &'a CostTable,
+    feed: Feed<'a>,
+) -> Result<step::Engine<'a>, PolicyFailure> {
     plan.check(costs).expect("the costs are those of the plan");
     cancel::check();
-    step::Engine::new(plan, costs, feed)?.play_all(each)
+    step::Engine::new(plan, costs, feed)
 }

@@ -142,10 +142,16 @@ impl<'a> Engine<'a> {
         Ok(self.played())
     }
 
+    /// Keeps the operating points of the accelerators over the run.
+    pub(super) fn keep_points(&mut self) {
+        self.effects.keep_points();
+    }
+
     /// The number of events, and the account of the energy.
     fn played(mut self) -> Played {
-        let (ledger, body) = self.effects.finish(SimTime::ZERO + self.duration).unzip();
-        Played { events: self.events, ledger, body }
+        let (ledger, body, points) =
+            self.effects.finish(SimTime::ZERO + self.duration).unwrap_or_default();
+        Played { events: self.events, ledger, body, points }
     }
 
     /// Hands the next requests of the load that have ended to `each`. They leave.
@@ -159,7 +165,7 @@ impl<'a> Engine<'a> {
     /// ended or not, and then the submitted ones if `has_submitted`.
     pub(super) fn finish(mut self, mut trace: Trace, has_submitted: bool) -> Run {
         self.leave_all(has_submitted, &mut |entry| trace.push(entry));
-        let Played { events, ledger, body } = self.played();
+        let Played { events, ledger, body, .. } = self.played();
         Run { trace, events, ledger, body }
     }
 

@@ -27,6 +27,7 @@ use xrsim_model::cost::CostTable;
 use xrsim_model::hardware::Device;
 use xrsim_model::hardware::device::Supplied;
 use xrsim_model::ids::{AccelId, PointId, RequestId};
+use xrsim_model::trace::PointChanges;
 use xrsim_model::units::{Millijoules, SimTime};
 
 use super::agenda::Completions;
@@ -34,6 +35,9 @@ use super::running::RunningSegment;
 use sharing::Sharing;
 use supply::Supply;
 use switching::{DataMoves, Transfer};
+
+/// Account of the energy, heat and charge, and the points of accelerators if they are kept.
+pub(super) type Account = (Option<Box<Ledger>>, Option<Box<Body>>, PointChanges);
 
 /// Effects that are on in a run.
 pub(super) struct DeviceEffects<'a> {
@@ -110,9 +114,16 @@ impl<'a> DeviceEffects<'a> {
     }
 
     /// The account of the energy up to `end`, or to the last instant, and heat and charge then; `None` without a device.
-    pub(super) fn finish(&mut self, end: SimTime) -> Option<(Box<Ledger>, Box<Body>)> {
-        let (ledger, body) = self.supply.take()?.finish(end);
-        Some((Box::new(ledger), Box::new(body)))
+    pub(super) fn finish(&mut self, end: SimTime) -> Option<Account> {
+        let (ledger, body, points) = self.supply.take()?.finish(end);
+        Some((Some(Box::new(ledger)), Some(Box::new(body)), points))
+    }
+
+    /// Keeps the points of the accelerators from now on.
+    pub(super) fn keep_points(&mut self) {
+        if let Some(supply) = &mut self.supply {
+            supply.keep_points();
+        }
     }
 
     /// Whether ends of segments depend on what else runs. If so, [`DeviceEffects::advance`] sets all

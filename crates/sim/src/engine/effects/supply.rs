@@ -10,6 +10,7 @@ use crate::device::{Body, Change, Item, Ledger, Overhead, Standing, Stop, Suppli
 use xrsim_model::hardware::Device;
 use xrsim_model::hardware::device::Supplied;
 use xrsim_model::ids::{AccelId, PointId};
+use xrsim_model::trace::{PointChange, PointChanges};
 use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 
 /// Items of the energy of a segment.
@@ -33,6 +34,8 @@ pub(super) struct Supply {
     /// Power of the sources of heat: each accelerator, DRAM, the rest \[W\].
     watts: Vec<f64>,
     ledger: Ledger,
+    /// Changes of the points of accelerators, if they are kept.
+    points: Option<Vec<PointChange>>,
 }
 
 /// What runs on an accelerator, or ran last.
@@ -82,8 +85,20 @@ impl Supply {
             at: SimTime::ZERO,
             watts: vec![0.0; n + 2],
             ledger: Ledger::new(&supplied),
+            points: None,
             supplied,
         }
+    }
+
+    /// Keeps the points of the accelerators from now on.
+    pub(super) fn keep_points(&mut self) {
+        let at = self.at;
+        let change = |(index, it): (usize, &Standing)| PointChange {
+            accelerator: AccelId::new(index),
+            at,
+            point: Some(it.point),
+        };
+        self.points = Some(self.standing.iter().enumerate().map(change).collect());
     }
 
     /// The state that schedulers see.
@@ -228,6 +243,13 @@ impl Supply {
         };
         self.ledger.wakes += u64::from(overhead.wakes);
         self.ledger.transitions += u64::from(overhead.changes);
+        if let Some(points) = &mut self.points {
+            let standing = &self.standing[accelerator.index()];
+            let gated = PointChange { accelerator, at: standing.gated_after, point: None };
+            points.extend(Some(gated).filter(|_| overhead.wakes));
+            let change = PointChange { accelerator, at: now, point: Some(point) };
+            points.extend(Some(change).filter(|_| overhead.wakes || overhead.changes));
+        }
         self.standing[accelerator.index()].point = point;
         overhead
     }
@@ -293,11 +315,19 @@ impl Supply {
         Millijoules::from_nj(stretch.dynamic - undrawn)
     }
 
-    /// The account up to `end`, and the device then.
-    pub(super) fn finish(mut self, end: SimTime) -> (Ledger, Body) {
+    /// The account up to `end`, the device then, and the points of the accelerators if they are kept.
+    pub(super) fn finish(mut self, end: SimTime) -> (Ledger, Body, PointChanges) {
         self.advance(end, |_| None);
         self.body.finish(self.at, self.ledger.total_microjoules() / 1e6);
-        (self.ledger, self.body)
+        let mut points = self.points.unwrap_or_default();
+        let gated = self.standing.iter().zip(&self.stretches).enumerate();
+        let gated = gated.filter(|(_, (it, stretch))| !stretch.runs && it.gated_after < self.at);
+        points.extend(gated.map(|(index, (it, _))| PointChange {
+            accelerator: AccelId::new(index),
+            at: it.gated_after,
+            point: None,
+        }));
+        (self.ledger, self.body, PointChanges::new(points))
     }
 }
 

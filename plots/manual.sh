@@ -35,6 +35,11 @@ mv served/image_classification_heavy/server/curve.svg "$out/mlperf-curve.svg"
 xrsim search --accelerators 1..2 --step 2048 --platform paper --objective score_executed_mean,area_mm2 --out found --quiet > table
 mv found/front.svg "$out/search-front.svg"
 
+# docs/how-to/battery.md
+xrsim day --profile evening --device headset --system J --pes 4096 --platform paper --flexibility none --scheduler edf:admission=hopeless \
+  --no-changes --plot day.svg --quiet > table
+mv day.svg "$out/day-evening.svg"
+
 # README.md, docs/tutorials/paper.md
 xrsim reproduce --figure 5 --semantics mlsys2023 --out study --quiet > table
 mv study/figure5_mlsys2023.svg "$out"

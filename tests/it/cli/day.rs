@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::binary::{path, stderr, stdout, xrsim};
+use crate::support::binary::{output, path, refused, stderr, stdout, xrsim};
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
@@ -94,4 +94,40 @@ fn a_day_on_a_device_ends_with_the_change_that_helps_most() {
     // 1 Wh lasts longer than 3 s.
     assert!(score.starts_with("  score 0.") && score.ends_with(", h 0.00 -> 0.00"), "{score}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn the_folder_of_a_day_becomes_a_page_unless_a_file_of_it_is_wrong() {
+    let folder = folder();
+    let [out, device, page] = ["out", "device.yaml", "page.html"].map(|name| path(&folder, name));
+    let plot = path(&folder, "day.svg");
+    let more = ["--device", &device, "--no-changes", "--out", &out, "--plot", &plot];
+    let words = words(&folder, &more);
+    output(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let picture = fs::read_to_string(plot).expect("a figure");
+    for text in ["VR_gaming", "Temperature [C]", "Power [W]", "highest clock", "charge"] {
+        assert!(picture.contains(text), "{text}");
+    }
+    let report = ["report", &out, "-o", &page];
+    let said = stderr(&xrsim(&report).assert().code(0));
+    assert!(said.contains("page.html: 2 phases, "), "{said}");
+    let record = fs::read_to_string(format!("{out}/day.json")).expect("a record");
+    let mut record: Value = serde_json::from_str(&record).expect("JSON");
+    let told = record["told"].as_array().expect("lines").clone();
+    assert_eq!(told.len(), 4, "{told:?}");
+    assert!(told[1].as_str().is_some_and(|it| it.contains("highest second; ")), "{told:?}");
+    assert_eq!(record["trips"], serde_json::json!([]));
+    // A file that was changed is refused, and one that no record lists is read with care.
+    let course = format!("{out}/course.csv");
+    let text = fs::read_to_string(&course).expect("a course");
+    let (header, rows) = text.split_once('\n').expect("rows");
+    let (time, rest) = rows.split_once(',').expect("cells");
+    let rest = rest.split_once(',').expect("cells").1;
+    fs::write(&course, format!("{header}\n{time},NaN,{rest}")).expect("it is written");
+    assert!(refused(&report).contains("course.csv is not the file that"));
+    let unsealed = record.as_object_mut().expect("an object");
+    ["files", "record_sha256"].map(|key| unsealed.remove(key));
+    fs::write(format!("{out}/day.json"), record.to_string()).expect("it is written");
+    let expected = "course.csv:2: column `power_w`: `NaN` is no finite number";
+    assert!(refused(&report).contains(expected));
 }

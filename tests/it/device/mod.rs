@@ -8,6 +8,7 @@ mod governors;
 mod ledger;
 mod points;
 mod random;
+mod trace;
 
 use std::sync::Arc;
 

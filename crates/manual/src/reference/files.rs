@@ -78,8 +78,9 @@ fn writers() -> Vec<Writer> {
                 (
                     "inferences.csv",
                     "inferences.csv",
-                    "a row for each request. Where requests run one of several networks, the column `variant` follows, the name \
-                     of the network; where counts differ from frame to frame, the column `count`, the counts of the frame in the \
+                    "a row for each request. On a device with several operating points, the column `clock_mhz` follows, the clocks \
+                     at which the request ran, in order, such as `1000;700`; where requests run one of several networks, the \
+                     column `variant`, the name of the network; where counts differ from frame to frame, the column `count`, the counts of the frame in the \
                      order of the scenario",
                 ),
             ],

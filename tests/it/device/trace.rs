@@ -1,0 +1,99 @@
+//! The device in traces and in the rows of requests.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::ledger::case;
+use super::play;
+use crate::support::layers::stream;
+use crate::support::runs::{self, Case, lasting_ms, model, reading, sensor, table_ms};
+
+use serde_json::Value;
+use xrsim::engine;
+use xrsim::ids::{AccelId, PointId};
+use xrsim::report::RunLabel;
+use xrsim::report::trace_events;
+use xrsim::scenario::Scenario;
+use xrsim::sweep::run_at_costs;
+
+/// The instants of [`super::ledger`]: 0, gated after 5.4 ms, 700 MHz from 10 ms on, gated after 16.262858 ms.
+#[test]
+fn a_trace_has_the_points_of_accelerators_and_when_they_are_gated() {
+    let requests = stream(&[(0, 0, 9_000_000), (0, 10_000_000, 19_000_000)]);
+    let case = case();
+    let run = play(&case, &requests);
+    let changes = run.trace.points().of(AccelId::new(0));
+    let found: Vec<_> = changes.iter().map(|it| (it.at.ns(), it.point)).collect();
+    let [slow, fast] = [0, 1].map(|index| Some(PointId::new(index)));
+    let expected = [(0, fast), (5_400_000, None), (10_000_000, slow), (16_262_858, None)];
+    assert_eq!(found, expected);
+    let points: Vec<_> =
+        run.trace.busy_intervals().map(|it| run.trace.points().during(&it)).collect();
+    assert_eq!(points, [fast, slow]);
+    assert!(run.trace.points().of(AccelId::new(1)).is_empty());
+    let mut n_requests = 0;
+    let played = engine::play(&case, &case.costs, (&requests).into(), &mut |_| n_requests += 1);
+    assert_eq!((played.expect("it runs").ledger, n_requests), (run.ledger, 2));
+}
+
+/// Values of the counters of the device by name, over time [us].
+fn counters(case: &Case) -> BTreeMap<String, Vec<(f64, f64)>> {
+    let result = run_at_costs(case, Arc::clone(&case.costs)).expect("the run is feasible");
+    let mut text = Vec::new();
+    let label = RunLabel::from_plan(case, "given");
+    trace_events::write(&mut text, case, &label, &result).expect("a vector grows");
+    let document: Value = serde_json::from_slice(&text).expect("JSON");
+    let events = document["traceEvents"].as_array().expect("a list of events");
+    let is_of = |event: &&Value, kind: &str| event["ph"] == kind && event["pid"] == 4;
+    let group = events.iter().find(|event| is_of(event, "M") && event["name"] == "process_name");
+    assert_eq!(
+        group.map(|it| &it["args"]["name"]),
+        case.plan.device.as_ref().map(|_| &Value::from("device"))
+    );
+    let mut counters = BTreeMap::<_, Vec<_>>::new();
+    for event in events.iter().filter(|event| is_of(event, "C")) {
+        let value = event["args"].as_object().and_then(|args| args.values().next()?.as_f64());
+        let sample = (event["ts"].as_f64().expect("a time"), value.expect("a number"));
+        let name = event["name"].as_str().expect("a name").to_string();
+        counters.entry(name).or_default().push(sample);
+    }
+    counters
+}
+
+/// A scenario of one model that reads a camera of 100 FPS.
+fn scenario() -> Arc<Scenario> {
+    let model = reading(&[0], model("HT", 100.0));
+    Arc::new(runs::scenario(vec![sensor("camera", 100.0)], vec![model]))
+}
+
+#[test]
+fn the_counters_of_a_device_have_its_clocks_and_its_energy() {
+    let mut case = case();
+    case.plan.scenario = scenario();
+    let counters = counters(&case);
+    let clock = "clock accelerator 0 [MHz]";
+    assert_eq!(counters.keys().collect::<Vec<_>>(), [clock, "power [W]"]);
+    let clock = &counters[clock];
+    assert_eq!(clock[0], (0.0, 1000.0));
+    assert!(clock.iter().all(|(_, mhz)| [0.0, 700.0, 1000.0].contains(mhz)), "{clock:?}");
+    // The mean power of each sample holds until the next one.
+    let power = &counters["power [W]"];
+    let result = runs::run(&case);
+    let ledger = result.ledger.expect("there is a device");
+    let end = ledger.duration().ns() as f64 / 1e3;
+    let ends = power.iter().skip(1).map(|sample| sample.0).chain([end]);
+    let joules: f64 = power.iter().zip(ends).map(|(it, end)| it.1 * (end - it.0) / 1e6).sum();
+    let expected = ledger.total_microjoules() / 1e6;
+    assert!((joules - expected).abs() < 1e-9 * expected, "{joules} {expected}");
+    assert_eq!(power[0].0, 0.0);
+}
+
+#[test]
+fn a_run_without_a_device_has_no_group_of_one() {
+    let scenario = Arc::unwrap_or_clone(scenario());
+    let case = lasting_ms(200.0, runs::plan(scenario, table_ms(&[[5.0]])));
+    assert!(counters(&case).is_empty());
+    let run = runs::run(&case);
+    assert!(run.trace.points().of(AccelId::new(0)).is_empty());
+    assert!(run.trace.busy_intervals().all(|it| run.trace.points().during(&it).is_none()));
+}

@@ -85,11 +85,12 @@ async function query(queries) {
   return found;
 }
 
-/** Checks of traces of a plain run, of one in segments, and of replications of many models. */
+/** Checks of traces of a plain run, of one in segments, of one on a device, and of replications of many models. */
 export function checkTraces(harness, pages, { perfetto, pictures }) {
   const traces = {
     "a run": ["--scenario", "AR_gaming", "--system", "J", "--pes", "4096"],
     "a run in segments": ["--scenario", "VR_gaming", "--system", "M", "--pes", "4096", "--scheduler", "edf:granularity=layer", "--set", "effects.switch=true"],
+    "a run on a device": ["--scenario", "AR_gaming", "--system", "J", "--pes", "4096", "--device", "headset", "--scheduler", "edf:governor=ondemand"],
     "the published semantics": ["--scenario", "outdoor_activity_A", "--system", "K", "--pes", "8192", "--semantics", "mlsys2023"],
   };
   for (const [title, command] of Object.entries(traces)) {

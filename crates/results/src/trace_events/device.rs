@@ -13,6 +13,9 @@ use super::{DEVICE, Writer};
 /// Most samples of a counter.
 const MAX_SAMPLES: usize = 20_000;
 
+/// Key of a value, which Perfetto does not add to the name of its counter. The name has the unit.
+const VALUE: &str = "value";
+
 impl<W: Write> Writer<'_, W> {
     /// Counters of `body`, if the run has a device.
     pub(super) fn device(&mut self) -> io::Result<()> {
@@ -21,16 +24,16 @@ impl<W: Write> Writer<'_, W> {
         for (node, (name, _)) in body.highest().enumerate() {
             let name = format!("temperature {name} [C]");
             let celsius = body.samples().iter().map(|it| (it.at, it.temperatures[node]));
-            self.sampled(&name, "C", celsius)?;
+            self.sampled(&name, celsius)?;
         }
-        self.sampled("power [W]", "W", power(body))?;
+        self.sampled("power [W]", power(body))?;
         if body.thermal().is_some() {
             let cap = body.samples().iter().map(|it| (it.at, cap_mhz(&supplied, &it.limit)));
-            self.sampled("cap [MHz]", "MHz", cap)?;
+            self.sampled("cap [MHz]", cap)?;
         }
         let charge = body.samples().iter();
         let charge = charge.filter_map(|it| Some((it.at, 100.0 * it.charge?)));
-        self.sampled("charge [%]", "%", charge)?;
+        self.sampled("charge [%]", charge)?;
         let (system, trace) = (&self.plan.system, &self.result.trace);
         for (index, (accelerator, supplied)) in
             system.accelerators().iter().zip(&supplied).enumerate()
@@ -38,7 +41,7 @@ impl<W: Write> Writer<'_, W> {
             let changes = trace.points().of(AccelId::new(index)).iter();
             let mhz = |point| supplied.points.get(point).clock.as_mhz();
             let clocks = changes.map(|it| (it.at, it.point.map_or(0.0, mhz)));
-            self.sampled(&format!("clock {} [MHz]", accelerator.name), "MHz", clocks)?;
+            self.sampled(&format!("clock {} [MHz]", accelerator.name), clocks)?;
         }
         Ok(())
     }
@@ -46,13 +49,12 @@ impl<W: Write> Writer<'_, W> {
     fn sampled(
         &mut self,
         name: &str,
-        unit: &str,
         samples: impl Iterator<Item = Sample<f64>>,
     ) -> io::Result<()> {
         let samples: Vec<_> = samples.collect();
         let step = samples.len().div_ceil(MAX_SAMPLES).max(1);
         let kept: Vec<_> = samples.into_iter().step_by(step).collect();
-        self.counter(DEVICE, name, unit, &kept)
+        self.counter(DEVICE, name, VALUE, &kept)
     }
 }
 

@@ -98,6 +98,21 @@ export function checkAnswers(harness, pages) {
     assert.equal(await tab.locator("#scores tbody tr").count(), 182);
   });
 
+  harness.page("begins the page of a day with the charge, and has the day as a figure and the energy by item", pages.day, async (tab) => {
+    assert.match(await tab.locator("#summary").textContent(), /^Battery: empty after \d\.\d\d h of 3\.17 h\.$/);
+    const told = await tab.locator("#answer li").allTextContents();
+    const begins = ["Power: ", "Heat: ", "Score: ", "Before throttling, "];
+    assert.deepEqual(told.map((line, at) => line.startsWith(begins[at])), begins.map(() => true), told.join("\n"));
+    const shown = (await tab.locator("#course svg text").allTextContents()).map((text) => text.trim());
+    for (const text of ["Temperature [C]", "Power [W]", "skin trip", "highest clock", "social_interactionA"]) {
+      assert.ok(shown.includes(text), text);
+    }
+    const throttled = await column(tab, "phases", "Throttled");
+    assert.ok(throttled.some((share) => parseFloat(share) > 90), throttled.join());
+    const shares = (await column(tab, "energy", "Share")).map(parseFloat);
+    assert.ok(Math.abs(shares.reduce((a, b) => a + b) - 100) < 0.5, shares.join());
+  });
+
   for (const [kind, path] of Object.entries(pages)) {
     const context = { viewport: { width: PAPER, height: 700 }, colorScheme: "dark" };
     harness.page(`prints ${kind} with its colours, and cuts nothing off`, path, async (tab) => {

@@ -46,7 +46,7 @@ pub(super) struct DayArgs {
     /// Do not look for the change that helps most, which takes about ten runs.
     #[arg(long)]
     no_changes: bool,
-    /// Draw phases, temperatures, power, charge and the limit of the clock over time as .svg, .pdf or .png, with the data beside it as .csv.
+    /// Draw the day over time (phases, temperatures, power, charge and the limit of the clock) as .svg, .pdf or .png, with the data beside it as .csv.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     #[command(flatten)]

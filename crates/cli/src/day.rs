@@ -11,7 +11,7 @@ use xrsim_model::cancel;
 use xrsim_model::hardware::Device;
 use xrsim_model::hardware::device::{Heat, Trip};
 use xrsim_model::units::{SimSpan, SimTime};
-use xrsim_report::day::DayReport;
+use xrsim_report::day::{DayReport, Replication, means, replications_csv};
 use xrsim_sim::sweep::day::Day;
 
 use super::experiment::{DayOptions, RunOptions, SchedulerOption};
@@ -32,7 +32,8 @@ use super::{record, table_style};
     Examples:\n  \
     xrsim day --profile evening --device headset --system J --pes 4096\n  \
     xrsim day --profile workday --device glasses --system J --pes 1024 --scheduler edf:governor=slack\n  \
-    xrsim day --profile mine.yaml --device mine_too.yaml --system J --pes 4096 --out day\n\n\
+    xrsim day --profile mine.yaml --device mine_too.yaml --system J --pes 4096 --out day\n  \
+    xrsim day --profile evening --device headset --system J --pes 4096 --replications 30 --no-changes\n\n\
     docs/how-to/battery.md shows how."
 )]
 pub(super) struct DayArgs {
@@ -43,6 +44,9 @@ pub(super) struct DayArgs {
     options: DayOptions,
     #[command(flatten)]
     scheduler: SchedulerOption,
+    /// Independent replications, whose means are printed with 95 % intervals.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    replications: u64,
     /// Do not look for the change that helps most, which takes about ten runs.
     #[arg(long)]
     no_changes: bool,
@@ -51,18 +55,20 @@ pub(super) struct DayArgs {
     plot: Option<PathBuf>,
     #[command(flatten)]
     pictures: PictureOptions,
-    /// Folder of files: phases.csv and day.json; with a device also device.csv and course.csv.
+    /// Folder of files: phases.csv and day.json; with a device device.csv and course.csv; with several replications
+    /// replications.csv.
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-/// Tables of the folder. The first and the third one are of a device.
+/// Tables of the folder. The first and the third one are of a device, the last one is of several replications.
 pub(super) const DEVICE: &str = "device.csv";
 pub(super) const PHASES: &str = "phases.csv";
 pub(super) const COURSE: &str = "course.csv";
+const REPLICATIONS: &str = "replications.csv";
 
 /// Files of the folder.
-const FILES: [&str; 4] = [DEVICE, PHASES, COURSE, record::DAY];
+const FILES: [&str; 5] = [DEVICE, PHASES, COURSE, REPLICATIONS, record::DAY];
 
 /// Makes the run and prints its results.
 ///
@@ -89,6 +95,7 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
     let inputs = programs::sha256_of_inputs(run.prepared().inputs(), schedulers())?;
     let day = made(&run)?;
     let supplied = plan.supplied().map_err(super::argument)?;
+    let replications = replications(&run, args.replications)?;
     let report = DayReport {
         phases: run.phases(),
         system: &plan.system,
@@ -101,7 +108,8 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
         args.pictures.write(path, &chart)?;
     }
     if let Some(mut set) = set {
-        let tables = [report.device(), Some(report.phases()), report.course()];
+        let replications = (args.replications > 1).then(|| replications_csv(&replications));
+        let tables = [report.device(), Some(report.phases()), report.course(), replications];
         let mut written = Vec::new();
         for (name, table) in FILES.into_iter().zip(tables) {
             if let Some(table) = table {
@@ -118,6 +126,9 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
         set.commit_and_say(record::DAY, record, format_args!("{}", written.join(", ")))?;
     }
     print_text(&report.text(table_style()))?;
+    if args.replications > 1 {
+        print_text(&means(&replications, report.outside(), table_style()))?;
+    }
     if args.no_changes {
         return Ok(());
     }
@@ -155,6 +166,21 @@ fn made(run: &DayRun) -> Result<Day, Failure> {
     }
 }
 
+/// The first `n` replications; none if the run stands alone.
+///
+/// # Errors
+///
+/// A failure if they are interrupted.
+fn replications(run: &DayRun, n: u64) -> Result<Vec<Replication>, Failure> {
+    if n <= 1 {
+        return Ok(Vec::new());
+    }
+    let progress = Progress::counting_on("replications", n, 0);
+    let made = cancel::catch(|| run.replications(n, &|done| progress.set(done as u64)));
+    progress.finish();
+    made.map_err(|_| Failure::Interrupted("nothing is written".into()))
+}
+
 /// Nodes of the trips of a device, with their temperatures \[C\].
 fn trips(device: Option<&Device>) -> Vec<(String, f64)> {
     let heat = device.and_then(|device| device.heat.as_ref());
@@ -167,8 +193,8 @@ fn trips(device: Option<&Device>) -> Vec<(String, f64)> {
 
 /// The change that helps most.
 fn advice(changes: &[DayChange], run: &DayRun, day: &Day) -> String {
-    let (whole, hours) = (run.phases().duration().as_hours(), (day.end - SimTime::ZERO).as_hours());
-    let value = run.value(day);
+    let (whole, metrics) = (run.phases().duration().as_hours(), run.metrics(day));
+    let (hours, value) = (metrics.hours, metrics.profile_score);
     match changes.first().filter(|it| it.value > value) {
         None => format!(
             "\nno change of governor, scheduler or size that was tried helps ({})\n",
@@ -194,6 +220,9 @@ fn record_of(
 ) -> Map<String, Value> {
     let mut requested = options.requested();
     requested.insert("profile".into(), json!(args.profile));
+    if args.replications > 1 {
+        requested.insert("replications".into(), json!(args.replications));
+    }
     requested.extend(args.scheduler.text().map(|it| ("scheduler".into(), json!(it))));
     let mut effective = run.prepared().settings.effective();
     // The phases have durations of their own.

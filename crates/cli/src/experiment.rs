@@ -132,7 +132,8 @@ fn split(assignment: &str) -> Result<(&str, &str), Failure> {
         refuse!("--set takes key=value, found `{assignment}`");
     };
     let name = name.trim();
-    match with_option().find(|(key, _)| key.name == name) {
+    // The experiment says where a profile runs.
+    match with_option().find(|(key, _)| key.name == name && name != PROFILE) {
         Some((_, option)) => {
             let message = format!("`{name}` has an option of its own: --{}", option.long);
             Err(Failure::Argument(message))
@@ -326,17 +327,18 @@ impl<S: Selection> Args for KeyOptions<S> {
     }
 }
 
-/// All keys but the scheduler, which some commands take several of.
+/// All keys but the scheduler, which some commands take several of, and the profile, which only sweeps vary.
 #[derive(Debug, Clone)]
 struct OfRuns;
 
 impl Selection for OfRuns {
     fn has(key: &Key) -> bool {
-        key.name != SCHEDULER
+        ![SCHEDULER, PROFILE].contains(&key.name)
     }
 }
 
 const SCHEDULER: &str = "scheduler";
+const PROFILE: &str = "profile";
 
 /// The key of the scheduler.
 #[derive(Debug, Clone)]

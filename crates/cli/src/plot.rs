@@ -11,7 +11,6 @@ use xrsim_model::column::{self, Better};
 use xrsim_model::renamed;
 use xrsim_report::points::{Best, Front, Objective, PointTable, PointsError, heat_map};
 use xrsim_results::rows::Checked;
-use xrsim_sim::score::Score;
 
 use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
@@ -41,13 +40,13 @@ pub(super) struct PlotArgs {
     /// Kind of plot.
     #[arg(long, value_name = "KIND")]
     pub kind: PlotKind,
-    /// First objective, or columns of a heat map [default: energy_per_frame_mj, or pes].
+    /// First objective, or columns of a heat map [default: energy_per_frame_mj, of profiles mean_w, or pes].
     #[arg(long, value_name = "COLUMN")]
     pub x: Option<String>,
-    /// Second objective, or rows of a heat map [default: score, or system].
+    /// Second objective, or rows of a heat map [default: score, of profiles profile_score, or system].
     #[arg(long, value_name = "COLUMN")]
     pub y: Option<String>,
-    /// Third objective, objective of the best designs, or colours of a heat map [default: score].
+    /// Third objective, objective of the best designs, or colours of a heat map [default: score, of profiles profile_score].
     #[arg(long, value_name = "COLUMN")]
     pub z: Option<String>,
     /// Use only rows with this value in this column; repeat for more conditions.
@@ -149,7 +148,7 @@ const MAX_RECORD: u64 = 256 << 20;
 
 fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let x = args.x.as_deref().unwrap_or(points.energy());
-    let y = args.y.as_deref().unwrap_or(Score::primary().name);
+    let y = args.y.as_deref().unwrap_or(points.score());
     let columns = [Some(x), Some(y), args.z.as_deref()].into_iter().flatten();
     let objectives: Vec<_> = columns.map(objective).collect();
     let front = Front::compute(points, &objectives).map_err(super::argument)?;
@@ -166,7 +165,7 @@ fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
 }
 
 fn best(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
-    let objective = objective(args.z.as_deref().unwrap_or(Score::primary().name));
+    let objective = objective(args.z.as_deref().unwrap_or(points.score()));
     let Best { header, rows, n_text } = Best::find(points, &objective).map_err(super::argument)?;
     let text = Text { header, rows, n_text, draws: points.draws() };
     match &args.out {
@@ -181,7 +180,7 @@ fn heatmap(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     };
     let x = column_name(args.x.as_deref().unwrap_or("pes"));
     let y = column_name(args.y.as_deref().unwrap_or("system"));
-    let value = column_name(args.z.as_deref().unwrap_or(Score::primary().name));
+    let value = column_name(args.z.as_deref().unwrap_or(points.score()));
     args.pictures.write(out, &heat_map(points, x, y, value).map_err(super::argument)?)
 }
 

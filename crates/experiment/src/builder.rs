@@ -366,6 +366,7 @@ impl Experiment {
             for (key, value) in point.settings() {
                 settings.set(key, value)?;
             }
+            settings.refuse_profile()?;
             settings.check()?;
             settings.check_seed(replications.end.saturating_sub(1))?;
             self.add_runs(&settings, &replications, &mut prepared)?;

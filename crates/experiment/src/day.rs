@@ -1,16 +1,17 @@
 //! Runs of profiles.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use xrsim_config::Notes;
 use xrsim_model::cost::CostTable;
 use xrsim_model::parallel;
-use xrsim_model::scenario::Scenario;
+use xrsim_model::scenario::{Profile, Scenario};
 use xrsim_model::units::SimTime;
-use xrsim_sim::load::Phases;
+use xrsim_sim::load::{LoadSettings, Phases};
 use xrsim_sim::plan::{Plan, Semantics};
 use xrsim_sim::sweep::RunError;
-use xrsim_sim::sweep::day::{self, Day};
+use xrsim_sim::sweep::day::{self, Day, DayMetrics};
 
 use super::{Experiment, ExperimentError, Prepared};
 
@@ -30,6 +31,7 @@ const SCHEDULERS: [&str; 4] = [
 pub struct DayRun {
     experiment: Experiment,
     prepared: Prepared,
+    profile: Arc<Profile>,
     plan: Plan,
     costs: Arc<CostTable>,
 }
@@ -45,7 +47,7 @@ pub struct DayChange {
     pub hours: f64,
     /// Score of the time that the run lasts.
     pub score: f64,
-    /// Score of the whole profile, see [`DayRun::value`].
+    /// Score of the whole profile, see [`DayMetrics`].
     pub value: f64,
 }
 
@@ -78,14 +80,11 @@ impl DayRun {
                 "a run of a profile takes one system and one scheduler; choose with --system, --pes and --scheduler",
             );
         };
-        if costs.as_ref().is_ok_and(|costs| costs.has_spreads()) {
-            return conflict(
-                "latencies that are drawn for each request are not known to profiles; take a table without them",
-            );
-        }
+        let costs = costs?;
         let phases = Phases::new(&profile, &plan.load).map_err(RunError::from)?;
         let plan = plan.of_phases(phases);
-        Ok(Self { experiment, prepared, plan, costs: costs? })
+        day::check(&plan, &costs).map_err(RunError::from)?;
+        Ok(Self { experiment, prepared, profile, plan, costs })
     }
 
     /// The run.
@@ -117,10 +116,27 @@ impl DayRun {
         }
     }
 
-    /// Score of the whole profile: the time after the device has stopped scores 0.
-    pub fn value(&self, day: &Day) -> f64 {
-        let whole = self.phases().duration().ns().max(1) as f64;
-        day.score().score * (day.end.ns() as f64 / whole)
+    /// Quantities of the first `n` independent replications, in their order, of which the first one is the run itself.
+    /// Draws are those of [`Experiment::replications`]. `done` gets the number of those that are made, on any thread.
+    pub fn replications(
+        &self,
+        n: u64,
+        done: &(dyn Fn(usize) + Sync),
+    ) -> Vec<Result<DayMetrics, RunError>> {
+        let (all, n_made): (Vec<u64>, _) = ((0..n).collect(), AtomicUsize::new(0));
+        parallel::map(&all, |&replication| {
+            let load = LoadSettings { replication, ..self.plan.load.clone() };
+            let phases = Phases::new(&self.profile, &load)?;
+            let plan = Plan { load, ..self.plan.clone() }.of_phases(phases);
+            let day = day::play(&plan, &self.costs, None, &|_| {});
+            done(n_made.fetch_add(1, Ordering::Relaxed) + 1);
+            Ok(DayMetrics::of(&day?, plan.load.duration))
+        })
+    }
+
+    /// Quantities by which the run is compared.
+    pub fn metrics(&self, day: &Day) -> DayMetrics {
+        DayMetrics::of(day, self.phases().duration())
     }
 
     /// Single changes of governor, scheduler and size, each tried on the same draws, the best one first. Those that
@@ -167,13 +183,13 @@ impl DayRun {
         if (&plan.scheduler, &plan.system) == (&self.plan.scheduler, &self.plan.system) {
             return None;
         }
-        let day = day::play(&plan, &costs.ok()?, None, &|_| {}).ok()?;
+        let metrics = self.metrics(&day::play(&plan, &costs.ok()?, None, &|_| {}).ok()?);
         Some(DayChange {
             what: what.into(),
             option: format!("--{key} {value}"),
-            hours: day.end.ns() as f64 / 3.6e12,
-            score: day.score().score,
-            value: self.value(&day),
+            hours: metrics.hours,
+            score: metrics.scores.score,
+            value: metrics.profile_score,
         })
     }
 }

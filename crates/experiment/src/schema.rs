@@ -63,6 +63,7 @@ fn setting(key: &Key) -> Form {
 fn values(key: &Key) -> Form {
     match (key.name, key.allowed) {
         ("scenario", _) => reference(&[Kind::Scenario], "scenario", "scenarios"),
+        ("profile", _) => reference(&[Kind::Profile], "profile", "profiles"),
         ("system", _) => reference(&[Kind::Style, Kind::System], "system", "systems")
             .allowed("a name (`xrsim list systems`), shares of dataflows, or a file"),
         ("platform", _) => reference(&[Kind::Platform], "platform", "platforms"),

@@ -52,7 +52,7 @@ const DEFAULTS: &[(&str, &[&str])] = &[
 
 /// Keys that cannot be factors: effects are means over scenarios, rankings are those of the systems, and equal
 /// draws need one seed.
-const NO_FACTORS: [&str; 4] = ["scenario", "system", "seed", "replication"];
+const NO_FACTORS: [&str; 5] = ["scenario", "profile", "system", "seed", "replication"];
 
 /// A key with the values that it takes.
 #[derive(Debug, Clone)]

@@ -26,6 +26,8 @@ use super::keys::{KEYS, Key, UNPARTITIONED, all_set};
 pub struct Settings {
     /// Name or file of the scenario.
     pub scenario: Option<Box<str>>,
+    /// Name or file of the profile that runs in place of a scenario.
+    pub profile: Option<Box<str>>,
     /// Name or file of the system.
     pub system: Option<Box<str>>,
     /// PEs of the whole system, for styles.
@@ -259,6 +261,15 @@ impl Settings {
             without: self.without,
             phases: None,
             device: None,
+        }
+    }
+
+    /// Refuses a profile where scenarios run.
+    pub(super) fn refuse_profile(&self) -> Result<(), ExperimentError> {
+        let refusal = "`profile` is a key of sweeps; `xrsim day` runs a profile";
+        match &self.profile {
+            Some(_) => Err(ExperimentError::Conflict(refusal.into())),
+            None => Ok(()),
         }
     }
 

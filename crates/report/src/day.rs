@@ -1,17 +1,20 @@
 //! Results of a run of a profile: the first screen, and the files `device.csv`, `phases.csv` and `course.csv`.
 
 pub(crate) mod course;
+mod means;
 
 use xrsim_figures::{Caption, Course};
 use xrsim_model::hardware::System;
 use xrsim_model::hardware::device::Supplied;
 use xrsim_model::units::{SimSpan, SimTime};
 use xrsim_results::device_cells;
-use xrsim_sim::device::{Body, Item, Limit, Sample, Section, Stop};
+use xrsim_sim::device::{Body, Limit, Sample, Section, Stop};
 use xrsim_sim::load::Phases;
-use xrsim_sim::sweep::day::{Day, PhaseResult, Weighted};
+use xrsim_sim::sweep::day::{Day, DayMetrics, PhaseResult, Weighted};
 
 use super::table::{Columns, Rows, Style};
+
+pub use means::{Replication, means, replications_csv};
 
 /// A run of a profile with what describes it.
 #[derive(Debug, Clone, Copy)]
@@ -87,12 +90,10 @@ impl DayReport<'_> {
         bodies.flat_map(|body| body.highest().map(|(node, _)| node)).collect()
     }
 
-    /// Energy of the accelerators as a share of all \[0, 1\].
-    fn share_of_accelerators(&self) -> Option<f64> {
-        let ledger = self.day.ledger.as_ref()?;
-        let beside = [Item::DramBackground, Item::Base].map(|item| ledger.microjoules(item));
-        let all = ledger.total_microjoules();
-        (all > 0.0).then(|| 1.0 - beside.iter().sum::<f64>() / all)
+    /// Name of the node that people feel; `None` without temperatures.
+    pub fn outside(&self) -> Option<&str> {
+        let node = self.day.body.as_ref()?.outside()?;
+        self.nodes().get(node.index()).copied()
     }
 
     /// The first screen.
@@ -119,11 +120,14 @@ impl DayReport<'_> {
     fn lines(&self) -> String {
         let day = self.day;
         let mut text = self.length();
-        if let (Some(ledger), Some(share)) = (&day.ledger, self.share_of_accelerators()) {
+        let metrics = DayMetrics::of(day, self.phases.duration());
+        if let (Some(mean_w), Some(peak_w), Some(share)) =
+            (metrics.mean_w, metrics.peak_w, metrics.accelerator_share)
+        {
             text += &format!(
                 "power: {:.3} W on average, {:.3} W in the highest second{BREAK}{:.1} % of the energy is of the accelerators\n",
-                ledger.mean_w(),
-                ledger.peak_w(),
+                mean_w,
+                peak_w,
                 100.0 * share
             );
         }
@@ -196,9 +200,10 @@ impl DayReport<'_> {
             columns = columns.number("mean W", move |row| number(row.watts(), 3));
         }
         let outside = |body: &Body| Some(body.outside()?.index());
-        if let Some(node) = self.day.body.as_deref().and_then(outside) {
+        if let (Some(node), Some(name)) =
+            (self.day.body.as_deref().and_then(outside), self.outside())
+        {
             let c = move |row: &Row<'_>| row.section.map(|it| it.highest_c[node]);
-            let name = self.nodes()[node];
             columns = columns.number(format!("{name} C"), move |row| number(c(row), 1));
         }
         if rows.iter().any(|row| row.capped().is_some_and(|it| it > 0.0)) {

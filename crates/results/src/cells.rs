@@ -10,9 +10,10 @@ use xrsim_model::units::SimTime;
 use xrsim_sim::metrics::DeviceMetrics;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::score::{Counted, InferenceScore, Score};
-use xrsim_sim::sweep::{RunResult, Scored};
+use xrsim_sim::sweep::day::DayMetrics;
+use xrsim_sim::sweep::{Made, RunResult, Scored};
 
-use super::device::DeviceRow;
+use super::device::{self, DeviceRow};
 use super::digits::push_ms;
 use super::fields::{Cells, Field, Heading, Rows, Value};
 use super::sequences::{self, SequenceRow};
@@ -34,6 +35,8 @@ pub enum RunTable {
     Sequences,
     /// `device.csv`: a row for each run on a device.
     Device,
+    /// The same for runs of profiles, of which only sweeps have rows.
+    Days,
     /// Causes of misses, and segments: long texts, of which nearly every one is different. The rows have no label.
     InferenceTexts,
 }
@@ -112,6 +115,10 @@ impl RunTable {
             Self::InferenceTexts => texts.collect(),
             Self::Sequences => SequenceRow::COLUMNS.iter().map(Field::heading).collect(),
             Self::Device => DeviceRow::COLUMNS.iter().map(Field::heading).collect(),
+            Self::Days => {
+                let columns = DayMetrics::COLUMNS.iter().map(Heading::of);
+                columns.chain([device::HIGHEST.heading()]).collect()
+            }
         }
     }
 
@@ -130,7 +137,7 @@ impl RunTable {
             Self::Inferences | Self::InferenceFacts => {
                 RequestRow::further(further).map(|it| it.heading()).collect()
             }
-            Self::InferenceTexts | Self::Sequences | Self::Device => Vec::new(),
+            Self::InferenceTexts | Self::Sequences | Self::Device | Self::Days => Vec::new(),
         }
     }
 
@@ -147,7 +154,7 @@ impl RunTable {
         further: Further,
     ) -> io::Result<()> {
         match self {
-            Self::Scores | Self::Models | Self::Device => {
+            Self::Scores | Self::Models | Self::Device | Self::Days => {
                 self.add_scored(rows, plan, result, further)
             }
             Self::Inferences | Self::InferenceFacts | Self::InferenceTexts => {
@@ -191,9 +198,8 @@ impl RunTable {
                 DeviceRow::COLUMNS.iter().for_each(|column| column.add(&row, rows));
                 rows.end_row()
             }
-            Self::Inferences | Self::InferenceFacts | Self::InferenceTexts | Self::Sequences => {
-                Ok(())
-            }
+            Self::Inferences | Self::InferenceFacts | Self::InferenceTexts => Ok(()),
+            Self::Sequences | Self::Days => Ok(()),
         }
     }
 
@@ -252,8 +258,20 @@ impl RunTable {
     }
 }
 
+/// Adds the results of a run of a sweep.
+pub(super) fn add_made(cells: &mut impl Cells, made: &Made) {
+    match made {
+        Made::Run(scored) => add_run(cells, &scored.scorecard.total, &scored.device),
+        Made::Day(day) => {
+            DayMetrics::COLUMNS.iter().for_each(|column| cells.number(column.of(day)));
+            device::HIGHEST
+                .add(&device::highest(day.highest_c.iter().map(|(it, c)| (&**it, *c))), cells);
+        }
+    }
+}
+
 /// Adds the scores, counts and energy of a run, and the metrics of its hardware.
-pub(super) fn add_run(cells: &mut impl Cells, score: &Score, device: &DeviceMetrics) {
+fn add_run(cells: &mut impl Cells, score: &Score, device: &DeviceMetrics) {
     add_score(cells, score);
     DeviceMetrics::COLUMNS.iter().for_each(|column| cells.number(column.of(device)));
 }

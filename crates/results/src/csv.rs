@@ -10,10 +10,10 @@ use std::io::{self, Write};
 
 use xrsim_model::units::SimTime;
 use xrsim_sim::plan::Plan;
-use xrsim_sim::sweep::{RunResult, Scored};
+use xrsim_sim::sweep::{Made, RunResult, Scored};
 
 use super::RunLabel;
-use super::cells::{Further, RunTable, add_run};
+use super::cells::{Further, RunTable, add_made};
 use super::digits::{push_ms, push_number, push_whole};
 use super::fields::{Cells, Rows};
 use super::rows::{CHECK, RowCheck};
@@ -35,9 +35,15 @@ pub fn beside_label<'a>(keys: impl Iterator<Item = &'a str>) -> impl Iterator<It
     keys.filter(|key| !LABEL.contains(key))
 }
 
+/// Table of the results of a sweep with columns for `settings`: that of runs of profiles if they give one.
+fn of_sweep<'a>(mut settings: impl Iterator<Item = &'a str>) -> RunTable {
+    if settings.any(|key| key == "profile") { RunTable::Days } else { RunTable::Scores }
+}
+
 /// First line of the file of a sweep, whose rows have columns for `settings` after the label.
 pub fn sweep_header(settings: &[&str]) -> String {
-    [&POINT[..], &LABEL, settings, &RunTable::Scores.names(), &REASON].concat().join(",") + "\n"
+    let results = of_sweep(settings.iter().copied()).names();
+    [&POINT[..], &LABEL, settings, &results, &REASON].concat().join(",") + "\n"
 }
 
 /// Writes the rows of one file; the header is written on creation.
@@ -67,7 +73,7 @@ impl<W: Write> Table<W> {
     /// Rows of a sweep, whose `header` is in the file already.
     pub fn sweep_rows(out: W, header: &str) -> Self {
         let check = RowCheck::below(header.as_bytes());
-        Self { out, lines: Lines::new(RunTable::Scores, Some(check)) }
+        Self { out, lines: Lines::new(of_sweep(header.split(',')), Some(check)) }
     }
 
     /// Sets the values of the columns of settings, in their order, for the rows that follow.
@@ -78,7 +84,7 @@ impl<W: Write> Table<W> {
     }
 
     /// Writes the row of a point: its index and identity, its run, the values of its settings in the
-    /// order of the columns, and its scores, or the reason why it has none.
+    /// order of the columns, and its result, or the reason why it has none.
     ///
     /// # Errors
     ///
@@ -88,7 +94,7 @@ impl<W: Write> Table<W> {
         (index, id): (u64, &str),
         label: &RunLabel<'_>,
         mut settings: impl Iterator<Item = &'a str>,
-        result: Result<&Scored, &str>,
+        result: Result<&Made, &str>,
     ) -> io::Result<()> {
         self.lines.make_sweep_row((index, id), label, &mut settings, result);
         self.out.write_all(self.lines.row.as_bytes())
@@ -172,7 +178,7 @@ impl Lines {
         (index, id): (u64, &str),
         label: &RunLabel<'_>,
         settings: &mut dyn Iterator<Item = &str>,
-        result: Result<&Scored, &str>,
+        result: Result<&Made, &str>,
     ) {
         self.start_run(label);
         self.row.clear();
@@ -181,12 +187,12 @@ impl Lines {
         self.row.push_str(&self.label);
         settings.for_each(|value| self.text(value));
         match result {
-            Ok(Scored { scorecard, device, .. }) => {
-                add_run(self, &scorecard.total, device);
+            Ok(made) => {
+                add_made(self, made);
                 self.row.push(',');
             }
             Err(reason) => {
-                self.row.extend(RunTable::Scores.names().iter().map(|_| ','));
+                self.row.extend(self.kind.names().iter().map(|_| ','));
                 self.text(reason);
             }
         }

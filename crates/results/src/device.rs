@@ -18,9 +18,8 @@ impl<'r> DeviceRow<'r> {
     pub(super) fn new(ledger: &'r Ledger, body: Option<&'r Body>) -> Self {
         let share = |(mhz, share): (f64, f64)| format!("{mhz}={share}");
         let shares: Vec<_> = ledger.shares_by_clock().into_iter().map(share).collect();
-        let highest = body.into_iter().flat_map(Body::highest);
-        let highest: Vec<_> = highest.map(|(node, c)| format!("{node}={c}")).collect();
-        Self { ledger, body, highest: highest.join(";"), shares: shares.join(";") }
+        let highest = highest(body.into_iter().flat_map(Body::highest));
+        Self { ledger, body, highest, shares: shares.join(";") }
     }
 
     /// Time of all sections \[s\]; `None` without temperatures.
@@ -39,6 +38,14 @@ impl<'r> DeviceRow<'r> {
         Some(self.ledger.microjoules(item) / 1e6)
     }
 }
+
+/// Highest temperatures of nodes \[C\]: `die=80.1;skin=42.9`.
+pub(super) fn highest<'n>(nodes: impl Iterator<Item = (&'n str, f64)>) -> String {
+    nodes.map(|(node, c)| format!("{node}={c}")).collect::<Vec<_>>().join(";")
+}
+
+/// Column of these temperatures in rows of sweeps.
+pub(super) const HIGHEST: Field<String> = Field::new("highest_c", Value::Text(|it| it));
 
 pub(super) fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9

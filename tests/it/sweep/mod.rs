@@ -5,6 +5,7 @@ mod costs;
 mod damage;
 mod extension;
 mod policies;
+mod profiles;
 mod specs;
 
 use std::fs;

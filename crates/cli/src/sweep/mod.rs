@@ -21,7 +21,7 @@ use xrsim_model::digest::Digest;
 use xrsim_results::csv::{self, Table};
 use xrsim_results::rows::{Line, Lines};
 use xrsim_sim::sweep::grid::{Grid, Shard};
-use xrsim_sim::sweep::{Scored, Scorer};
+use xrsim_sim::sweep::{Made, Scorer};
 
 use super::cluster::{self, Estimate, Form, Job, Shares};
 use super::journal::{self, Manifest, RowFile, Sink, as_made};
@@ -238,11 +238,11 @@ impl<'g> Rows<'g> {
     fn write_row(
         &mut self,
         candidate: &Candidate<'_>,
-        result: &Result<Box<Scored>, String>,
+        result: &Result<Made, String>,
     ) -> io::Result<()> {
         let point = &candidate.point;
         let values = self.settings.iter().map(|key| point.get(key).unwrap_or_default());
-        let result = result.as_deref().map_err(String::as_str);
+        let result = result.as_ref().map_err(String::as_str);
         self.n_infeasible += u64::from(result.is_err());
         self.file.note(point.index());
         let identity = (point.index(), &*candidate.id);

@@ -25,6 +25,7 @@ use super::super::parts::shard;
     xrsim sweep mine.yaml --shard 2/5               the second of five parts; `xrsim parts merge` joins them\n  \
     xrsim sweep mine.yaml --dry-run                 points, and about how long they take\n  \
     xrsim sweep mine.yaml --sbatch 16 -- --mem=2G   a job script for Slurm, of 16 parts\n  \
+    xrsim sweep --profile evening --device headset --system A,J --pes 4096 --out days.csv   a row for each day\n  \
     xrsim sweep --scenario AR_gaming --pes '1024..16384 step x2' --system 'J,WS:3 + OS:1' \\\n              \
     --set score.k_per_ms=5,15 --out mine.csv"
 )]

@@ -47,6 +47,16 @@ pub(super) const KEYS: &[Key] = &[
         ..KEY
     },
     Key {
+        name: "profile",
+        help: "profile in place of scenarios, hours of use: a name or a file",
+        allowed: Allowed::Text("a name (`xrsim list profiles`) or a file"),
+        default: Some("none"),
+        option: Some(KeyOption::new("profile", "P|FILE")),
+        set: Set::Value(|s, text| some(&mut s.profile, text)),
+        get: |s| json!(s.profile),
+        ..KEY
+    },
+    Key {
         name: "pes",
         help: "PEs of the whole system, for styles",
         allowed: Allowed::Whole("a whole number from 1 to 16777216"),

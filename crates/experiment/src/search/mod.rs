@@ -34,8 +34,8 @@ const SCHEDULERS: [&str; 3] =
     ["latency-greedy", "edf:admission=hopeless", "value:admission=hopeless"];
 
 /// Keys of experiments for which a search has keys of its own.
-pub(crate) const OWN_KEYS: [&str; 7] =
-    ["scenario", "system", "pes", "scheduler", "replication", "seed", "device"];
+pub(crate) const OWN_KEYS: [&str; 8] =
+    ["scenario", "profile", "system", "pes", "scheduler", "replication", "seed", "device"];
 
 /// Draws of a search that gives no number.
 const DRAWS: u64 = 30;
@@ -216,7 +216,7 @@ impl Reader<'_> {
             if OWN_KEYS.contains(&&*key.value) {
                 let message = format!("`{}` is no setting of a search", key.value);
                 let help = "a search has keys of its own for scenarios, systems, PEs, schedulers, \
-                            replications and seed, and knows no devices";
+                            replications and seed, and knows no devices and profiles";
                 self.problem_with_help(&key.span, message, help);
                 continue;
             }

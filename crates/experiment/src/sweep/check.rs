@@ -36,6 +36,7 @@ impl Sweep {
         let mut problems =
             [&draft.problems[..], &slips(draft), &given_away, &namesakes(draft), &one_apart(draft)]
                 .concat();
+        problems.extend(beside_profiles(draft));
         let mut inputs = Inputs::new(draft.folder.as_deref(), notes);
         let full = inputs.full_systems(draft, &mut problems)?;
         let defaults = defaults(draft, &full, &mut inputs)?;
@@ -178,10 +179,29 @@ fn no_value(key: &At<Box<str>>, value: &At<Box<str>>, allowed: &str) -> Problem 
     Problem::new(value.span.clone(), message).help(format!("allowed is {allowed}"))
 }
 
-/// Problems of points without a scenario or system, which every run needs.
+/// Problems of keys that a sweep of profiles cannot have.
+fn beside_profiles(draft: &SweepDraft) -> Vec<Problem> {
+    if !draft.gives("profile") {
+        return Vec::new();
+    }
+    let keys = draft.factors.iter().flat_map(|factor| &factor.keys);
+    let problem = |key: &At<Box<str>>| {
+        let has = match &*key.value {
+            "scenario" => "scenarios of its own; make two sweeps",
+            "duration_ms" => "durations of its own",
+            name if name.starts_with("parameters.") => "the networks of its scenarios as they are",
+            _ => return None,
+        };
+        let message = format!("`{}` beside `profile`", key.value);
+        Some(Problem::new(key.span.clone(), message).help(format!("a profile has {has}")))
+    };
+    keys.filter_map(problem).collect()
+}
+
+/// Problems of points without a scenario, profile or system, which others have.
 fn gaps(draft: &SweepDraft) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for key in ["scenario", "system"] {
+    for key in ["scenario", "profile", "system"] {
         let Some((factor, column)) = draft.factor_of(key) else { continue };
         for row in factor.rows.iter().filter(|row| row[column].is_none()) {
             let place = row.iter().flatten().next().map_or(0..0, |cell| cell.span.clone());
@@ -192,8 +212,8 @@ fn gaps(draft: &SweepDraft) -> Vec<Problem> {
     problems
 }
 
-/// Factors of the keys that the draft leaves out: the scenarios, PEs and systems of the suite. PEs
-/// only if some system is a style, not `full`.
+/// Factors of the keys that the draft leaves out: the scenarios, unless profiles run, PEs and systems of the suite.
+/// PEs only if some system is a style, not `full`.
 fn defaults(
     draft: &SweepDraft,
     full: &[&At<Box<str>>],
@@ -201,7 +221,7 @@ fn defaults(
 ) -> Result<Vec<Factor>, ExperimentError> {
     let suite = inputs.catalog().suite()?;
     let mut defaults = Vec::new();
-    if !draft.gives("scenario") {
+    if !draft.gives("scenario") && !draft.gives("profile") {
         defaults.push(Factor::axis("scenario", suite.scenarios.iter().map(String::as_str)));
     }
     let styles = !draft.gives("system") || full.len() < draft.values("system").len();

@@ -131,7 +131,7 @@ impl Inputs {
             let found = defaults.iter().find(|factor| *factor.keys[0] == *key);
             found.map(|factor| factor.rows.iter().flatten().flatten()).into_iter().flatten()
         };
-        let scenarios = draft.values("scenario");
+        let [scenarios, profiles] = ["scenario", "profile"].map(|key| draft.values(key));
         let n_problems = problems.len();
         let mut known: Vec<Arc<Scenario>> = Vec::new();
         for settings in all_settings(draft) {
@@ -145,6 +145,11 @@ impl Inputs {
             for name in default("scenario") {
                 known.push(lookup(name)?);
             }
+            let lookup = |name: &str| catalog.profile(name);
+            let named = resolve(profiles.iter().copied(), lookup, problems)?;
+            let names = named.iter().flatten().map(|profile| &*profile.name);
+            refuse_same(&profiles, names, problems);
+            known.extend(named.into_iter().flatten().flat_map(|profile| profile.scenarios()));
             if problems.len() > n_problems {
                 break; // the same problems follow under all other settings
             }

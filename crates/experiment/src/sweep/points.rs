@@ -6,12 +6,13 @@ use std::sync::Arc;
 use xrsim_config::Hardware;
 use xrsim_model::cancel;
 use xrsim_model::hardware::System;
-use xrsim_model::scenario::Scenario;
+use xrsim_model::scenario::{Profile, Scenario};
 use xrsim_model::text;
 use xrsim_results::RunLabel;
+use xrsim_sim::load::Phases;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::grid::Point;
-use xrsim_sim::sweep::{RunError, Scored, Scorer};
+use xrsim_sim::sweep::{Made, RunError, Scorer};
 
 use super::super::systems::{for_scenario, full_system, in_technology, style_system};
 use super::super::{ExperimentError, Settings, device};
@@ -39,8 +40,8 @@ pub struct Candidate<'g> {
 
 /// Result of a point.
 pub enum PointResult {
-    /// Scores, or the reason that there can be none: a row.
-    Row(Result<Box<Scored>, String>),
+    /// Results, or the reason that there can be none: a row.
+    Row(Result<Made, String>),
     /// A failure of the machine: no row, and another start may succeed.
     Missing(String),
 }
@@ -78,8 +79,11 @@ impl<'g> Candidate<'g> {
             settings.set(key, value).map_err(|_| unknown())?;
         }
         let (edition, networks) = (settings.edition(), settings.networks());
-        let name = settings.scenario.as_deref().unwrap_or_default();
-        let scenario = inputs.catalog_with(networks).scenario(name, edition)?;
+        let catalog = inputs.catalog_with(networks);
+        let load = match (&settings.profile, settings.scenario.as_deref().unwrap_or_default()) {
+            (Some(profile), _) => Load::Profile(catalog.profile(profile)?),
+            (None, scenario) => Load::Scenario(catalog.scenario(scenario, edition)?),
+        };
         let hardware = inputs.catalog().hardware(settings.system.as_deref().unwrap_or_default())?;
         let (system, pes) = match &hardware {
             Hardware::Style(style) => (style.name.clone(), settings.pes.unwrap_or(0).into()),
@@ -89,18 +93,13 @@ impl<'g> Candidate<'g> {
         let (cost_model, cost_model_name) =
             inputs.cost_model(settings.cost_model(), settings.effort).ok_or_else(unknown)?;
         let cost_model_name = cost_model_name.into();
-        let catalog = inputs.catalog_with(networks);
-        let with_parameters = catalog.scenario_with(name, edition, &settings.parameters);
-        let plan = with_parameters
-            .map_err(ExperimentError::from)
-            .and_then(|scenario| plan(&settings, &scenario, hardware, inputs))
-            .map_err(in_one_line);
+        let plan = plan(&settings, &load, hardware, inputs).map_err(in_one_line);
         Ok(Self {
             id: point.id(),
             plan,
             cost_model,
             cost_model_name,
-            scenario: scenario.name().into(),
+            scenario: load.name().into(),
             system,
             pes,
             semantics: settings.semantics.name(),
@@ -112,17 +111,47 @@ impl<'g> Candidate<'g> {
     }
 }
 
+/// What a point runs.
+enum Load {
+    Scenario(Arc<Scenario>),
+    Profile(Arc<Profile>),
+}
+
+impl Load {
+    fn name(&self) -> &str {
+        match self {
+            Self::Scenario(scenario) => scenario.name(),
+            Self::Profile(profile) => &profile.name,
+        }
+    }
+}
+
 fn plan(
     settings: &Settings,
-    scenario: &Arc<Scenario>,
+    load: &Load,
     hardware: Hardware,
     inputs: &mut Inputs,
 ) -> Result<Plan, ExperimentError> {
+    let (scenario, phases) = match load {
+        Load::Scenario(_) => {
+            let name = settings.scenario.as_deref().unwrap_or_default();
+            let catalog = inputs.catalog_with(settings.networks());
+            (catalog.scenario_with(name, settings.edition(), &settings.parameters)?, None)
+        }
+        Load::Profile(profile) => {
+            let phases = Phases::new(profile, &settings.load).map_err(RunError::from)?;
+            (Arc::clone(phases.union()), Some(phases))
+        }
+    };
     settings.check()?;
     let system = system(settings, hardware, inputs)?;
     let device = device::named(settings, inputs.catalog())?;
-    let system = for_scenario(&system, scenario, inputs.catalog())?;
-    device::on(settings.plan(scenario, &system), &device)
+    let system = for_scenario(&system, &scenario, inputs.catalog())?;
+    let plan = device::on(settings.plan(&scenario, &system), &device)?;
+    Ok(match phases {
+        Some(phases) => plan.of_phases(phases),
+        None => plan,
+    })
 }
 
 /// The system of a point.
@@ -153,7 +182,7 @@ fn in_one_line(error: impl ToString) -> String {
     error.to_string().replace(text::is_unfit_in_line, " ")
 }
 
-/// Scores every candidate and hands its result to `each` with its index, on any thread; those of one cost
+/// Makes the run of every candidate and hands its result to `each` with its index, on any thread; those of one cost
 /// model are made together, about in their order. The work ends early if `each` breaks.
 pub fn score_each(
     candidates: &[Candidate<'_>],
@@ -171,11 +200,11 @@ pub fn score_each(
         let own = candidates.iter().enumerate().filter(|(_, it)| it.cost_model == index);
         let (places, plans): (Vec<_>, Vec<_>) =
             own.filter_map(|(place, it)| Some((place, it.plan.as_ref().ok()?))).unzip();
-        scorer.score_each(&plans, &|at, result| {
+        scorer.make_each(&plans, &|at, result| {
             let reason = |error: RunError| in_one_line(error);
             let result = match result {
                 Err(error) if error.is_transient() => PointResult::Missing(reason(error)),
-                result => PointResult::Row(result.map(Box::new).map_err(reason)),
+                result => PointResult::Row(result.map_err(reason)),
             };
             each(places[at], result)
         });

@@ -14,8 +14,8 @@ use super::points;
 const MOST_COMBINATIONS: u64 = 1 << 16;
 
 /// Keys of which accelerators do not depend.
-const OTHERS: [&str; 6] =
-    ["scenario", "scheduler", "without", "duration_ms", "seed", "replication"];
+const OTHERS: [&str; 8] =
+    ["scenario", "profile", "scheduler", "device", "without", "duration_ms", "seed", "replication"];
 
 /// Groups of such keys.
 const OTHER_GROUPS: [&str; 4] = ["load.", "engine.", "score.", "effects."];

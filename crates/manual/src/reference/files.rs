@@ -13,6 +13,7 @@ use xrsim::column::Column;
 use xrsim::experiment::KEYS;
 use xrsim::metrics::{DeviceMetrics, Drops, Freshness, RunMetrics, Service};
 use xrsim::score::{InferenceScore, Score};
+use xrsim::sweep::day::DayMetrics;
 
 use super::markdown::{Page, code, sentence};
 
@@ -28,6 +29,20 @@ const ANY: &str = "*";
 /// A run that every command makes quickly.
 const RUN: &[&str] =
     &["--scenario", "AR_gaming", "--system", "J", "--pes", "4096", "--flexibility", "none"];
+
+/// A run of a profile.
+const OF_DAY: &[&str] = &[
+    "--profile",
+    "evening",
+    "--device",
+    "headset",
+    "--system",
+    "J",
+    "--pes",
+    "4096",
+    "--flexibility",
+    "none",
+];
 
 /// A load test of MLPerf that takes little time.
 const TEST: &[&str] =
@@ -108,13 +123,16 @@ fn writers() -> Vec<Writer> {
         },
         Writer {
             command: "xrsim day --out DIR",
-            arguments: "day --profile evening --device headset --system J --pes 4096 --no-changes --out"
-                .split(' ')
-                .collect(),
+            arguments: [&["day"][..], OF_DAY, &["--no-changes", "--replications", "2", "--out"]].concat(),
             files: &[
                 ("device.csv", "device.csv", "one row: the whole run"),
                 ("phases.csv", "phases.csv", "a row for each phase that took place"),
                 ("course.csv", "course.csv", "the device over time, at most about 2,000 rows"),
+                (
+                    "replications.csv",
+                    "replications.csv",
+                    "a row for each replication; only of several (`--replications`)",
+                ),
             ],
         },
         Writer {
@@ -125,6 +143,11 @@ fn writers() -> Vec<Writer> {
                 "sweep.csv",
                 "a row for each point; settings that vary have columns of their own",
             )],
+        },
+        Writer {
+            command: "xrsim sweep --profile P --out FILE.csv",
+            arguments: [&["sweep"][..], OF_DAY, &["--out"]].concat(),
+            files: &[("", "days.csv", "a row for each point of a sweep of profiles")],
         },
         Writer {
             command: "xrsim compare --out DIR",
@@ -434,6 +457,7 @@ fn of_library() -> BTreeMap<String, String> {
     add(&mut sentences, Drops::COLUMNS);
     add(&mut sentences, RunMetrics::COLUMNS);
     add(&mut sentences, DeviceMetrics::COLUMNS);
+    add(&mut sentences, DayMetrics::COLUMNS);
     add(&mut sentences, ClassBounds::COLUMNS);
     add(&mut sentences, InferenceScore::SCORES);
     add(&mut sentences, Score::columns());

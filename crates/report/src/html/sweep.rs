@@ -2,6 +2,7 @@
 
 use crate::points::{Best, Front, Objective, PointTable, PointsError, heat_map};
 use xrsim_sim::score::Score;
+use xrsim_sim::sweep::day::DayMetrics;
 
 use crate::table::Rows;
 use crate::words;
@@ -23,25 +24,25 @@ pub fn sweep_page(
     record: Option<&str>,
     command: Option<String>,
 ) -> Result<String, PointsError> {
-    let primary = Score::primary();
+    let score = points.score();
+    let meaning = DayMetrics::column(score).map_or(Score::primary().help, |it| it.help);
     let objective = |column: &str| Objective { column: column.into(), better: None };
-    let best = Best::find(points, &objective(primary.name))?;
+    let best = Best::find(points, &objective(score))?;
     let lead = format!(
-        "Designs of the highest score, {}. {}.",
-        primary.help,
+        "Designs of the highest score, {meaning}. {}.",
         words::capitalised(&points.draws())
     );
     let summary = summary(&best, points);
     let mut bests = Section::new("best", "Best designs", &lead);
-    let rows = score_second((best.header, best.rows));
+    let rows = score_second(score, (best.header, best.rows));
     bests.add("The best design of every scenario", &rows);
-    let all = points.designs(&[primary.name, points.energy()], MAX_DESIGNS)?;
+    let all = points.designs(&[score, points.energy()], MAX_DESIGNS)?;
     let mut designs = Section::new(
         "designs",
         "Designs",
         "Means over seeds and replications, then over scenarios.",
     );
-    designs.add("Every design", &score_second(all));
+    designs.add("Every design", &score_second(score, all));
     let sections = vec![bests, front(points)?, map(points), designs];
     Ok(Article {
         title: format!("Sweep {name}"),
@@ -54,8 +55,8 @@ pub fn sweep_page(
 }
 
 /// The table with its score in the second column, where a narrow window shows it.
-fn score_second((mut header, mut rows): Rows) -> Rows {
-    if let Some(at) = header.iter().position(|name| *name == Score::primary().name)
+fn score_second(score: &str, (mut header, mut rows): Rows) -> Rows {
+    if let Some(at) = header.iter().position(|name| *name == score)
         && at > 1
     {
         header[1..=at].rotate_right(1);
@@ -83,12 +84,12 @@ fn summary(best: &Best, points: &PointTable) -> String {
 fn front(points: &PointTable) -> Result<Section, PointsError> {
     let lead = "Designs that no other design beats in both energy and score.";
     let mut section = Section::new("front", "Pareto front", lead);
-    let objectives = [points.energy(), Score::primary().name]
+    let objectives = [points.energy(), points.score()]
         .map(|column| Objective { column: column.into(), better: None });
     let front = Front::compute(points, &objectives)?;
     // A front that cannot be drawn still has its table.
     section.draw(&front.scatter()).unwrap_or_default();
-    section.add("Designs on the front", &score_second(front.rows()));
+    section.add("Designs on the front", &score_second(points.score(), front.rows()));
     Ok(section)
 }
 
@@ -99,7 +100,7 @@ fn map(points: &PointTable) -> Section {
     if let [first, second, ..] = points.varied()[..] {
         // Numbers of PEs go to the right.
         let (x, y) = if first == "pes" { (first, second) } else { (second, first) };
-        if let Ok(map) = heat_map(points, x, y, Score::primary().name) {
+        if let Ok(map) = heat_map(points, x, y, points.score()) {
             section.draw(&map).unwrap_or_default();
         }
     }

@@ -4,6 +4,7 @@ use xrsim_figures::Quantity;
 use xrsim_model::column::{Better, Column};
 use xrsim_sim::metrics::{DeviceMetrics, RunMetrics};
 use xrsim_sim::score::Score;
+use xrsim_sim::sweep::day::DayMetrics;
 
 /// Settings that cost something, so that smaller values are better.
 const COSTS: [&str; 7] = [
@@ -22,13 +23,15 @@ enum Measure {
     Score(&'static Column<Score>),
     Device(&'static Column<DeviceMetrics>),
     Run(&'static Column<RunMetrics>),
+    Day(&'static Column<DayMetrics>),
 }
 
 impl Measure {
     fn from_column(column: &str) -> Option<Self> {
         let device = || DeviceMetrics::column(column).map(Self::Device);
         let run = || RunMetrics::COLUMNS.iter().find(|it| it.name == column).map(Self::Run);
-        Score::column(column).map(Self::Score).or_else(device).or_else(run)
+        let day = || DayMetrics::column(column).map(Self::Day);
+        Score::column(column).map(Self::Score).or_else(device).or_else(run).or_else(day)
     }
 }
 
@@ -38,6 +41,7 @@ pub(super) fn result(column: &str) -> Option<&'static str> {
         Measure::Score(column) => column.name,
         Measure::Device(column) => column.name,
         Measure::Run(column) => column.name,
+        Measure::Day(column) => column.name,
     })
 }
 
@@ -47,6 +51,7 @@ pub(super) fn better(column: &str) -> Option<Better> {
         Some(Measure::Score(column)) => Some(column.better),
         Some(Measure::Device(column)) => Some(column.better),
         Some(Measure::Run(column)) => Some(column.better),
+        Some(Measure::Day(column)) => Some(column.better),
         None => COSTS.contains(&column).then_some(Better::Lower),
     }
 }
@@ -57,6 +62,7 @@ pub(super) fn axis(column: &str) -> (Quantity, f64) {
         Some(Measure::Score(column)) => (column.label, column.base_unit()),
         Some(Measure::Device(column)) => (column.label, column.base_unit()),
         Some(Measure::Run(column)) => (column.label, column.base_unit()),
+        Some(Measure::Day(column)) => (column.label, column.base_unit()),
         None if column == "pes" => ("PEs", ("", 1.0)),
         None => (column, ("", 1.0)),
     };

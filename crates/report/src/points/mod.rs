@@ -24,19 +24,24 @@ use xrsim_model::renamed::Renamed;
 use xrsim_model::text::in_line;
 
 use xrsim_results::rows::CHECK;
+use xrsim_sim::score::Score;
 
 /// Columns that are neither settings nor results.
-const NEITHER: [&str; 4] = ["point", "id", "reason", CHECK];
+const NEITHER: [&str; 5] = ["point", "id", "reason", "highest_c", CHECK];
 
 /// Energy of a run, and that for each executed frame, which follows from it.
 const TOTAL: &str = "energy_mj";
 const PER_FRAME: &str = "energy_per_frame_mj";
 
+/// Score of runs of profiles, and the power that they are drawn over.
+const OF_PROFILE: &str = "profile_score";
+const POWER: &str = "mean_w";
+
 /// Most text of distinct settings \[byte\].
 const MAX_TEXT: usize = 64 << 20;
 
-/// Settings that designs are averaged over.
-const AVERAGED: [&str; 3] = ["scenario", "seed", "replication"];
+/// Settings that designs are averaged over. In a sweep of profiles, `scenario` has the name of the profile.
+const AVERAGED: [&str; 4] = ["scenario", "profile", "seed", "replication"];
 
 /// Rows of a sweep, or of the `scores.csv` of a run.
 #[derive(Debug, Clone)]
@@ -253,11 +258,23 @@ impl PointTable {
         }
     }
 
+    fn has(&self, measure: &str) -> bool {
+        self.measures.iter().any(|(name, _)| *name == measure)
+    }
+
     /// The column of energy that designs are compared by: that for each executed frame, as dropped frames cost no
-    /// energy; the total where the table has no number of executed frames.
+    /// energy; the total where the table has no number of executed frames; of profiles the mean power.
     pub fn energy(&self) -> &'static str {
-        let is_known = self.measures.iter().any(|(name, _)| *name == PER_FRAME);
-        if is_known { PER_FRAME } else { TOTAL }
+        match self.has(OF_PROFILE) {
+            true => POWER,
+            false if self.has(PER_FRAME) => PER_FRAME,
+            false => TOTAL,
+        }
+    }
+
+    /// The score that designs are compared by: the primary one, of profiles that of the whole profile.
+    pub fn score(&self) -> &'static str {
+        if self.has(OF_PROFILE) { OF_PROFILE } else { Score::primary().name }
     }
 
     /// Rows without scores.

@@ -174,6 +174,11 @@ pub enum LoadError {
         "scheduler `{0}` plans all requests before the run; those of a profile are made as they come"
     )]
     Foresees(Box<str>),
+    /// Latencies of single requests are drawn, which those of a profile are not.
+    #[error(
+        "latencies that are drawn for each request are not known to profiles; take a table without them"
+    )]
+    DrawnLatencies,
     /// A scheduler plans all requests before the run, and a model is a sequence.
     #[error(
         "scheduler `{scheduler}` plans all requests before the run, and cannot know when the tokens of {model} arrive"

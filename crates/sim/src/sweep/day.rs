@@ -1,11 +1,13 @@
 //! A run of a profile: scores of its phases, energy, heat and charge.
 
+mod metrics;
+
 use std::sync::Arc;
 
 use super::{RunError, cool};
 use crate::device::{Body, Ledger};
 use crate::engine;
-use crate::load::{Phases, PlayedPhase};
+use crate::load::{LoadError, Phases, PlayedPhase};
 use crate::plan::Plan;
 use crate::score::{Counts, ScoreSettings, Scorecard, Scoring};
 use xrsim_model::cancel;
@@ -13,6 +15,8 @@ use xrsim_model::cost::CostTable;
 use xrsim_model::ids::ModelId;
 use xrsim_model::trace::Record;
 use xrsim_model::units::{SimSpan, SimTime};
+
+pub use metrics::DayMetrics;
 
 /// Result of a run of a profile. Its size does not depend on the number of requests.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,6 +146,18 @@ impl<'a> Open<'a> {
 /// Requests from one that is told of to the next.
 const TOLD: u32 = 4096;
 
+/// Checks that the profile of `plan` can run with `costs`.
+///
+/// # Errors
+///
+/// [`LoadError`] if it cannot.
+pub fn check(plan: &Plan, costs: &CostTable) -> Result<(), LoadError> {
+    match costs.has_spreads() {
+        true => Err(LoadError::DrawnLatencies),
+        false => plan.feed().map(drop),
+    }
+}
+
 /// Runs the profile of `plan`. Results are split at `split`, if it is given. `done` gets the arrival
 /// of a request now and then.
 ///
@@ -159,6 +175,7 @@ pub fn play(
     done: &dyn Fn(SimTime),
 ) -> Result<Day, RunError> {
     cancel::check();
+    check(plan, costs)?;
     let phases = plan.phases.as_deref().expect("the plan is of a profile");
     let later = ScoreSettings { warm_up: SimSpan::ZERO, ..plan.score };
     let settings = |phase: usize| if phase == 0 { &plan.score } else { &later };

@@ -25,6 +25,7 @@ use crate::plan::{Plan, Semantics};
 use crate::schedule::PolicyFailure;
 use crate::score::{self, InferenceScore, Scorecard, Scoring};
 use common::Common;
+use day::DayMetrics;
 use xrsim_model::cancel;
 use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::cost::{ChosenLog, CostError, Infeasible};
@@ -92,6 +93,15 @@ impl Scored {
         let usage = Usage::from_trace(costs.n_models(), costs.n_accelerators(), trace);
         Self::new(plan, costs, scorecard, usage)
     }
+}
+
+/// Result of a run of a sweep.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Made {
+    /// Of a scenario.
+    Run(Box<Scored>),
+    /// Of a profile.
+    Day(Box<DayMetrics>),
 }
 
 /// Reason for which a run could not be made. It is a value: the other runs are made.
@@ -272,17 +282,17 @@ impl<'m> Scorer<'m> {
         parallel::map(&indices, |&index| scored(plans[index], index, &common))
     }
 
-    /// Makes the runs in parallel, about in their order, and hands the scores of each to `each` with its
-    /// index, on any thread. The work ends early if `each` breaks.
-    pub fn score_each(
+    /// Makes the runs in parallel, of scenarios or of profiles, about in their order, and hands the result of each to
+    /// `each` with its index, on any thread. The work ends early if `each` breaks.
+    pub fn make_each(
         &mut self,
         plans: &[&Plan],
-        each: &(dyn Fn(usize, Result<Scored, RunError>) -> ControlFlow<()> + Sync),
+        each: &(dyn Fn(usize, Result<Made, RunError>) -> ControlFlow<()> + Sync),
     ) {
         self.extend(plans);
         let common = self.common(plans);
         parallel::about_in_order(plans.len(), &|index| {
-            each(index, scored(plans[index], index, &common))
+            each(index, made(plans[index], index, &common))
         });
     }
 
@@ -370,6 +380,17 @@ fn run_with(
             let (trace, inferences) = (replay.trace(), replay.inferences());
             let scored = Scored::from_trace(plan, costs, replay.scorecard(), &trace);
             Ok(RunResult { scored, trace, inferences })
+        }
+    }
+}
+
+/// Result of a run of a scenario or of a profile.
+fn made(plan: &Plan, index: usize, common: &Common<'_>) -> Result<Made, RunError> {
+    match &plan.phases {
+        None => Ok(Made::Run(Box::new(scored(plan, index, common)?))),
+        Some(phases) => {
+            let day = day::play(plan, &common.costs(index, plan)?, None, &|_| {})?;
+            Ok(Made::Day(Box::new(DayMetrics::of(&day, phases.duration()))))
         }
     }
 }

@@ -70,6 +70,16 @@ FUNCTIONS = [
         result="The table `points` has a row for each point. With `out`, an interrupted sweep goes on after its last row.",
     ),
     Function(
+        "day", "profile device system pes", "Report", 'return _calls.of_folder("day", locals())',
+        '>>> phases = [{"name": "play", "scenario": "AR_gaming", "minutes": 1}]\n'
+        '>>> day = xrsim.day({"profile": {"name": "errand", "phases": phases}}, "headset", "J", 4096, flexibility="none",\n'
+        '...     no_changes=True)\n'
+        '>>> sorted(day.tables), day.phases["name"].tolist()\n([\'course\', \'device\', \'phases\'], [\'play\'])',
+        without="plot width no-title",
+        result="Tables: `phases`; with a device also `device`, a row, and `course`; with several replications `replications`. "
+        "Without\n    `no_changes`, `text` has the change that helps most, for which about ten more runs are made.",
+    ),
+    Function(
         "search", "spec", "Report", 'return _calls.of_folder("search", locals())',
         '>>> found = xrsim.search(scenario="AR_gaming", dataflow=["WS", "OS"], accelerators=2, max_pes=1024, step=256,\n'
         '...     replications=2, set={"flexibility": "none"})\n'

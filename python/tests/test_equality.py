@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Callable
 
@@ -84,6 +85,23 @@ def test_a_comparison_writes_the_files_of_the_command(program: Program, tmp_path
     assert compared.text == printed.decode()
     in_memory = xrsim.compare(["edf", "sjf"], scenario="AR_gaming", system="J", pes=4096, replications=5)
     assert in_memory.policies.to_dict() == compared.policies.to_dict()
+
+
+def test_a_day_writes_the_files_of_the_command(program: Program, tmp_path: Path) -> None:
+    profile = {"profile": {"name": "errand", "phases": [{"name": "play", "scenario": "AR_gaming", "minutes": 0.5}]}}
+    (tmp_path / "errand.yaml").write_text(json.dumps(profile))
+    words = ["--device=headset", "--system=J", "--pes=4096", "--flexibility=none", "--replications=2", "--no-changes"]
+    printed = program(
+        "day", "--profile", tmp_path / "errand.yaml", *words, "--quiet", "--out", tmp_path / "program"
+    )
+    day = xrsim.day(profile, "headset", "J", 4096, flexibility="none", replications=2, no_changes=True)
+    assert day.text == printed.decode()
+    tables = ["course", "device", "phases", "replications"]
+    assert sorted(day.tables) == tables
+    for name in tables:
+        assert day.files[f"{name}.csv"] == (tmp_path / "program" / f"{name}.csv").read_bytes(), name
+    # The files of one run are of the first replication.
+    assert day.phases["score"].tolist() == day.replications["score"].tolist()[:1]
 
 
 def test_a_sweep_writes_the_rows_of_the_command_and_goes_on(program: Program, tmp_path: Path) -> None:

@@ -213,6 +213,7 @@ def sweep(
     spec: Given | Sequence[Given] | None = None,
     *,
     scenario: Given | Sequence[Given] | None = None,
+    profile: Given | Sequence[Given] | None = None,
     networks: Given | Sequence[Given] | None = None,
     semantics: Given | Sequence[Given] | None = None,
     without: Given | Sequence[Given] | None = None,
@@ -247,6 +248,7 @@ def sweep(
     Arguments:
         spec: Sweep file, or the name of a built-in sweep.
         scenario: Usage scenario: a name or a file [default: the seven of the suite].
+        profile: Profile in place of scenarios, hours of use: a name or a file [default: none].
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics].
         semantics: Rules of the run: by the intent of the paper, or as the published artifact ran them, to the last
@@ -292,6 +294,79 @@ def sweep(
     [1024, 4096]
     """
     return _calls.of_rows("sweep", locals())
+
+
+def day(
+    profile: Given | None = None,
+    device: Given | None = None,
+    system: Given | None = None,
+    pes: Number | None = None,
+    *,
+    networks: Given | None = None,
+    scheduler: Given | None = None,
+    replications: Given | None = None,
+    seed: Number | None = None,
+    set: dict[str, Any] | None = None,
+    dataflow: Given | Sequence[Given] | None = None,
+    platform: Given | None = None,
+    dram: Given | None = None,
+    technology: Given | None = None,
+    cost_model: Given | None = None,
+    flexibility: Given | None = None,
+    mapping_objective: Given | None = None,
+    effort: Given | None = None,
+    out: Given | None = None,
+    no_changes: bool = False,
+    progress: Progress = None,
+) -> Report:
+    """Run a profile, hours of use, on a device: battery, heat, throttling and score.
+
+    Tables: `phases`; with a device also `device`, a row, and `course`; with several replications `replications`. Without
+    `no_changes`, `text` has the change that helps most, for which about ten more runs are made.
+
+    Arguments:
+        profile: Profile: a name (`xrsim list profiles`) or a file.
+        device: Supply of the accelerators: operating points, leakage, gates, and the power around them [default:
+            none].
+        system: System (a style A..M, a mix such as `WS:3 + OS:1`, or a file).
+        pes: PEs of the whole system, for styles.
+        networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
+            convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
+            of reference, artifact.
+        scheduler: Scheduler, with its parameters (`edf`, `dream:alpha=0.5`) [default: latency-greedy].
+        replications: Independent replications, whose means are printed with 95 % intervals.
+        seed: Seed of every random draw.
+        set: Any other setting (see `xrsim list settings`); repeat for several.
+        dataflow: Dataflow of a hardware file (.m); repeat for each accelerator, or separate them by commas.
+        platform: Clock, bandwidth and memory of styles [default: headset; artifact with mlsys2023 semantics].
+        dram: Bandwidth of DRAM: each accelerator has its part, or the accelerators that run share all of it
+            [default: that of the system or platform, or else split]. One of split, shared.
+        technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
+            or else nvdla_28nm].
+        cost_model: Cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023 semantics].
+        flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
+            [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
+            tiles, axes, any.
+        mapping_objective: Objective of these choices: least latency and then energy among mappings within 1 %, least energy,
+            least product of both, or least energy of networks that keep the rates of their models
+            (`hardware.mapping_deadline_share`) [default: that of the accelerator, system or style, or else
+            edp]. One of cycles, energy, edp, deadline.
+        effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
+            and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
+            default, full.
+        out: Folder of files: phases.csv and day.json; with a device device.csv and course.csv; with several
+            replications replications.csv.
+        no_changes: Do not look for the change that helps most, which takes about ten runs.
+        progress: True shows a bar of tqdm; a function gets what is done and how much there is.
+
+    >>> import xrsim
+    >>> phases = [{"name": "play", "scenario": "AR_gaming", "minutes": 1}]
+    >>> day = xrsim.day({"profile": {"name": "errand", "phases": phases}}, "headset", "J", 4096, flexibility="none",
+    ...     no_changes=True)
+    >>> sorted(day.tables), day.phases["name"].tolist()
+    (['course', 'device', 'phases'], ['play'])
+    """
+    return _calls.of_folder("day", locals())
 
 
 def search(
@@ -1061,9 +1136,11 @@ def plot(
     Arguments:
         file: Rows of a sweep, or the scores.csv of a run.
         kind: Kind of plot. One of pareto, best, heatmap.
-        x: First objective, or columns of a heat map [default: energy_per_frame_mj, or pes].
-        y: Second objective, or rows of a heat map [default: score, or system].
-        z: Third objective, objective of the best designs, or colours of a heat map [default: score].
+        x: First objective, or columns of a heat map [default: energy_per_frame_mj, of profiles mean_w, or
+            pes].
+        y: Second objective, or rows of a heat map [default: score, of profiles profile_score, or system].
+        z: Third objective, objective of the best designs, or colours of a heat map [default: score, of
+            profiles profile_score].
         where: Use only rows with this value in this column; repeat for more conditions.
         out: File to write (a picture as .svg, .pdf or .png with its data beside it as .csv, or a table as .csv).
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots

@@ -9,14 +9,14 @@ use clap::{Args, ValueEnum};
 use xrsim_config::read_bounded;
 use xrsim_model::column::{self, Better};
 use xrsim_model::renamed;
-use xrsim_report::points::{Best, Front, Objective, PointTable, PointsError, heat_map};
+use xrsim_report::points::{Best, Front, Means, Objective, PointTable, PointsError, heat_map};
 use xrsim_results::rows::Checked;
 
 use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
 use super::places::Places;
 use super::record::{self, Recorded};
-use super::{output, sweep};
+use super::{output, sweep, table_style};
 use xrsim_model::digest::Digest;
 
 /// Draw a Pareto front, the best designs or a heat map of a sweep.
@@ -31,6 +31,7 @@ use xrsim_model::digest::Digest;
     xrsim plot pe_scaling.csv --kind pareto --x pes --y qoe --z energy_mj\n  \
     xrsim plot pe_scaling.csv --kind best\n  \
     xrsim plot pe_scaling.csv --kind heatmap --x pes --y system --where scheduler=edf --out map.png\n  \
+    xrsim plot days.csv --kind means --columns hours,profile_score,outside_c\n  \
     xrsim plot pe_scaling.csv --kind pareto --width 3.35in --out front.pdf      for a column of a paper"
 )]
 pub(super) struct PlotArgs {
@@ -49,6 +50,10 @@ pub(super) struct PlotArgs {
     /// Third objective, objective of the best designs, or colours of a heat map [default: score, of profiles profile_score].
     #[arg(long, value_name = "COLUMN")]
     pub z: Option<String>,
+    /// Columns of the table of means; repeat for several, or separate them by commas [default: score and energy; of profiles
+    /// hours, scores, misses, power and temperature].
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub columns: Vec<String>,
     /// Use only rows with this value in this column; repeat for more conditions.
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     pub conditions: Vec<String>,
@@ -68,6 +73,8 @@ pub(super) enum PlotKind {
     Best,
     /// One column over two settings, as a picture.
     Heatmap,
+    /// Means of every design in every scenario with 95 % intervals, as a table.
+    Means,
 }
 
 /// Draws or prints the plot.
@@ -94,6 +101,7 @@ pub(super) fn run(args: &PlotArgs) -> Result<(), Failure> {
         PlotKind::Pareto => pareto(args, &points),
         PlotKind::Best => best(args, &points),
         PlotKind::Heatmap => heatmap(args, &points),
+        PlotKind::Means => means(args, &points),
     }
 }
 
@@ -168,6 +176,21 @@ fn best(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let objective = objective(args.z.as_deref().unwrap_or(points.score()));
     let Best { header, rows, n_text } = Best::find(points, &objective).map_err(super::argument)?;
     let text = Text { header, rows, n_text, draws: points.draws() };
+    match &args.out {
+        Some(out) => text.write(out),
+        None => text.print(),
+    }
+}
+
+fn means(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
+    let columns: Vec<_> = args.columns.iter().map(|name| column_name(name)).collect();
+    let means = Means::of(points, &columns).map_err(super::argument)?;
+    let (n_text, draws) = (means.n_text(), format!("{}; {}", points.draws(), means.note()));
+    let (header, rows) = match &args.out {
+        Some(_) => means.rows(),
+        None => means.shown(table_style()),
+    };
+    let text = Text { header, rows, n_text, draws };
     match &args.out {
         Some(out) => text.write(out),
         None => text.print(),

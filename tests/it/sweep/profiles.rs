@@ -29,7 +29,7 @@ device:
   name: oven
   base_mw: 3000
   thermal:
-    nodes: {die: {j_per_k: 0.1, k_per_w: {air: 400}}}
+    nodes: {die: {j_per_k: 0.01, k_per_w: {air: 400}}}
     heat: {accelerators: die, base: die}
 ";
 
@@ -154,4 +154,27 @@ fn keys_that_a_profile_brings_itself_are_refused_beside_it() {
     fs::write(study.path("spec.yaml"), spec).expect("the file can be written");
     let message = study.refused(&["sweep", "spec.yaml"]);
     assert!(message.contains("this point has no `profile`, which others have"), "{message}");
+}
+
+/// 25 draws have intervals (`statistics::LEAST_VALUES`). What AR_Assistant is asked for differs from draw to draw.
+#[test]
+fn a_table_of_means_has_intervals_and_reasons() {
+    let study = study();
+    let spec = SPEC.replace("replications: 2", "replications: 25").replace("edf, ", "");
+    fs::write(study.path("spec.yaml"), spec).expect("the file can be written");
+    let short = ERRAND.replace("AR_gaming", "AR_Assistant").replace("minutes: 1", "minutes: 0.02");
+    fs::write(study.path("errand.yaml"), short).expect("the file can be written");
+    study.sweep("rows.csv", &["spec.yaml"]);
+    let kind = ["plot", "rows.csv", "--kind", "means"];
+    let columns = ["--columns", "hours,energy_j"];
+    let (text, _) = study.done(&[&kind[..], &columns].concat());
+    assert!(text.contains("means of 25 draws; +- is half of the 95 % interval"), "{text}");
+    let row = |device: &str| text.lines().find(|line| line.contains(device)).expect("a row");
+    assert!(row("cell.yaml").contains(" +- ") && row("cell.yaml").contains("no spread"), "{text}");
+    assert!(row("oven.yaml").contains("node `die` is hotter than 200 C"), "{text}");
+    study.done(&[&kind[..], &columns, &["--out", "means.csv"]].concat());
+    let header = "scenario,device,hours,hours_half_width,energy_j,energy_j_half_width,reason";
+    assert_eq!(study.read("means.csv").lines().next(), Some(header));
+    let (all, _) = study.done(&kind);
+    assert!(all.contains("profile_score") && all.contains("outside_c"), "{all}");
 }

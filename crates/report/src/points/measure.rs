@@ -1,10 +1,12 @@
 //! Directions and axes of the columns of a sweep.
 
 use xrsim_figures::Quantity;
-use xrsim_model::column::{Better, Column};
+use xrsim_model::column::{Better, Column, Kind};
 use xrsim_sim::metrics::{DeviceMetrics, RunMetrics};
 use xrsim_sim::score::Score;
 use xrsim_sim::sweep::day::DayMetrics;
+
+use super::{PER_FRAME, PointTable, TOTAL};
 
 /// Settings that cost something, so that smaller values are better.
 const COSTS: [&str; 7] = [
@@ -16,6 +18,10 @@ const COSTS: [&str; 7] = [
     "hardware.cluster_memory_kib",
     "hardware.dram_bandwidth_bytes_per_cycle",
 ];
+
+/// Score of runs of profiles, and the power that they are drawn over.
+pub(super) const OF_PROFILE: &str = "profile_score";
+const POWER: &str = "mean_w";
 
 /// Columns of results, by their meanings.
 #[derive(Clone, Copy)]
@@ -45,6 +51,16 @@ pub(super) fn result(column: &str) -> Option<&'static str> {
     })
 }
 
+/// Nature of a column of results; `None` for other columns.
+pub(super) fn kind(column: &str) -> Option<Kind> {
+    Measure::from_column(column).map(|measure| match measure {
+        Measure::Score(column) => column.kind,
+        Measure::Device(column) => column.kind,
+        Measure::Run(column) => column.kind,
+        Measure::Day(column) => column.kind,
+    })
+}
+
 /// Which values of a column are better, if that is known.
 pub(super) fn better(column: &str) -> Option<Better> {
     match Measure::from_column(column) {
@@ -67,4 +83,25 @@ pub(super) fn axis(column: &str) -> (Quantity, f64) {
         None => (column, ("", 1.0)),
     };
     (Quantity::new(label, unit), scale)
+}
+
+impl PointTable {
+    pub(super) fn has(&self, measure: &str) -> bool {
+        self.measures.iter().any(|(name, _)| *name == measure)
+    }
+
+    /// The column of energy that designs are compared by: that for each executed frame, as dropped frames cost no
+    /// energy; the total where the table has no number of executed frames; of profiles the mean power.
+    pub fn energy(&self) -> &'static str {
+        match self.has(OF_PROFILE) {
+            true => POWER,
+            false if self.has(PER_FRAME) => PER_FRAME,
+            false => TOTAL,
+        }
+    }
+
+    /// The score that designs are compared by: the primary one, of profiles that of the whole profile.
+    pub fn score(&self) -> &'static str {
+        if self.has(OF_PROFILE) { OF_PROFILE } else { Score::primary().name }
+    }
 }

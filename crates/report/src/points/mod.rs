@@ -7,12 +7,14 @@
 mod best;
 mod front;
 mod heat_map;
+mod means;
 mod measure;
 mod rows;
 
 pub use best::Best;
 pub use front::{Front, Objective};
 pub use heat_map::heat_map;
+pub use means::Means;
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -24,18 +26,16 @@ use xrsim_model::renamed::Renamed;
 use xrsim_model::text::in_line;
 
 use xrsim_results::rows::CHECK;
-use xrsim_sim::score::Score;
 
 /// Columns that are neither settings nor results.
-const NEITHER: [&str; 5] = ["point", "id", "reason", "highest_c", CHECK];
+const NEITHER: [&str; 4] = ["point", "id", "highest_c", CHECK];
+
+/// Column of the reasons of rows without results.
+const REASON: &str = "reason";
 
 /// Energy of a run, and that for each executed frame, which follows from it.
 const TOTAL: &str = "energy_mj";
 const PER_FRAME: &str = "energy_per_frame_mj";
-
-/// Score of runs of profiles, and the power that they are drawn over.
-const OF_PROFILE: &str = "profile_score";
-const POWER: &str = "mean_w";
 
 /// Most text of distinct settings \[byte\].
 const MAX_TEXT: usize = 64 << 20;
@@ -47,6 +47,8 @@ const AVERAGED: [&str; 4] = ["scenario", "profile", "seed", "replication"];
 #[derive(Debug, Clone)]
 pub struct PointTable {
     settings: Vec<Setting>,
+    /// Why rows have no results.
+    reasons: Option<Setting>,
     /// Columns of results, by name.
     measures: Vec<(&'static str, Vec<f64>)>,
     n_rows: usize,
@@ -258,25 +260,6 @@ impl PointTable {
         }
     }
 
-    fn has(&self, measure: &str) -> bool {
-        self.measures.iter().any(|(name, _)| *name == measure)
-    }
-
-    /// The column of energy that designs are compared by: that for each executed frame, as dropped frames cost no
-    /// energy; the total where the table has no number of executed frames; of profiles the mean power.
-    pub fn energy(&self) -> &'static str {
-        match self.has(OF_PROFILE) {
-            true => POWER,
-            false if self.has(PER_FRAME) => PER_FRAME,
-            false => TOTAL,
-        }
-    }
-
-    /// The score that designs are compared by: the primary one, of profiles that of the whole profile.
-    pub fn score(&self) -> &'static str {
-        if self.has(OF_PROFILE) { OF_PROFILE } else { Score::primary().name }
-    }
-
     /// Rows without scores.
     fn n_infeasible(&self) -> usize {
         let scores = self.measures.first().map_or(&[][..], |(_, values)| values);
@@ -365,6 +348,7 @@ fn position(header: &csv::StringRecord, name: &str) -> Result<usize, PointsError
 /// Columns while they are read, with their places in the file.
 struct Columns {
     settings: Vec<(usize, Setting)>,
+    reasons: Option<(usize, Setting)>,
     measures: Vec<(usize, &'static str, Vec<f64>)>,
     n_rows: usize,
     /// Bytes of distinct settings.
@@ -373,11 +357,13 @@ struct Columns {
 
 impl Columns {
     fn of(header: &csv::StringRecord) -> Self {
-        let mut columns = Self { settings: Vec::new(), measures: Vec::new(), n_rows: 0, n_text: 0 };
+        let (settings, reasons, measures) = (Vec::new(), None, Vec::new());
+        let mut columns = Self { settings, reasons, measures, n_rows: 0, n_text: 0 };
         for (at, name) in header.iter().enumerate() {
             match measure::result(name) {
                 Some(measure) => columns.measures.push((at, measure, Vec::new())),
                 None if NEITHER.contains(&name) => {}
+                None if name == REASON => columns.reasons = Some((at, Setting::named(name))),
                 None => columns.settings.push((at, Setting::named(name))),
             }
         }
@@ -389,7 +375,7 @@ impl Columns {
             return Err(PointsError::TooManyRows);
         }
         self.n_rows += 1;
-        for (at, setting) in &mut self.settings {
+        for (at, setting) in self.settings.iter_mut().chain(&mut self.reasons) {
             self.n_text += setting.push(record.get(*at).unwrap_or_default());
         }
         if self.n_text > MAX_TEXT {
@@ -436,6 +422,7 @@ impl Columns {
         }
         PointTable {
             settings,
+            reasons: self.reasons.map(|(_, reasons)| reasons),
             measures,
             n_rows: self.n_rows,
             design_of,

@@ -1,0 +1,122 @@
+//! Means of every design in every scenario, with intervals.
+
+use xrsim_model::column::Kind;
+use xrsim_model::statistics::{Fraction, Summary};
+use xrsim_model::text::cell;
+
+use super::measure::{OF_PROFILE, kind};
+use super::{PointTable, PointsError, REASON};
+use crate::table::{Rows, Style, interval_meaning, with_half_width};
+
+/// Means of columns over the draws of every design in every scenario.
+pub struct Means<'t> {
+    table: &'t PointTable,
+    columns: Vec<&'t str>,
+    /// For each design and scenario that has rows: its first row, and the draws of every column; `None` if one of them has
+    /// no number.
+    groups: Vec<(usize, Vec<Option<Summary>>)>,
+}
+
+impl<'t> Means<'t> {
+    /// The means of `columns`; without any, of hours, scores, misses, power and temperature of profiles, or of score and
+    /// energy of scenarios.
+    ///
+    /// # Errors
+    ///
+    /// A column that is missing, or that has no numbers.
+    pub fn of(table: &'t PointTable, columns: &[&'t str]) -> Result<Self, PointsError> {
+        let columns = match columns {
+            [] if table.has(OF_PROFILE) => {
+                vec!["hours", "score", OF_PROFILE, "missed_share", "mean_w", "outside_c"]
+            }
+            [] => vec![table.score(), table.energy()],
+            given => given.to_vec(),
+        };
+        let values = columns.iter().map(|column| table.numbers(column));
+        let values: Vec<Vec<f64>> = values.collect::<Result<_, _>>()?;
+        let scenario = table.scenario();
+        let mut rows: Vec<Vec<usize>> =
+            vec![Vec::new(); table.designs.len() * scenario.values.len()];
+        for (row, design) in table.design_of.iter().enumerate() {
+            let place = scenario.of_row[row] as usize * table.designs.len() + design;
+            rows[place].push(row);
+        }
+        let group = |rows: Vec<usize>| {
+            let summary = |values: &Vec<f64>| {
+                let own = rows.iter().map(|&row| values[row]);
+                own.clone().all(f64::is_finite).then(|| Summary::of(own))
+            };
+            Some((*rows.first()?, values.iter().map(summary).collect()))
+        };
+        Ok(Self { table, columns, groups: rows.into_iter().filter_map(group).collect() })
+    }
+
+    /// Number of columns of text, which come first.
+    pub fn n_text(&self) -> usize {
+        1 + self.table.design_settings().count()
+    }
+
+    /// Reasons of a group without numbers.
+    fn reason(&self, row: usize) -> &str {
+        self.table.reasons.as_ref().map_or("", |reasons| reasons.at(row))
+    }
+
+    /// Header and rows, each of the scenario and the settings in which designs differ, then `cells` of every column, then
+    /// the reason of rows without results if there are any.
+    fn rows_with(
+        &self,
+        names: impl Fn(&str) -> Vec<String>,
+        cells: impl Fn(&str, Option<&Summary>) -> Vec<String>,
+    ) -> Rows {
+        let settings: Vec<_> = self.table.design_settings().collect();
+        let has_reasons = self.groups.iter().any(|(row, _)| !self.reason(*row).is_empty());
+        let reason = |text: &str| has_reasons.then(|| text.to_string());
+        let scenario = self.table.scenario();
+        let own = settings.iter().map(|it| it.name.clone());
+        let header = [scenario.name.clone()].into_iter().chain(own);
+        let header =
+            header.chain(self.columns.iter().flat_map(|it| names(it))).chain(reason(REASON));
+        let row = |(first, summaries): &(usize, Vec<Option<Summary>>)| {
+            let own = settings.iter().map(|it| it.at(*first).to_string());
+            let columns = self.columns.iter().zip(summaries);
+            let cells = columns.flat_map(|(column, it)| cells(column, it.as_ref()));
+            let row = [scenario.at(*first).to_string()].into_iter().chain(own).chain(cells);
+            row.chain(reason(self.reason(*first))).collect()
+        };
+        (header.collect(), self.groups.iter().map(row).collect())
+    }
+
+    /// Rows for people: `0.982 +- 0.001`.
+    pub fn shown(&self, style: Style) -> Rows {
+        let shown = |column: &str, summary: Option<&Summary>| {
+            let decimals = match kind(column) {
+                Some(Kind::Overall | Kind::Score) => 4,
+                _ => 2,
+            };
+            let text = |it: &Summary| with_half_width(it, decimals, style);
+            vec![summary.map_or("-".into(), text)]
+        };
+        self.rows_with(|column| vec![column.into()], shown)
+    }
+
+    /// Rows for programs: means, and half of their 95 % intervals in columns `COLUMN_half_width`.
+    pub fn rows(&self) -> Rows {
+        let number = |value: Option<f64>| value.map_or(String::new(), cell);
+        self.rows_with(
+            |column| vec![column.into(), format!("{column}_half_width")],
+            |_, it| {
+                vec![
+                    number(it.map(|it| it.mean)),
+                    number(it.and_then(|it| it.half_width(Fraction::P95))),
+                ]
+            },
+        )
+    }
+
+    /// Meaning of `+-`.
+    pub fn note(&self) -> String {
+        let draws =
+            self.groups.iter().flat_map(|(_, summaries)| summaries).flatten().map(|it| it.n);
+        interval_meaning(draws.min().unwrap_or(0))
+    }
+}

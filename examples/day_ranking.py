@@ -21,7 +21,7 @@ def means(path, column, *keys):
     values = defaultdict(list)
     for row in csv.DictReader(open(path)):
         # A point without a result scores 0.
-        values[tuple(row[key] for key in keys)].append(float(row[column] or 0))
+        values[tuple(row.get(key, "no device") for key in keys)].append(float(row[column] or 0))
     return {key: sum(of) / len(of) for key, of in values.items()}
 
 

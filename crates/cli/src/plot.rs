@@ -161,7 +161,8 @@ fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let objectives: Vec<_> = columns.map(objective).collect();
     let front = Front::compute(points, &objectives).map_err(super::argument)?;
     let (header, rows) = front.rows();
-    let text = Text { header, rows, n_text: front.n_settings(), draws: points.draws() };
+    let text =
+        Text { header, rows, n_text: front.n_settings(), draws: points.draws(), is_short: false };
     match &args.out {
         Some(out) if objectives.len() == 2 && !is_csv(out) => {
             args.pictures.write(out, &front.scatter())?;
@@ -175,7 +176,7 @@ fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
 fn best(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let objective = objective(args.z.as_deref().unwrap_or(points.score()));
     let Best { header, rows, n_text } = Best::find(points, &objective).map_err(super::argument)?;
-    let text = Text { header, rows, n_text, draws: points.draws() };
+    let text = Text { header, rows, n_text, draws: points.draws(), is_short: false };
     match &args.out {
         Some(out) => text.write(out),
         None => text.print(),
@@ -190,7 +191,7 @@ fn means(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
         Some(_) => means.rows(),
         None => means.shown(table_style()),
     };
-    let text = Text { header, rows, n_text, draws };
+    let text = Text { header, rows, n_text, draws, is_short: true };
     match &args.out {
         Some(out) => text.write(out),
         None => text.print(),
@@ -236,13 +237,16 @@ struct Text {
     n_text: usize,
     /// Remark on random draws.
     draws: String,
+    /// Whether numbers are as people read them.
+    is_short: bool,
 }
 
 impl Text {
     fn print(&self) -> Result<(), Failure> {
         let cells = |row: &Vec<String>| {
             let (text, numbers) = row.split_at(self.n_text);
-            text.iter().cloned().chain(numbers.iter().map(|it| short(it))).collect::<Vec<_>>()
+            let number = |it: &String| if self.is_short { it.clone() } else { short(it) };
+            text.iter().cloned().chain(numbers.iter().map(number)).collect::<Vec<_>>()
         };
         let table = output::table_text(&self.header, self.rows.iter().map(cells), self.n_text);
         output::print_text(&format!("{table}{}\n", self.draws))

@@ -91,7 +91,7 @@ impl<'t> Means<'t> {
         let shown = |column: &str, summary: Option<&Summary>| {
             let decimals = match kind(column) {
                 Some(Kind::Overall | Kind::Score) => 4,
-                _ => 2,
+                _ => 3,
             };
             let text = |it: &Summary| with_half_width(it, decimals, style);
             vec![summary.map_or("-".into(), text)]

@@ -343,6 +343,67 @@ fn a_recorded_gate_repeats_and_its_frames_count_as_gated() {
     assert!(table.lines().next().is_some_and(|it| it.contains("dropped  gated")), "{table}");
 }
 
+/// Models of 10, 20 and 20 FPS on one camera, the second after the first; the gate is on in 0 to 0.1 s of every 0.25 s. Frames of
+/// the first start at 0, 0.1, .. 0.4 s: 0 and 3 do while it is on. Frames 2j and 2j + 1 of the second need frame j.
+#[test]
+fn a_gated_model_takes_no_frames_and_what_depends_on_them_has_no_requests() {
+    let models = "  sensors: {camera: {rate_fps: 20}}
+  models:
+    - {network: KD, inputs: [camera], fps: 10}
+    - {network: SR, inputs: [camera], fps: 20, depends_on: {KD: data}}
+    - {network: GE, inputs: [camera], fps: 20}";
+    let files: &[_] = &[("g.csv", "on_s,off_s\n0.1,0.05\n0.0,0.1\n")];
+    let taken = |gates: &str| -> [Vec<usize>; 3] {
+        let folder = folder(&format!("{models}\n{gates}"), files);
+        let requests = requests(&scenario(&folder), &settings(500.0, 0));
+        let gated = Some(Absence::Gated);
+        assert!(requests.iter().all(|it| it.triggered == it.absence.is_none()));
+        assert!(requests.iter().all(|it| it.absence.is_none() || it.absence == gated));
+        let of = |model| {
+            let own = requests.iter().filter(move |it| it.model.index() == model);
+            let mut own: Vec<_> =
+                own.filter(|it| it.triggered).map(|it| it.frame.index()).collect();
+            own.sort_unstable();
+            own
+        };
+        [of(0), of(1), of(2)]
+    };
+    let all = || (0..10).collect::<Vec<_>>();
+    assert_eq!(taken("  gates: {KD: {on_off: g.csv}}"), [vec![0, 3], vec![0, 1, 6, 7], all()]);
+    let blink = "  gates: {blink: {on_off: g.csv, of: [KD, GE]}}";
+    assert_eq!(taken(blink), [vec![0, 3], vec![0, 1, 6, 7], vec![0, 1, 5, 6]]);
+    // Frame 0 of the camera is at 0, frame 6 at 0.3 s.
+    let both = "  gates: {on: {on_off: g.csv, of: [camera]}, KD: {on_off: g.csv}}";
+    assert_eq!(taken(both), [vec![0, 3], vec![0, 1, 6], vec![0, 1, 5, 6]]);
+}
+
+/// Blinks: open for 3.53 s, closed for 0.15 s. Two models of one gate blink together. The share of time has the variance of an
+/// alternating process, and what is seen once a second that of single draws beside it.
+#[test]
+fn models_of_one_gate_are_on_together_for_the_share_of_its_dwells() {
+    let keys = "  sensors: {camera: {rate_fps: 1}}
+  gates: {blink: {distribution: exponential, on_s: {mean: 3.53}, off_s: {mean: 0.15}, of: [ES, GE]}}
+  models: [{network: ES, inputs: [camera], fps: 1}, {network: GE, inputs: [camera], fps: 1}]";
+    let folder = folder(keys, &[]);
+    let scenario = scenario(&folder);
+    let seconds = 100_000.0;
+    let requests = requests(&scenario, &settings(seconds * 1e3, 0));
+    let on = |model: usize| -> Vec<usize> {
+        let own = requests.iter().filter(|it| it.model.index() == model && it.absence.is_none());
+        own.map(|it| it.frame.index()).collect()
+    };
+    assert_eq!(on(0), on(1));
+    let (open, closed) = (3.53f64, 0.15f64);
+    let expected = open / (open + closed);
+    let share = on(0).len() as f64 / seconds;
+    let of_process = 2.0 * (open * closed).powi(2) / (open + closed).powi(3) / seconds;
+    let of_draws = expected * (1.0 - expected) / seconds;
+    let error = (of_process + of_draws).sqrt();
+    assert!((share - expected).abs() < 4.0 * error, "{share} +- {error}");
+    let drawn = Drawn::from_settings(&scenario, &settings(1.0, 0));
+    assert_eq!(drawn, Drawn { gates: true, ..Drawn::default() });
+}
+
 #[test]
 fn sensors_and_gates_that_contradict_themselves_are_refused() {
     let file = csv(&[(0, 0.0), (1, 20.0)]);
@@ -366,7 +427,16 @@ fn sensors_and_gates_that_contradict_themselves_are_refused() {
         assert!(found.contains(message) && found.contains("scenario.yaml:3"), "{keys}: {found}");
     }
     for (gate, message) in [
-        ("microphone: {on_off: a.csv}", "no sensor named `microphone`"),
+        ("microphone: {on_off: a.csv}", "no sensor or model named `microphone`"),
+        (
+            "blink: {on_s: {mean: 1, cv: 1}, off_s: {mean: 1, cv: 1}, of: [KD, GE]}",
+            "no sensor or model named `GE`",
+        ),
+        (
+            "blink: {on_s: {mean: 1, cv: 1}, off_s: {mean: 1, cv: 1}, of: [KD, KD]}",
+            "`KD` has a gate, `blink`; give it one",
+        ),
+        ("KD: {on_s: {mean: 1e-6, cv: 1}, off_s: {mean: 1e-6, cv: 1}}", "0.1 periods of `KD`"),
         ("camera: {on_s: {mean: 1, cv: 1}}", "lacks the key `off_s`"),
         ("camera: {on_s: {mean: 1}, off_s: {mean: 1, cv: 2}}", "these dwells lack `cv`"),
         (

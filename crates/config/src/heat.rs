@@ -55,6 +55,8 @@ keys! {
     fn paths() -> struct PathKeys: "the heated nodes" {
         /// Node of the accelerators.
         accelerators: Option<At<Box<str>>> = optional(at(text()));
+        /// Nodes of single accelerators of the system by their names.
+        named: Option<Vec<(At<Box<str>>, At<Box<str>>)>> = optional(named("nodes", at(text())));
         /// Node of DRAM.
         dram: Option<At<Box<str>>> = optional(at(text()));
         /// Node of everything that takes base power.
@@ -74,6 +76,8 @@ keys! {
         /// It acts until the temperature is this much below `at_c` [K].
         hysteresis_k: f64 = or(1, number(0.0..=100.0));
         action as "do": TripAction = required(action());
+        /// Names of the accelerators of the system that it limits. Without it, all.
+        of: Option<Vec<Box<str>>> = optional(list("accelerators", text()));
     }
 }
 
@@ -166,11 +170,16 @@ impl HeatKeys {
             base: path(heat.and_then(|it| it.base.as_ref())),
             battery: path(heat.and_then(|it| it.battery.as_ref())),
         };
+        let own = heat.and_then(|it| it.named.as_deref()).unwrap_or_default();
+        let own =
+            own.iter().filter_map(|(name, node)| Some((name.value.clone(), path(Some(node))?)));
+        let named = own.collect();
         let mut trips = Vec::new();
         for trip in self.trips.iter().flatten() {
             let &TripKeys { at_c, hysteresis_k, action, .. } = trip;
+            let of = trip.of.clone().unwrap_or_default();
             let at = find(&trip.node, problems);
-            trips.extend(at.map(|node| Trip { node, at_c, hysteresis_k, action }));
+            trips.extend(at.map(|node| Trip { node, at_c, hysteresis_k, action, of }));
         }
         if problems.len() > n_before {
             return None;
@@ -178,7 +187,7 @@ impl HeatKeys {
         match ThermalNetwork::new(nodes, &links) {
             Ok(network) => {
                 let (ambient_c, poll) = (self.ambient_c, self.poll_ms);
-                Some(Heat { network: Arc::new(network), ambient_c, poll, paths, trips })
+                Some(Heat { network: Arc::new(network), ambient_c, poll, paths, named, trips })
             }
             Err(error) => {
                 let named = match &error {
@@ -264,7 +273,13 @@ trips:
             battery: None,
         };
         assert_eq!(heat.paths, expected);
-        let trip = |node, at_c, hysteresis_k, action| Trip { node, at_c, hysteresis_k, action };
+        let trip = |node, at_c, hysteresis_k, action| Trip {
+            node,
+            at_c,
+            hysteresis_k,
+            action,
+            of: Vec::new(),
+        };
         let trips = [
             trip(skin, 43.0, 2.0, TripAction::Step),
             trip(die, 95.0, 1.0, TripAction::Cap(800.0)),

@@ -113,7 +113,7 @@ keys! {
     }
     check(fields) {
         if fields.given("gates") && !fields.given("scenario") {
-            let message = "gates are of sensors of a scenario, which is not given";
+            let message = "gates are of sensors and models of a scenario, which is not given";
             fields.problem(Problem::new(fields.span_of("gates"), message));
         }
     }
@@ -336,8 +336,9 @@ impl Scenarios {
             [] => scenario,
             gates => {
                 let mut streams: Vec<InputStream> = scenario.streams().to_vec();
-                add_gates(gates, sources, &mut streams, problems)?;
-                match Scenario::new(scenario.name(), streams, scenario.models().to_vec()) {
+                let mut models = scenario.models().to_vec();
+                add_gates(gates, sources, (&mut streams, &mut models), &[], problems)?;
+                match Scenario::new(scenario.name(), streams, models) {
                     Ok(gated) => Arc::new(gated),
                     Err(errors) => {
                         let problem =

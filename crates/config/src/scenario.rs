@@ -17,7 +17,7 @@ use super::choice::{self, RawVariant};
 use super::hardware::names_once;
 use super::network::Model;
 use super::quantities::{frame_rate, positive_ms};
-use super::sensors::{RawGate, RawSensor, gates, sensors};
+use super::sensors::{RawGate, RawSensor, add_gates, gates, sensors};
 use super::sequence::{self, RawSequence};
 use super::work::{self, RawWork, SHOWS};
 use super::yaml::keys::{keys, mapping};
@@ -26,7 +26,8 @@ use super::yaml::values::{
     Reader, at, at_most, flag, list, named, number, one_of, proper_name, text, value,
 };
 use super::yaml::{Node, Value};
-use super::{ParameterValues, Parameters, Problem, form, parameters, reference};
+use super::{ConfigError, ParameterValues, Parameters, Problem, Source};
+use super::{form, parameters, reference};
 
 /// Most models of a scenario.
 const MAX_MODELS: usize = 1000;
@@ -229,7 +230,7 @@ impl RawScenario {
         self.sensors.as_deref()
     }
 
-    /// The gates of sensors.
+    /// The gates of sensors and models.
     pub(super) fn gates(&self) -> &[RawGate] {
         self.gates.as_deref().unwrap_or_default()
     }
@@ -240,16 +241,16 @@ impl RawScenario {
         models: &[Arc<Model>],
         variants: Variants,
         sensors: &[InputStream],
+        sources: Option<Vec<Arc<Source>>>,
         problems: &mut Problems,
-    ) -> Option<Scenario> {
+    ) -> Result<Option<Scenario>, ConfigError> {
         let names = Names::collect(&self.models, models, sensors, problems);
-        let streams: Vec<_> = sensors
-            .iter()
-            .filter(|sensor| names.inputs.iter().flatten().any(|input| *input == sensor.name))
-            .cloned()
-            .collect();
+        let is_read = |sensor: &&InputStream| {
+            names.inputs.iter().flatten().any(|input| *input == sensor.name)
+        };
+        let mut streams: Vec<_> = sensors.iter().filter(is_read).cloned().collect();
         let pairs = self.models.iter().zip(models).zip(variants).enumerate();
-        let active: Vec<_> = pairs
+        let mut active: Vec<_> = pairs
             .map(|(index, ((raw, model), variants))| {
                 let network = match &raw.network_name {
                     None => Arc::clone(&model.network),
@@ -281,14 +282,19 @@ impl RawScenario {
                 active
             })
             .collect();
-        match Scenario::new(self.name, streams, active) {
+        if let Some(sources) = sources {
+            let unread = sensors.iter().filter(|it| !is_read(it)).map(|it| &*it.name);
+            let unread: Vec<&str> = unread.collect();
+            add_gates(self.gates(), sources, (&mut streams, &mut active), &unread, problems)?;
+        }
+        Ok(match Scenario::new(self.name, streams, active) {
             Ok(scenario) => Some(scenario),
             Err(errors) => {
                 let place = |error| place(&error, &self.models, &names);
                 problems.extend(errors.into_iter().map(place));
                 None
             }
-        }
+        })
     }
 }
 

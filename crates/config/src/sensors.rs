@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use xrsim_model::scenario::{
-    Dwell, DwellDistribution, Gate, InputStream, JitterDistribution, Recorded, Recording, Replay,
+    ActiveModel, Dwell, DwellDistribution, Dwells, Gate, InputStream, JitterDistribution, Recorded,
+    Recording, Replay,
 };
 use xrsim_model::units::{FrameRate, SimSpan};
 
@@ -12,7 +13,7 @@ use super::recorded_csv;
 use super::yaml::Node;
 use super::yaml::keys::{keys, mapping};
 use super::yaml::read::{At, Problems, unknown_name};
-use super::yaml::values::{Reader, at, converted, flag, named, number, one_of, text};
+use super::yaml::values::{Reader, at, converted, flag, list, named, number, one_of, text};
 use super::{ConfigError, Problem, Source, form};
 
 /// Words of `jitter_distribution`.
@@ -191,21 +192,22 @@ pub(super) fn streams(
 /// Value of the key `gates` of a scenario.
 pub(super) fn gates() -> impl Reader<Value = Vec<RawGate>> {
     let raw = |gates: Vec<(At<Box<str>>, GateKeys)>, _: &Node<'_>, _: &mut Problems| {
-        Some(gates.into_iter().map(|(sensor, keys)| RawGate { sensor, keys }).collect())
+        Some(gates.into_iter().map(|(name, keys)| RawGate { name, keys }).collect())
     };
-    let about = "Gates of sensors by the name of the sensor. While a gate is off, frames of the sensor are not captured, \
-                 and models that read them have no requests.";
+    let about = "Gates by the name of the sensor or model that they are of, or by any name with `of`. While a gate is off, \
+                 frames of the sensor are not captured, and models that read them have no requests; a model takes no \
+                 frames, and those that depend on them have no requests.";
     named("gates", gate()).then(raw).says(about)
 }
 
 /// A gate as a file describes it.
 pub(super) struct RawGate {
-    sensor: At<Box<str>>,
+    name: At<Box<str>>,
     keys: GateKeys,
 }
 
 keys! {
-    /// A gate of a sensor.
+    /// A gate of sensors and models.
     fn gate() -> struct GateKeys: "a gate" {
         /// File of recorded dwells, CSV with the columns `on_s` and `off_s` \[s\].
         on_off: Option<At<Box<str>>> = optional(at(text()));
@@ -215,6 +217,8 @@ keys! {
         on_s: Option<At<DwellKeys>> = optional(at(dwell()));
         /// Dwells in which the gate is off.
         off_s: Option<At<DwellKeys>> = optional(at(dwell()));
+        /// Sensors and models of the scenario that it is of. Without it, that of its name.
+        of: Option<Vec<At<Box<str>>>> = optional(list("sensors and models", at(text())));
     }
     check(fields) {
         match fields.given("on_off") {
@@ -261,10 +265,15 @@ impl RawGate {
         self.keys.on_off.as_ref()
     }
 
-    fn gate(&self, source: Option<Arc<Source>>) -> Result<Option<Gate>, ConfigError> {
+    /// What it is of.
+    fn of(&self) -> &[At<Box<str>>] {
+        self.keys.of.as_deref().unwrap_or(std::slice::from_ref(&self.name))
+    }
+
+    fn dwells(&self, source: Option<Arc<Source>>) -> Result<Option<Dwells>, ConfigError> {
         let keys = &self.keys;
         if let Some(source) = source {
-            return recorded_csv::dwells(&source).map(|dwells| Some(Gate::Recorded(dwells)));
+            return recorded_csv::dwells(&source).map(|dwells| Some(Dwells::Recorded(dwells)));
         }
         let dwell = |keys: &Option<At<DwellKeys>>| {
             let dwell = &keys.as_ref()?.value;
@@ -272,14 +281,14 @@ impl RawGate {
         };
         let distribution = keys.distribution.unwrap_or(DwellDistribution::Gamma);
         let both = dwell(&keys.on_s).zip(dwell(&keys.off_s));
-        Ok(both.map(|(on, off)| Gate::Drawn { distribution, on, off }))
+        Ok(both.map(|(on, off)| Dwells::Drawn { distribution, on, off }))
     }
 
     /// Mean time from one begin of the state on to the next.
-    fn cycle(gate: &Gate) -> SimSpan {
-        match gate {
-            Gate::Drawn { on, off, .. } => on.mean + off.mean,
-            Gate::Recorded(pairs) => {
+    fn cycle(dwells: &Dwells) -> SimSpan {
+        match dwells {
+            Dwells::Drawn { on, off, .. } => on.mean + off.mean,
+            Dwells::Recorded(pairs) => {
                 let both = pairs.iter().map(|&(on, off)| on + off);
                 let total = both.fold(SimSpan::ZERO, SimSpan::saturating_add);
                 SimSpan::from_ns(total.ns() / pairs.len() as u64)
@@ -288,11 +297,12 @@ impl RawGate {
     }
 }
 
-/// Frames of a sensor in the mean time from one begin of the state on to the next, at least. Shorter dwells are not
+/// Frames of a sensor or model in the mean time from one begin of the state on to the next, at least. Shorter dwells are not
 /// seen, and cost time.
 const LEAST_CYCLE: f64 = 0.1;
 
-/// Adds `gates`, whose files have the texts of `sources`, to the streams that they are of.
+/// Adds `gates`, whose files have the texts of `sources`, to the streams and models that they are of. Streams called
+/// `unread` are read by no model.
 ///
 /// # Errors
 ///
@@ -300,27 +310,45 @@ const LEAST_CYCLE: f64 = 0.1;
 pub(super) fn add_gates(
     gates: &[RawGate],
     sources: Vec<Arc<Source>>,
-    streams: &mut [InputStream],
+    (streams, models): (&mut [InputStream], &mut [ActiveModel]),
+    unread: &[&str],
     problems: &mut Problems,
 ) -> Result<(), ConfigError> {
     let mut sources = sources.into_iter();
+    let mut gated: Vec<(&str, &str)> = Vec::new();
     for raw in gates {
         let source = raw.file().and_then(|_| sources.next());
-        let Some(at) = streams.iter().position(|stream| stream.name == raw.sensor.value) else {
-            let known = streams.iter().map(|stream| &*stream.name);
-            problems.push(unknown_name("sensor", &raw.sensor, known));
-            continue;
-        };
-        let Some(gate) = raw.gate(source)? else { continue };
-        let least = streams[at].rate.period().ns() as f64 * LEAST_CYCLE;
-        if (RawGate::cycle(&gate).ns() as f64) < least {
-            let message = format!(
-                "the gate is on and off in less than {LEAST_CYCLE} periods of `{}`, which has {}",
-                raw.sensor.value, streams[at].rate
-            );
-            problems.push(Problem::new(raw.sensor.span.clone(), message));
+        let Some(dwells) = raw.dwells(source)? else { continue };
+        let gate = Gate { name: raw.name.value.clone(), dwells };
+        for name in raw.of() {
+            if let Some((_, other)) = gated.iter().find(|(it, _)| *it == &*name.value) {
+                let message = format!("`{}` has a gate, `{other}`; give it one", name.value);
+                problems.push(Problem::new(name.span.clone(), message));
+            }
+            gated.push((&name.value, &raw.name.value));
+            let stream = streams.iter().position(|it| it.name == name.value);
+            let model = models.iter().position(|it| it.unit.task == name.value);
+            let (rate, place) = match (stream, model) {
+                (Some(at), _) => (streams[at].rate, &mut streams[at].gate),
+                (None, Some(at)) => (models[at].rate, &mut models[at].gate),
+                (None, None) if unread.contains(&&*name.value) => continue,
+                (None, None) => {
+                    let known = streams.iter().map(|it| &*it.name).chain(unread.iter().copied());
+                    let known = known.chain(models.iter().map(|it| &*it.unit.task));
+                    problems.push(unknown_name("sensor or model", name, known));
+                    continue;
+                }
+            };
+            let least = rate.period().ns() as f64 * LEAST_CYCLE;
+            if (RawGate::cycle(&gate.dwells).ns() as f64) < least {
+                let message = format!(
+                    "the gate is on and off in less than {LEAST_CYCLE} periods of `{}`, which has {rate}",
+                    name.value
+                );
+                problems.push(Problem::new(name.span.clone(), message));
+            }
+            *place = Some(gate.clone());
         }
-        streams[at].gate = Some(gate);
     }
     Ok(())
 }

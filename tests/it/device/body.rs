@@ -24,7 +24,7 @@ fn node(name: &str, j_per_k: f64, to_air: f64) -> ThermalNode {
 
 fn heat(network: ThermalNetwork, paths: HeatPaths, poll_ns: u64, trips: Vec<Trip>) -> Heat {
     let (network, poll) = (Arc::new(network), SimSpan::from_ns(poll_ns));
-    Heat { network, ambient_c: 25.0, poll, paths, trips }
+    Heat { network, ambient_c: 25.0, poll, paths, named: Vec::new(), trips }
 }
 
 fn body(run: &Run) -> &Body {
@@ -98,12 +98,17 @@ fn a_run_ends_at_the_instant_at_which_the_battery_is_empty() {
 /// A node of 1 K/W and 1e-3 J/K: 1 ms. The base alone heats it by 50 K.
 #[test]
 fn a_halt_starts_nothing_and_ends_at_a_tick() {
-    let trip =
-        Trip { node: NodeId::new(0), at_c: 30.0, hysteresis_k: 0.5, action: TripAction::Halt };
+    let trip = Trip {
+        node: NodeId::new(0),
+        at_c: 30.0,
+        hysteresis_k: 0.5,
+        action: TripAction::Halt,
+        of: Vec::new(),
+    };
     let network = ThermalNetwork::new(vec![node("die", 1e-3, 1.0)], &[]).expect("it is a network");
     let paths = HeatPaths { base: Some(NodeId::new(0)), ..HeatPaths::default() };
     let mut device = Device { base_mw: 50_000.0, ..ledger::device() };
-    device.heat = Some(heat(network, paths, 100_000, vec![trip]));
+    device.heat = Some(heat(network, paths, 100_000, vec![trip.clone()]));
     // 5 K are reached after 0.105 ms, so at the tick of 0.2 ms.
     let requests = stream(&[(0, 0, 3_000_000), (0, 4_000_000, 9_000_000)]);
     let run = play(&on(device.clone(), ledger::case()), &requests);
@@ -117,9 +122,9 @@ fn a_halt_starts_nothing_and_ends_at_a_tick() {
     // Where the die alone is heated, by 1.6 W, it cools while nothing runs, and the second frame starts at a tick.
     let paths = HeatPaths { accelerators: Some(NodeId::new(0)), ..HeatPaths::default() };
     let at_c = 25.3;
-    let trip = Trip { at_c, hysteresis_k: 0.2, ..trip };
+    let trip = Trip { at_c, hysteresis_k: 0.2, ..trip.clone() };
     let network = ThermalNetwork::new(vec![node("die", 1e-3, 1.0)], &[]).expect("it is a network");
-    device.heat = Some(heat(network, paths, 100_000, vec![trip]));
+    device.heat = Some(heat(network, paths, 100_000, vec![trip.clone()]));
     let requests = stream(&[(0, 0, 3_000_000), (0, 2_400_001, 90_000_000)]);
     let run = play(&on(device, ledger::case()), &requests);
     let [_, second] = run.trace.records() else { panic!("two requests") };
@@ -142,7 +147,7 @@ prop_compose! {
             accelerators: Some(first), dram: Some(second), base: Some(second), battery: Some(second),
         };
         let node = if die { first } else { second };
-        heat(network, paths, poll, vec![Trip { node, at_c: 25.0 + above, hysteresis_k, action }])
+        heat(network, paths, poll, vec![Trip { node, at_c: 25.0 + above, hysteresis_k, action, of: Vec::new() }])
     }
 }
 

@@ -6,6 +6,7 @@ mod files;
 mod gating;
 mod governors;
 mod ledger;
+mod limits;
 mod points;
 mod random;
 mod trace;

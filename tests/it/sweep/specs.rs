@@ -217,7 +217,7 @@ sweep:
     let wrong = spec.replace("beta=2", "gamma=2");
     let known = "alpha, beta, switch_pj, drop, drops, window, admission, epsilon_ms, guard_ms, \
                  granularity, block_ms, preemption, quality, governor, mhz, margin_ms, \
-                 busy_window_ms, up, down";
+                 busy_window_ms, up, down, limit_c, window_s";
     assert_eq!(
         messages(&wrong),
         [format!("7:22: dream has no parameter `gamma` (known: {known})")]

@@ -121,14 +121,12 @@ fn scenario_of(file: &Document, references: &mut dyn References) -> Result<Scena
         Some(own) => streams_of(own, file, references, &mut problems)?,
         None => Some(references.sensors()?.to_vec()),
     };
-    let Some(mut sensors) = sensors else { return Err(file.invalid(problems.into_vec())) };
+    let Some(sensors) = sensors else { return Err(file.invalid(problems.into_vec())) };
     let lookup = |path: &str| references.source(path, file.folder.as_deref());
     let files = raw.gates().iter().filter_map(RawGate::file);
     let sources = resolve(files, lookup, &mut problems)?;
-    if let Some(sources) = sources.filter(|_| problems.is_empty()) {
-        sensors::add_gates(raw.gates(), sources, &mut sensors, &mut problems)?;
-    }
-    let scenario = raw.resolve(&models, variants, &sensors, &mut problems);
+    let sources = sources.filter(|_| problems.is_empty());
+    let scenario = raw.resolve(&models, variants, &sensors, sources, &mut problems)?;
     file.finish(scenario, problems)
 }
 

@@ -50,7 +50,8 @@ use crate::units::{FrameRate, SimSpan};
 pub use affinity::Exclusion;
 pub use choice::Choice;
 pub use profile::{Activity, Chain, Course, Phase, Profile, State};
-pub use recording::{Dwell, DwellDistribution, Gate, Recorded, RecordedFrame, Recording, Replay};
+pub use recording::{Dwell, DwellDistribution, Dwells, Gate};
+pub use recording::{Recorded, RecordedFrame, Recording, Replay};
 pub use sequence::{Between, Pace, Sequence, Step, Tokens, cache_bytes, weight_bytes};
 pub use work::{Numbers, Shows, Work};
 
@@ -217,6 +218,8 @@ pub struct ActiveModel {
     pub relative_deadline: Option<SimSpan>,
     /// Names of the accelerators on which it may run; `None`: all.
     pub on: Option<Tasks>,
+    /// Gate: a frame whose nominal start falls into a time when it is off does not exist.
+    pub gate: Option<Gate>,
 }
 
 impl ActiveModel {
@@ -234,6 +237,7 @@ impl ActiveModel {
             dependencies: Vec::new(),
             relative_deadline: None,
             on: None,
+            gate: None,
         }
     }
 

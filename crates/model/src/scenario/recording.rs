@@ -106,9 +106,18 @@ pub struct Dwell {
     pub cv: f64,
 }
 
-/// A gate of a sensor: while it is off, no frame is captured.
+/// A gate of sensors and models: while it is off, a sensor captures no frame, and a model takes none.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Gate {
+pub struct Gate {
+    /// Key of its random numbers.
+    pub name: Box<str>,
+    /// When it is on.
+    pub dwells: Dwells,
+}
+
+/// When a gate is on and off.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Dwells {
     /// Dwells are drawn, alternately on and off, from a stationary start.
     Drawn {
         /// Distribution of both.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::{Charge, Limit, Thermal, Trips};
 use xrsim_model::hardware::Device;
-use xrsim_model::hardware::device::{Heat, HeatPaths, NodeId};
+use xrsim_model::hardware::device::{Heat, NodeId, Supplied};
 use xrsim_model::units::{SimSpan, SimTime};
 
 /// Base power and temperature of the air from an instant on.
@@ -40,7 +40,7 @@ pub struct Section {
     pub highest_c: Vec<f64>,
     /// Time in which trips limited the accelerators, halts included.
     pub capped: SimSpan,
-    /// Time in which nothing could start.
+    /// Time in which nothing could start on some accelerator.
     pub halted: SimSpan,
     /// Charge at the end, as a share of the full cell; `None` without a battery.
     pub charge: Option<f64>,
@@ -55,7 +55,7 @@ pub struct Sample {
     pub watts: f64,
     /// Temperature of each node \[C\].
     pub temperatures: Box<[f64]>,
-    /// What trips allow.
+    /// What trips allow: the least that any accelerator is allowed.
     pub limit: Limit,
     /// Charge, as a share of the full cell.
     pub charge: Option<f64>,
@@ -69,6 +69,8 @@ const SAMPLES: u64 = 2000;
 pub struct Body {
     heat: Option<Warm>,
     charge: Option<Charge>,
+    /// Energy of the sources of heat so far: each accelerator, DRAM, the base, losses of the battery \[J\].
+    drawn_j: Vec<f64>,
     /// Base power and temperature of the air of the device \[mW, C\].
     own: (f64, f64),
     base_w: f64,
@@ -95,6 +97,8 @@ struct Warm {
     heat: Heat,
     thermal: Thermal,
     trips: Trips,
+    /// Nodes that the sources of heat warm: each accelerator, DRAM, the base, losses of the battery.
+    nodes: Vec<Option<NodeId>>,
     /// Next tick.
     tick: SimTime,
     /// Power in each node \[W\].
@@ -102,23 +106,27 @@ struct Warm {
 }
 
 impl Body {
-    /// `device` at time 0 of a run of `duration`, whose accelerators have up to `n_points` operating points.
+    /// `device` at time 0 of a run of `duration`, with these supplies of accelerators.
     pub fn new(
         device: &Device,
-        n_points: usize,
+        supplied: &[Supplied],
         changes: impl IntoIterator<Item = Change>,
         duration: SimSpan,
     ) -> Self {
         let warm = |heat: &Heat| {
+            let n_points = supplied.iter().map(|it| it.points.all().len()).max().unwrap_or(1);
+            let others = [heat.paths.dram, heat.paths.base, heat.paths.battery];
+            let nodes = supplied.iter().map(|it| it.node).chain(others).collect();
             let thermal = Thermal::new(heat.network.clone(), heat.ambient_c);
             let trips = Trips::new(&heat.trips, thermal.temperatures(), n_points);
             let (tick, watts) = (SimTime::ZERO + heat.poll, vec![0.0; heat.network.nodes().len()]);
-            Warm { heat: heat.clone(), thermal, trips, tick, watts }
+            Warm { heat: heat.clone(), thermal, trips, nodes, tick, watts }
         };
         let hour = SimSpan::from_ns(3_600_000_000_000);
         let mut body = Self {
             heat: device.heat.as_ref().map(warm),
             charge: device.battery.map(Charge::new),
+            drawn_j: vec![0.0; supplied.len() + 3],
             own: (device.base_mw, device.heat.as_ref().map_or(0.0, |heat| heat.ambient_c)),
             base_w: device.base_mw / 1e3,
             changes: changes.into_iter().collect(),
@@ -145,18 +153,23 @@ impl Body {
         self.base_w
     }
 
-    /// Temperature of the accelerators \[C\], as of the last tick or change of power; `None` if they have none.
-    pub fn accelerators_c(&self) -> Option<f64> {
+    /// Temperature of the accelerator with this supply \[C\], as of the last tick or change of power; `None` if it has none.
+    pub fn celsius_of(&self, supplied: &Supplied) -> Option<f64> {
         let warm = self.heat.as_ref()?;
-        Some(warm.thermal.temperatures()[warm.heat.paths.accelerators?.index()])
+        Some(warm.thermal.temperatures()[supplied.node?.index()])
     }
 
-    /// What trips allow.
+    /// What trips allow: the least that any accelerator is allowed.
     pub fn limit(&self) -> Limit {
         self.heat.as_ref().map_or(Limit::default(), |warm| warm.trips.limit())
     }
 
-    /// The next tick, while nothing starts; `None` if a halt is not waited for.
+    /// What trips allow the accelerator with this supply.
+    pub fn limit_of(&self, supplied: &Supplied) -> Limit {
+        self.heat.as_ref().map_or(Limit::default(), |warm| warm.trips.limit_of(&supplied.trips))
+    }
+
+    /// The next tick, while nothing starts on some accelerator; `None` if a halt is not waited for.
     pub fn wake_up(&self) -> Option<SimTime> {
         let warm = self.heat.as_ref().filter(|warm| warm.trips.limit().halt)?;
         (warm.tick < self.patience && self.stop.is_none()).then_some(warm.tick)
@@ -197,17 +210,13 @@ impl Body {
             self.stop = Some((to, Stop::Empty));
         }
         let limit = self.limit();
+        let loss = self.charge.as_ref().map_or(0.0, |it| it.drain_w(load) - load);
+        let powers = || sources.iter().copied().chain([loss]);
+        let seconds = span.ns() as f64 / 1e9;
+        self.drawn_j.iter_mut().zip(powers()).for_each(|(sum, power)| *sum += power * seconds);
         if let Some(warm) = &mut self.heat {
-            let [accelerators @ .., dram, base] = sources else { return };
-            let loss = self.charge.as_ref().map_or(0.0, |it| it.drain_w(load) - load);
-            let paths = warm.heat.paths;
             warm.watts.fill(0.0);
-            for (node, power) in [
-                (paths.accelerators, accelerators.iter().sum()),
-                (paths.dram, *dram),
-                (paths.base, *base),
-                (paths.battery, loss),
-            ] {
+            for (node, power) in warm.nodes.iter().zip(powers()) {
                 if let Some(node) = node {
                     warm.watts[node.index()] += power;
                 }
@@ -226,22 +235,44 @@ impl Body {
         if limit.halt {
             self.section.halted += span;
         }
-        self.since_sample.1 += load * span.ns() as f64 / 1e9;
+        self.since_sample.1 += load * seconds;
         if to >= self.next_sample {
             self.sample(to);
         }
     }
 
-    /// Energy of an accelerator at the present instant \[J\].
-    pub fn strike(&mut self, joules: f64) {
+    /// Energy of the accelerator at `index` at the present instant \[J\].
+    pub fn strike(&mut self, index: usize, joules: f64) {
         let loss = self.charge.as_mut().map_or(0.0, |charge| charge.strike(joules));
         if let Some(warm) = &mut self.heat {
-            let HeatPaths { accelerators, battery, .. } = warm.heat.paths;
-            for (node, joules) in [(accelerators, joules), (battery, loss)] {
+            for (node, joules) in [(warm.nodes[index], joules), (warm.heat.paths.battery, loss)] {
                 node.into_iter().for_each(|node| warm.thermal.strike(node, joules));
             }
         }
+        self.drawn_j[index] += joules;
         self.since_sample.1 += joules;
+    }
+
+    /// Energy of the sources of heat so far: each accelerator, DRAM, the base, losses of the battery \[J\].
+    pub fn drawn_j(&self) -> &[f64] {
+        &self.drawn_j
+    }
+
+    /// Temperature at which `node` ends in the present air if the sources of heat have this power for ever, in the order of
+    /// [`Body::drawn_j`] \[C, W\]; `None` without temperatures.
+    pub fn steady_c(&self, node: NodeId, watts: &[f64]) -> Option<f64> {
+        let warm = self.heat.as_ref()?;
+        let resistance = |source| warm.heat.network.resistance(node, source);
+        let sources = warm.nodes.iter().zip(watts);
+        let rise: f64 = sources.filter_map(|(at, watts)| Some(resistance((*at)?) * watts)).sum();
+        Some(warm.thermal.ambient_c() + rise)
+    }
+
+    /// The node that is limited first: that of the trip with the lowest temperature, and without trips the outside.
+    pub fn limited(&self) -> Option<NodeId> {
+        let warm = self.heat.as_ref()?;
+        let first = warm.heat.trips.iter().min_by(|a, b| a.at_c.total_cmp(&b.at_c));
+        first.map(|trip| trip.node).or_else(|| self.outside())
     }
 
     /// Plays what happens by itself at `now`, up to which power was drawn: `joules` in all. Returns whether

@@ -1,5 +1,6 @@
 //! State of the supply of every accelerator, as schedulers see it.
 
+use super::Body;
 use xrsim_model::cost::{CostTable, Execution};
 use xrsim_model::hardware::device::Supplied;
 use xrsim_model::ids::{AccelId, PointId, WorkId};
@@ -17,12 +18,14 @@ pub struct Standing {
 }
 
 /// The supplies of a system at an instant.
-#[derive(Debug, Clone, Copy)]
-pub struct Supplies<'a> {
+#[derive(Debug, Clone)]
+pub struct Supplies {
     /// Indexed by [`AccelId`].
-    pub supplied: &'a [Supplied],
+    pub supplied: Vec<Supplied>,
     /// Indexed by [`AccelId`].
-    pub standing: &'a [Standing],
+    pub standing: Vec<Standing>,
+    /// Heat, charge, base power.
+    pub body: Body,
 }
 
 /// Time and energy before a segment starts.
@@ -38,10 +41,10 @@ pub struct Overhead {
     pub changes: bool,
 }
 
-impl<'a> Supplies<'a> {
+impl Supplies {
     /// The point of a segment that starts on `accelerator`: `point`, or the nominal one, but at most the cap.
     #[inline]
-    pub fn allowed(self, accelerator: AccelId, point: Option<PointId>) -> PointId {
+    pub fn allowed(&self, accelerator: AccelId, point: Option<PointId>) -> PointId {
         let index = accelerator.index();
         let point = point.unwrap_or(self.supplied[index].nominal);
         point.min(self.standing[index].cap)
@@ -49,8 +52,8 @@ impl<'a> Supplies<'a> {
 
     /// Costs of `work` on `accelerator` at its nominal point, or at the cap if that is lower.
     #[inline]
-    pub fn execution(
-        self,
+    pub fn execution<'a>(
+        &self,
         costs: &'a CostTable,
         work: WorkId,
         accelerator: AccelId,
@@ -65,7 +68,7 @@ impl<'a> Supplies<'a> {
     /// Time and energy before a segment at `point` that starts at `now` on an idle accelerator: to wake up if it is gated,
     /// and to change the point.
     #[inline]
-    pub fn overhead(self, accelerator: AccelId, point: PointId, now: SimTime) -> Overhead {
+    pub fn overhead(&self, accelerator: AccelId, point: PointId, now: SimTime) -> Overhead {
         let supplied = &self.supplied[accelerator.index()];
         let standing = &self.standing[accelerator.index()];
         let mut overhead = Overhead { changes: point != standing.point, ..Overhead::default() };

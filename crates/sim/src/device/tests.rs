@@ -152,8 +152,13 @@ fn sampled_leakage_converges_to_its_fixed_point() {
 #[test]
 fn a_trip_that_steps_throttles_tick_by_tick() {
     let clocks = [700.0, 800.0, 900.0, 1000.0];
-    let trip =
-        Trip { node: NodeId::new(0), at_c: 43.0, hysteresis_k: 1.0, action: TripAction::Step };
+    let trip = Trip {
+        node: NodeId::new(0),
+        at_c: 43.0,
+        hysteresis_k: 1.0,
+        action: TripAction::Step,
+        of: Vec::new(),
+    };
     let mut thermal = Thermal::new(skin(), 25.0);
     let mut trips = Trips::new(&[trip], thermal.temperatures(), clocks.len());
     let mut changes = Vec::new();
@@ -186,7 +191,13 @@ fn a_trip_that_steps_throttles_tick_by_tick() {
 #[test]
 fn caps_and_halts_hold_until_it_is_cooler_by_the_hysteresis() {
     let clocks = [600.0, 800.0, 1000.0];
-    let trip = |at_c, action| Trip { node: NodeId::new(0), at_c, hysteresis_k: 2.0, action };
+    let trip = |at_c, action| Trip {
+        node: NodeId::new(0),
+        at_c,
+        hysteresis_k: 2.0,
+        action,
+        of: Vec::new(),
+    };
     let both = [trip(40.0, TripAction::Cap(850.0)), trip(50.0, TripAction::Halt)];
     let mut trips = Trips::new(&both, &[25.0], clocks.len());
     let states = [
@@ -293,7 +304,11 @@ fn energy(course: &Course) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig {
+        cases: 300,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(20261),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn a_span_in_one_step_or_two_is_the_same((network, course) in courses(), share in 0.0..1.0f64) {
@@ -355,8 +370,8 @@ proptest! {
         let stays = |(node, at_c): (&ThermalNode, &f64)| node.j_per_k * (at_c - 25.0);
         let stays: f64 = network.nodes().iter().zip(thermal.temperatures()).map(stays).sum();
         let error = (stays + thermal.released_j() - energy(&course)).abs();
-        // The rounding of a temperature, 4e-15 K, times the capacities.
-        let rounding: f64 = network.nodes().iter().map(|node| node.j_per_k * 1e-14).sum();
+        // The rounding of a temperature, 4e-15 K, in up to 12 steps and twice, times the capacities.
+        let rounding: f64 = network.nodes().iter().map(|node| node.j_per_k * 1e-13).sum();
         prop_assert!(error <= 1e-9 * (energy(&course) + moved) + rounding, "{error:e}");
     }
 

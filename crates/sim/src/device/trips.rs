@@ -56,7 +56,7 @@ impl Trips {
     pub fn new(trips: &[Trip], temperatures: &[f64], n_points: usize) -> Self {
         let state = |trip: &Trip| State { before_c: temperatures[trip.node.index()], level: 0 };
         Self {
-            trips: trips.iter().map(|trip| (*trip, state(trip))).collect(),
+            trips: trips.iter().map(|trip| (trip.clone(), state(trip))).collect(),
             most_steps: n_points.saturating_sub(1),
             limit: Limit::default(),
         }
@@ -64,7 +64,6 @@ impl Trips {
 
     /// Reads the temperatures of nodes \[C\] at a tick.
     pub fn tick(&mut self, temperatures: &[f64]) {
-        let mut limit = Limit::default();
         for (trip, state) in &mut self.trips {
             let now_c = temperatures[trip.node.index()];
             let (is_hot, is_cool) = (now_c >= trip.at_c, now_c < trip.at_c - trip.hysteresis_k);
@@ -75,20 +74,29 @@ impl Trips {
                 _ => state.level,
             };
             *state = State { before_c: now_c, level };
-            match trip.action {
-                TripAction::Step => limit.steps = limit.steps.max(level),
-                _ if level == 0 => {}
-                TripAction::Cap(mhz) => {
-                    limit.clock_mhz = Some(limit.clock_mhz.map_or(mhz, |it| it.min(mhz)));
-                }
-                TripAction::Halt => limit.halt = true,
-            }
         }
-        self.limit = limit;
+        self.limit = self.trips.iter().fold(Limit::default(), with);
     }
 
-    /// What they allow from the last tick on.
+    /// What they allow from the last tick on: the least that any accelerator is allowed.
     pub fn limit(&self) -> Limit {
         self.limit
+    }
+
+    /// What those of these places allow.
+    pub fn limit_of(&self, places: &[usize]) -> Limit {
+        places.iter().map(|&place| &self.trips[place]).fold(Limit::default(), with)
+    }
+}
+
+/// `limit` with that of one more trip.
+fn with(limit: Limit, (trip, state): &(Trip, State)) -> Limit {
+    match trip.action {
+        TripAction::Step => Limit { steps: limit.steps.max(state.level), ..limit },
+        _ if state.level == 0 => limit,
+        TripAction::Cap(mhz) => {
+            Limit { clock_mhz: Some(limit.clock_mhz.map_or(mhz, |it| it.min(mhz))), ..limit }
+        }
+        TripAction::Halt => Limit { halt: true, ..limit },
     }
 }

@@ -316,8 +316,12 @@ impl<'a> Requests<'a> {
     /// Stage of a request of the load that has arrived; `None` if it has left.
     #[inline]
     pub(super) fn stage(&self, id: RequestId) -> Option<Stage> {
-        let is_known = (self.load.first..self.load.end()).contains(&id.index());
-        (is_known || id.index() >= self.submitted.first).then(|| self.get(id).stage)
+        (id.index() >= self.load.first).then(|| self.get(id).stage)
+    }
+
+    /// Whether a request is expected by now, or was submitted.
+    pub(super) fn is_known(&self, id: RequestId) -> bool {
+        id.index() < self.load.end() || self.is_submitted(id)
     }
 
     /// Hands the first requests of the load to `each`, as far as they have ended. They leave.

@@ -8,7 +8,9 @@ use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 
 /// A segment of a job that runs, or ran last, on an accelerator.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RunningSegment {
+pub(super) struct RunningSegment<'a> {
+    /// Costs at its operating point.
+    pub(super) costs: &'a CostTable,
     /// The job, with the row of the costs that it runs, which schedulers need not have seen. Its next layer is the first one of the segment.
     pub(super) job: Job,
     /// Where it runs.
@@ -27,38 +29,39 @@ pub(super) struct RunningSegment {
     pub(super) drawn: Option<SimSpan>,
 }
 
-impl RunningSegment {
+impl<'a> RunningSegment<'a> {
     /// The segment of `job` that `dispatch` starts at `point` at `now`.
     pub(super) fn new(
         job: Job,
         dispatch: &Dispatch,
         point: PointId,
-        costs: &CostTable,
+        costs: &'a CostTable,
         now: SimTime,
     ) -> Self {
         let Dispatch { accelerator, granularity, .. } = *dispatch;
         let next_layer = job.next_layer;
-        let execution = costs.at(point).on(job.work, accelerator);
+        let costs = costs.at(point);
+        let execution = costs.on(job.work, accelerator);
         let end_layer = match granularity {
             Granularity::Model => execution.n_layers(),
             Granularity::Layer => execution.step_end(next_layer),
             Granularity::Block(span) => execution.cut_after(next_layer, span),
         };
         let (moving, continues, drawn) = (SimSpan::ZERO, false, None);
-        Self { job, accelerator, point, end_layer, start: now, moving, continues, drawn }
+        Self { costs, job, accelerator, point, end_layer, start: now, moving, continues, drawn }
     }
 
     /// Costs of its job where it runs.
     #[inline]
-    pub(super) fn execution<'a>(&self, costs: &'a CostTable) -> Execution<'a> {
-        costs.at(self.point).on(self.job.work, self.accelerator)
+    pub(super) fn execution(&self) -> Execution<'a> {
+        self.costs.on(self.job.work, self.accelerator)
     }
 
     /// Energy of its layers.
-    pub(super) fn layer_energy(&self, costs: &CostTable) -> Millijoules {
+    pub(super) fn layer_energy(&self) -> Millijoules {
         match self.drawn {
-            Some(_) => self.energy(costs),
-            None => self.execution(costs).energy_of(self.job.next_layer..self.end_layer),
+            Some(_) => self.energy(),
+            None => self.execution().energy_of(self.job.next_layer..self.end_layer),
         }
     }
 
@@ -68,16 +71,16 @@ impl RunningSegment {
     }
 
     /// Its end if nothing interferes.
-    pub(super) fn end(&self, costs: &CostTable) -> SimTime {
+    pub(super) fn end(&self) -> SimTime {
         match self.drawn {
             Some(time) => self.first_layer_start() + time,
-            None => self.expected_end(costs, self.job.work),
+            None => self.expected_end(self.job.work),
         }
     }
 
     /// The same as far as schedulers know, who do not know what was drawn, and take it to run `work`.
-    pub(super) fn expected_end(&self, costs: &CostTable, work: WorkId) -> SimTime {
-        let execution = costs.at(self.point).on(work, self.accelerator);
+    pub(super) fn expected_end(&self, work: WorkId) -> SimTime {
+        let execution = self.costs.on(work, self.accelerator);
         let first = self.job.next_layer;
         let time = match self.end_layer == execution.n_layers() {
             true => execution.remaining(first),
@@ -87,8 +90,8 @@ impl RunningSegment {
     }
 
     /// Energy of the whole request. The power of one whose time was drawn is that of the median.
-    pub(super) fn energy(&self, costs: &CostTable) -> Millijoules {
-        let execution = self.execution(costs);
+    pub(super) fn energy(&self) -> Millijoules {
+        let execution = self.execution();
         match self.drawn {
             Some(time) => share_of(execution.energy(), time, execution.latency()),
             None => execution.energy(),
@@ -96,16 +99,16 @@ impl RunningSegment {
     }
 
     /// Whether it is a whole request without a data transfer.
-    pub(super) fn is_plain(&self, costs: &CostTable) -> bool {
+    pub(super) fn is_plain(&self) -> bool {
         self.job.next_layer == 0
-            && self.end_layer == costs.n_layers(self.job.work)
+            && self.end_layer == self.costs.n_layers(self.job.work)
             && self.moving == SimSpan::ZERO
     }
 
     /// Index after the step under way at `now`, before which the segment can be cut, and the time of
     /// that cut.
-    pub(super) fn next_cut(&self, costs: &CostTable, now: SimTime) -> (u32, SimTime) {
-        let execution = self.execution(costs);
+    pub(super) fn next_cut(&self, now: SimTime) -> (u32, SimTime) {
+        let execution = self.execution();
         let (first, start) = (self.job.next_layer, self.first_layer_start());
         let cut = execution.cut_after(first, now.saturating_since(start));
         (cut, start + execution.time_of(first..cut))
@@ -126,12 +129,12 @@ impl RunningSegment {
     }
 
     /// The layer under way at `now`, and the fraction of that layer that has run.
-    pub(super) fn reached(&self, costs: &CostTable, now: SimTime) -> (u32, f64) {
+    pub(super) fn reached(&self, now: SimTime) -> (u32, f64) {
         let (first, start) = (self.job.next_layer, self.first_layer_start());
         if now < start {
             return (first, 0.0);
         }
-        let execution = self.execution(costs);
+        let execution = self.execution();
         let ran = now - start;
         if self.drawn.is_some() {
             return (first, ran.ns() as f64 / execution.latency().ns().max(1) as f64);

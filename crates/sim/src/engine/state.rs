@@ -11,22 +11,24 @@ use xrsim_model::units::SimTime;
 use super::running::RunningSegment;
 
 /// State that schedulers see.
-pub(super) struct State {
+pub(super) struct State<'c> {
     /// In order of request: requests of the load in order of (arrival, deadline, model, frame), then
     /// submitted requests in order of submission.
     ready: Ready,
     accelerators: Vec<AcceleratorState>,
     /// The segment that runs, or ran last, on every accelerator; indexed by [`AccelId`].
-    segments: Vec<Option<RunningSegment>>,
-    /// Idle accelerators, lowest id first.
+    segments: Vec<Option<RunningSegment<'c>>>,
+    /// Idle accelerators that are not hidden, lowest id first.
     idle: Vec<AccelId>,
+    /// Idle accelerators on which nothing starts now.
+    hidden: Vec<AccelId>,
     /// Number of blocked requests, indexed by [`ModelId`].
     blocked: Vec<u32>,
     /// Indexed by [`ModelId`].
     history: Vec<History>,
 }
 
-impl State {
+impl<'c> State<'c> {
     /// Nothing ready, every accelerator idle.
     pub(super) fn new(scenario: &Scenario, n_accelerators: usize) -> Self {
         let idle =
@@ -36,6 +38,7 @@ impl State {
             accelerators: vec![idle; n_accelerators],
             segments: vec![None; n_accelerators],
             idle: (0..n_accelerators).map(AccelId::new).collect(),
+            hidden: Vec::new(),
             blocked: vec![0; scenario.models().len()],
             history: vec![History::default(); scenario.models().len()],
         }
@@ -46,7 +49,7 @@ impl State {
         &'a self,
         now: SimTime,
         costs: &'a CostTable,
-        supplies: Option<Supplies<'a>>,
+        supplies: Option<&'a Supplies>,
     ) -> Option<View<'a>> {
         let can_dispatch = !self.ready.is_empty() && !self.idle.is_empty();
         can_dispatch.then_some(View {
@@ -59,6 +62,20 @@ impl State {
             blocked: &self.blocked,
             supplies,
         })
+    }
+
+    /// Hides the idle accelerators that `is_halted`, until [`State::show`].
+    pub(super) fn hide(&mut self, is_halted: impl Fn(AccelId) -> bool) {
+        self.hidden.extend(self.idle.extract_if(.., |it| is_halted(*it)));
+    }
+
+    /// Shows all idle accelerators.
+    #[inline]
+    pub(super) fn show(&mut self) {
+        if !self.hidden.is_empty() {
+            self.idle.append(&mut self.hidden);
+            self.idle.sort_unstable();
+        }
     }
 
     /// Whether something is ready.
@@ -109,7 +126,7 @@ impl State {
     /// # Panics
     ///
     /// If the accelerator is not idle.
-    pub(super) fn start(&mut self, running: RunningSegment, end: SimTime) {
+    pub(super) fn start(&mut self, running: RunningSegment<'c>, end: SimTime) {
         let RunningSegment { job, accelerator, start, .. } = running;
         let place = self.idle.binary_search(&accelerator);
         self.idle
@@ -132,7 +149,7 @@ impl State {
     /// # Panics
     ///
     /// If the accelerator never ran anything.
-    pub(super) fn stop(&mut self, accelerator: AccelId, now: SimTime) -> &RunningSegment {
+    pub(super) fn stop(&mut self, accelerator: AccelId, now: SimTime) -> &RunningSegment<'c> {
         self.accelerators[accelerator.index()].activity = Activity::Idle { since: now };
         let place = self.idle.partition_point(|&other| other < accelerator);
         self.idle.insert(place, accelerator);
@@ -144,12 +161,12 @@ impl State {
     /// # Panics
     ///
     /// If the accelerator never ran anything.
-    pub(super) fn last_segment(&self, accelerator: AccelId) -> &RunningSegment {
+    pub(super) fn last_segment(&self, accelerator: AccelId) -> &RunningSegment<'c> {
         self.segments[accelerator.index()].as_ref().expect("only a busy accelerator stops")
     }
 
     /// The segment that runs on an accelerator; `None` if the accelerator is idle.
-    pub(super) fn running(&self, accelerator: AccelId) -> Option<&RunningSegment> {
+    pub(super) fn running(&self, accelerator: AccelId) -> Option<&RunningSegment<'c>> {
         match self.accelerators[accelerator.index()].activity {
             Activity::Idle { .. } => None,
             Activity::Running { .. } => self.segments[accelerator.index()].as_ref(),

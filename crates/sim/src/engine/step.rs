@@ -58,7 +58,7 @@ pub(super) struct Engine<'a> {
     preempts: bool,
     expiries: Expiries,
     completions: Completions,
-    state: State,
+    state: State<'a>,
     segments: Segments,
     effects: DeviceEffects<'a>,
     sequences: Sequences,
@@ -66,6 +66,8 @@ pub(super) struct Engine<'a> {
     variants: Option<Variants<'a>>,
     /// Draws of latencies; `None` if these do not differ from request to request.
     latencies: Option<LatencyDraws>,
+    /// Whether no effect, choice or draw changes segments: they take the costs as they are.
+    is_plain: bool,
     /// Requests that have ended and whose dependants, which wait, have not been notified.
     ended: Vec<RequestId>,
     /// Submitted requests that are not admitted yet, with the time of submission, in that order.
@@ -103,6 +105,10 @@ impl<'a> Engine<'a> {
         };
         let scheduler = plan.scheduler.build(&setup)?;
         let preempts = setup.options.preemption == Preemption::LayerBoundary;
+        let effects = DeviceEffects::new(plan, costs, supplied);
+        let variants = Variants::new(plan, costs);
+        let latencies = costs.has_spreads().then(|| LatencyDraws::new(&plan.scenario, &plan.load));
+        let is_plain = !effects.any() && variants.is_none() && latencies.is_none();
         Ok(Self {
             scheduler,
             requests: Requests::new(feed),
@@ -115,10 +121,11 @@ impl<'a> Engine<'a> {
             completions: Completions::new(n_accelerators),
             state: State::new(&plan.scenario, n_accelerators),
             segments: Segments::default(),
-            effects: DeviceEffects::new(plan, costs, supplied),
+            effects,
             sequences: Sequences::new(plan),
-            variants: Variants::new(plan, costs),
-            latencies: costs.has_spreads().then(|| LatencyDraws::new(&plan.scenario, &plan.load)),
+            variants,
+            latencies,
+            is_plain,
             ended: Vec::new(),
             submissions: Vec::new(),
             request_events: Vec::new(),
@@ -196,15 +203,18 @@ impl<'a> Engine<'a> {
 
     /// Time of the next event.
     pub(super) fn next_instant(&mut self) -> Option<SimTime> {
-        if self.has_stopped() {
-            return None;
-        }
         let aborts = self.settings.deadline_miss == DeadlineMiss::Abort;
         let requests = &self.requests;
         let expiry = self.expiries.peek(|id| requests.can_expire(id, aborts));
-        let halt = self.effects.wake_up().filter(|_| self.state.has_ready());
-        let known = earlier(earlier(requests.next_arrival(), expiry), halt);
-        self.effects.advance(known, &mut *self.scheduler, &mut self.completions);
+        let mut known = earlier(requests.next_arrival(), expiry);
+        if self.effects.any() {
+            if self.has_stopped() {
+                return None;
+            }
+            let halt = self.effects.wake_up().filter(|_| self.state.has_ready());
+            known = earlier(known, halt);
+            self.effects.advance(known, &mut *self.scheduler, &mut self.completions);
+        }
         let submitted =
             self.submissions.first().filter(|_| self.acts_on_ready()).map(|&(_, at)| at);
         earlier(earlier(submitted, self.completions.peek()), known)
@@ -227,32 +237,59 @@ impl<'a> Engine<'a> {
     /// Plays the events at `now` before the decisions.
     #[inline]
     pub(super) fn begin(&mut self, now: SimTime) {
+        if self.effects.any() && self.ends_before(now) {
+            return;
+        }
+        self.complete_finished(now);
+        self.admit_arrivals(now);
+        self.drop_expired(now);
+        if !self.is_plain {
+            self.prepare(now);
+        }
+    }
+
+    /// Plays effects up to `now`. Returns whether the device stopped before, with which all ends.
+    #[inline(never)]
+    fn ends_before(&mut self, now: SimTime) -> bool {
         self.effects.reach(now, &mut *self.scheduler, &mut self.completions);
         self.effects.account(now);
-        let stopped = self.effects.stopped();
-        if stopped.is_none_or(|at| at == now) {
-            self.complete_finished(now);
-            self.admit_arrivals(now);
-            self.drop_expired(now);
-            self.choose(now);
-        }
+        let stopped = self.effects.stopped().filter(|at| *at < now);
         if let Some(at) = stopped {
             self.power_off(at);
+        }
+        stopped.is_some()
+    }
+
+    /// Prepares the decisions at `now`.
+    #[inline(never)]
+    fn prepare(&mut self, now: SimTime) {
+        self.hide_halted();
+        self.choose(now);
+        if self.has_stopped() {
+            self.power_off(now);
+        }
+    }
+
+    /// Hides accelerators on which the device lets nothing start, up to the end of the instant.
+    fn hide_halted(&mut self) {
+        if self.effects.has_halts() {
+            let effects = &self.effects;
+            self.state.hide(|accelerator| effects.halts(accelerator));
         }
     }
 
     /// Ends the instant `now` after the last decision.
     #[inline]
     pub(super) fn settle(&mut self, now: SimTime) {
-        self.effects.settle(now);
+        if self.effects.any() {
+            self.state.show();
+            self.effects.settle(now);
+        }
     }
 
     /// View for the next decision at `now`; `None` if there is nothing to decide.
     #[inline]
     pub(super) fn view(&self, now: SimTime) -> Option<View<'_>> {
-        if self.effects.is_halted() {
-            return None;
-        }
         self.state.view(now, self.costs, self.effects.supplies())
     }
 
@@ -265,7 +302,9 @@ impl<'a> Engine<'a> {
             "a policy answers with an accelerator that can run the request"
         );
         self.start(job, dispatch, now);
-        self.choose(now);
+        if !self.is_plain {
+            self.choose(now);
+        }
     }
 
     /// Gives up a ready request at `now`, as a scheduler decided.
@@ -274,6 +313,9 @@ impl<'a> Engine<'a> {
         self.take_shown(request);
         self.give_up(request, DropReason::Scheduler, now);
         self.notify_dependants(now);
+        if self.effects.any() {
+            self.hide_halted();
+        }
     }
 
     /// Records of the requests of the load that have not left, as far as they are expected by now.
@@ -283,6 +325,9 @@ impl<'a> Engine<'a> {
 
     /// Record of a request of the load that has ended and not left; `None` before its end.
     pub(super) fn ended(&self, request: RequestId) -> Option<(&Record, u32)> {
+        if !self.requests.is_known(request) {
+            return None;
+        }
         match self.requests.stage(request)? {
             Stage::Executed | Stage::Cancelled => {
                 let live = self.requests.get(request);
@@ -297,18 +342,21 @@ impl<'a> Engine<'a> {
     fn complete_finished(&mut self, now: SimTime) {
         while let Some(accelerator) = self.completions.pop(now) {
             self.events += 1;
-            self.effects.stop(accelerator, now);
+            let has_effects = self.effects.any();
+            if has_effects {
+                self.effects.stop(accelerator, now);
+            }
             let running = self.state.stop(accelerator, now);
             let RunningSegment { job: Job { request, work, .. }, end_layer, start, .. } = *running;
             if end_layer < self.costs.n_layers(work) {
                 self.suspend(accelerator, now);
                 continue;
             }
-            let (start, energy) = match running.is_plain(self.costs) {
-                true => {
-                    let beside = self.effects.energy_beside(accelerator);
-                    (start, beside + running.energy(self.costs))
+            let (start, energy) = match running.is_plain() {
+                true if has_effects => {
+                    (start, self.effects.energy_beside(accelerator) + running.energy())
                 }
+                true => (start, running.energy()),
                 false => self.close_segments(accelerator, now),
             };
             self.end(request, Outcome::Executed { accelerator, start, end: now, energy });
@@ -343,10 +391,10 @@ impl<'a> Engine<'a> {
     }
 
     /// Adds a segment that ends at `now` with its last layer.
-    fn add_segment(&mut self, running: &RunningSegment, now: SimTime) {
-        let execution = running.execution(self.costs);
+    fn add_segment(&mut self, running: &RunningSegment<'_>, now: SimTime) {
+        let execution = running.execution();
         let energy_of = |it: &Segment| match running.drawn {
-            Some(_) => running.energy(self.costs),
+            Some(_) => running.energy(),
             None => execution.energy_of(it.first_layer..it.end_layer),
         };
         self.keep(running, running.end_layer, now, energy_of);
@@ -357,7 +405,7 @@ impl<'a> Engine<'a> {
     #[inline]
     fn keep(
         &mut self,
-        running: &RunningSegment,
+        running: &RunningSegment<'_>,
         end_layer: u32,
         now: SimTime,
         energy_of: impl Fn(&Segment) -> Millijoules,
@@ -450,9 +498,6 @@ impl<'a> Engine<'a> {
     /// Asks the scheduler until it waits, or nothing is ready or idle. The loop ends, because every
     /// decision except waiting removes a ready request.
     fn dispatch_ready(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
-        if self.effects.is_halted() {
-            return Ok(());
-        }
         while let Some(view) = self.state.view(now, self.costs, self.effects.supplies()) {
             match self.scheduler.decide(&view) {
                 Decision::Dispatch(dispatch) => self.dispatch(&dispatch, now),

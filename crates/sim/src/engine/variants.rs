@@ -49,9 +49,9 @@ impl<'a> Variants<'a> {
     /// Chooses the networks of the ready requests in `state` that have not begun, by what is idle now.
     pub(super) fn choose(
         &mut self,
-        state: &mut State,
+        state: &mut State<'_>,
         now: SimTime,
-        supplies: Option<Supplies<'_>>,
+        supplies: Option<&Supplies>,
     ) {
         if self.quality == Quality::First {
             return;

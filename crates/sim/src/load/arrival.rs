@@ -151,7 +151,7 @@ impl<'a> Sensor<'a> {
             stream,
             grid: Grid::new(stream, settings),
             offsets,
-            gate: stream.gate.as_ref().map(|gate| Course::new(stream, gate, settings)),
+            gate: stream.gate.as_ref().map(|gate| Course::new(gate, settings)),
             kept: vec![(u64::MAX, None); n_kept],
             most_early,
         })

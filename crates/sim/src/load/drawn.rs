@@ -1,7 +1,7 @@
 //! Random parts of a load.
 
 use xrsim_model::scenario::{
-    ActiveModel, DependencyKind, Gate, InputStream, Replay, Scenario, Work,
+    ActiveModel, DependencyKind, Dwells, Gate, InputStream, Replay, Scenario, Work,
 };
 use xrsim_model::units::SimSpan;
 
@@ -38,12 +38,17 @@ impl Drawn {
         let any = |is_drawn: fn(&InputStream) -> bool| {
             read().any(|id| is_drawn(&scenario.streams()[id.index()]))
         };
+        let gates = || {
+            let of_sensors = read().filter_map(|id| scenario.streams()[id.index()].gate.as_ref());
+            of_sensors.chain(models().filter_map(|model| model.gate.as_ref()))
+        };
+        let is_recorded = |it: &Gate| matches!(it.dwells, Dwells::Recorded(_));
         Self {
             triggers: Self::triggers(scenario, settings),
             jitter: settings.jitter && any(jitters) || any(loses_at_random),
             phases: settings.random_phase && any(|it| it.recorded.is_none()),
-            windows: any(has_windows),
-            gates: any(|it| matches!(it.gate, Some(Gate::Drawn { .. }))),
+            windows: any(has_windows) || gates().any(is_recorded),
+            gates: !gates().all(is_recorded),
             lengths: models()
                 .filter_map(|model| model.sequence.as_ref())
                 .any(|sequence| sequence.prompt.are_drawn() || sequence.answer.are_drawn()),
@@ -135,5 +140,4 @@ fn loses_at_random(stream: &InputStream) -> bool {
 fn has_windows(stream: &InputStream) -> bool {
     let of_frames = stream.recorded.as_ref();
     of_frames.is_some_and(|it| matches!(it.replay, Replay::Instants { .. }))
-        || matches!(stream.gate, Some(Gate::Recorded(_)))
 }

@@ -14,7 +14,7 @@ pub struct Feed<'a> {
 enum Source<'a> {
     Known(&'a RequestStream),
     Made(Box<Generator<'a>>),
-    Phased(PhasedGenerator<'a>),
+    Phased(Box<PhasedGenerator<'a>>),
 }
 
 impl<'a> From<&'a RequestStream> for Feed<'a> {
@@ -31,7 +31,7 @@ impl<'a> From<Generator<'a>> for Feed<'a> {
 
 impl<'a> From<PhasedGenerator<'a>> for Feed<'a> {
     fn from(generator: PhasedGenerator<'a>) -> Self {
-        Self { source: Source::Phased(generator), n_taken: 0 }
+        Self { source: Source::Phased(Box::new(generator)), n_taken: 0 }
     }
 }
 

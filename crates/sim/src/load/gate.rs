@@ -1,8 +1,8 @@
-//! Gates of sensors: when they are on.
+//! Gates of sensors and models: when they are on.
 
 use std::collections::VecDeque;
 
-use xrsim_model::scenario::{Gate, InputStream};
+use xrsim_model::scenario::{Dwells, Gate};
 use xrsim_model::units::{SimSpan, SimTime};
 
 use super::LoadSettings;
@@ -10,7 +10,7 @@ use super::random::{Draws, Purpose};
 
 /// Course of a gate over a run, made as far as it is asked for.
 pub(super) struct Course<'a> {
-    gate: &'a Gate,
+    of: &'a Dwells,
     draws: Draws,
     /// Number of the next dwell of the gate.
     next: u64,
@@ -21,13 +21,14 @@ pub(super) struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    /// The course of the gate of `stream`.
-    pub(super) fn new(stream: &InputStream, gate: &'a Gate, settings: &LoadSettings) -> Self {
-        let draws = Draws::new(settings, Purpose::Gate, stream.name.as_bytes());
+    /// The course of `gate`: the same for all that it gates.
+    pub(super) fn new(gate: &'a Gate, settings: &LoadSettings) -> Self {
+        let Gate { name, dwells: of } = gate;
+        let draws = Draws::new(settings, Purpose::Gate, name.as_bytes());
         let (next, dwells, end) = (0, VecDeque::new(), SimTime::ZERO);
-        let mut course = Self { gate, draws, next, dwells, end };
-        match gate {
-            Gate::Drawn { distribution, on, off } => {
+        let mut course = Self { of, draws, next, dwells, end };
+        match of {
+            Dwells::Drawn { distribution, on, off } => {
                 let [of_on, of_off] = [on, off].map(|it| it.mean.ns() as f64);
                 let is_on = course.draws.unit(0) * (of_on + of_off) < of_on;
                 let dwell = if is_on { on } else { off };
@@ -36,7 +37,7 @@ impl<'a> Course<'a> {
                 // Dwells with even numbers are on.
                 course.next = if is_on { 3 } else { 2 };
             }
-            Gate::Recorded(pairs) => {
+            Dwells::Recorded(pairs) => {
                 let both = pairs.iter().map(|&(on, off)| on + off);
                 let total = both.fold(SimSpan::ZERO, SimSpan::saturating_add).ns().max(1);
                 let begin = settings.replication.saturating_mul(settings.duration.ns()) % total;
@@ -58,11 +59,11 @@ impl<'a> Course<'a> {
         let number = self.next;
         self.next += 1;
         let is_on = number.is_multiple_of(2);
-        let dwell = match self.gate {
-            Gate::Drawn { distribution, on, off } => {
+        let dwell = match self.of {
+            Dwells::Drawn { distribution, on, off } => {
                 self.draws.dwell(number, if is_on { *on } else { *off }, *distribution)
             }
-            Gate::Recorded(pairs) => {
+            Dwells::Recorded(pairs) => {
                 let (on, off) = pairs[(number / 2 % pairs.len() as u64) as usize];
                 if is_on { on } else { off }
             }

@@ -9,6 +9,7 @@ use xrsim_model::trace::Absence;
 use xrsim_model::units::{SimSpan, SimTime};
 
 use super::arrival::{Coin, Counts, Lengths, Sensor, arrival, newest, origin};
+use super::gate::Course;
 use super::{LoadError, LoadSettings, Request, RequestStream};
 
 /// Every request of a run of `scenario`: frame `j` of a model at `F` FPS for all `j/F` in
@@ -61,7 +62,7 @@ pub struct Generator<'a> {
     settings: &'a LoadSettings,
     sensors: Vec<Sensor<'a>>,
     /// Indexed by [`ModelId`].
-    models: Vec<Frames>,
+    models: Vec<Frames<'a>>,
     /// Every frame with an earlier nominal start is made.
     made: SimSpan,
     /// Length of a part.
@@ -77,7 +78,7 @@ pub struct Generator<'a> {
 }
 
 /// Frames of a model.
-struct Frames {
+struct Frames<'a> {
     n_frames: u64,
     /// Frames that are made.
     n_made: u64,
@@ -87,6 +88,7 @@ struct Frames {
     lengths: Option<Lengths>,
     /// Counts of the frames, if they differ.
     counts: Option<Counts>,
+    gate: Option<Course<'a>>,
     /// Last request with a number of every start of a sequence of which some requests have none.
     last: HashMap<u64, RequestId>,
     /// Whether other models depend on this one.
@@ -106,7 +108,7 @@ struct Needed {
     request: Option<RequestId>,
 }
 
-impl Frames {
+impl Frames<'_> {
     fn needed(&mut self, frame: u64) -> &mut Needed {
         &mut self.needed[(frame - self.first_needed) as usize]
     }
@@ -144,6 +146,7 @@ impl<'a> Generator<'a> {
                     .work
                     .as_ref()
                     .map(|work| Counts::new(&model.unit.task, work, settings)),
+                gate: model.gate.as_ref().map(|gate| Course::new(gate, settings)),
                 last: HashMap::new(),
                 is_needed: needed(id),
                 first_needed: 0,
@@ -220,6 +223,8 @@ impl<'a> Generator<'a> {
         self.forget();
         let made = SimTime::ZERO + self.made;
         self.sensors.iter_mut().for_each(|sensor| sensor.forget(made));
+        let gates = self.models.iter_mut().filter_map(|model| model.gate.as_mut());
+        gates.for_each(|gate| gate.forget(made));
         self.made = self.made.saturating_add(self.part).min(self.settings.duration);
         // Upstream models first: no frame needs one with a later nominal start.
         for &id in self.scenario.topological() {
@@ -261,6 +266,11 @@ impl<'a> Generator<'a> {
         let (n_made, end) = (self.models[id.index()].n_made, model.rate.frames_before(self.made));
         for frame in n_made..end {
             let (arrival, mut absence) = arrival(model, &mut self.sensors, frame);
+            if let Some(gate) = &mut self.models[id.index()].gate
+                && !gate.is_on(model.rate.frame_start(frame))
+            {
+                absence = Some(Absence::Gated);
+            }
             let mut is_triggered = true;
             for (index, dependency) in model.dependencies.iter().enumerate() {
                 let needed = self.upstream(id, frame, dependency);

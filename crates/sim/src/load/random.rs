@@ -29,7 +29,7 @@ pub(super) enum Purpose {
     Answer,
     /// Blocks of frames of a recording; the source is the sensor's name.
     Blocks,
-    /// Dwells of a gate; the source is the sensor's name.
+    /// Dwells of a gate; the source is its name.
     Gate,
     /// Time in a state of a chain; without a source.
     Stay,

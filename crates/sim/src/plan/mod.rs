@@ -265,12 +265,14 @@ impl Plan {
         }
     }
 
-    /// Whether frames of sensors can be lost, or not be captured as a gate is off.
+    /// Whether frames of sensors can be lost, or frames are missing as a gate is off.
     pub fn may_lack_frames(&self) -> bool {
         let loses =
             |it: &InputStream| it.recorded.as_ref().is_some_and(|it| it.recording.n_lost() > 0);
         let lacks = |it: &InputStream| loses(it) || it.gate.is_some();
-        self.semantics == Semantics::Principled && self.scenario.streams().iter().any(lacks)
+        let is_gated = self.scenario.models().iter().any(|model| model.gate.is_some());
+        self.semantics == Semantics::Principled
+            && (is_gated || self.scenario.streams().iter().any(lacks))
     }
 
     /// Whether a sensor is recorded.

@@ -110,6 +110,14 @@ pub enum Governor {
         /// Width of the band below it in which the point stays \[%\].
         down: u32,
     },
+    /// The highest at which the node that is limited first stays below a temperature for ever, if the power of the last
+    /// window goes on.
+    Sustain {
+        /// The temperature \[0.001 C\].
+        limit_mc: i32,
+        /// Length of a window.
+        window: SimSpan,
+    },
 }
 
 impl Default for Governor {
@@ -169,7 +177,7 @@ pub const OPTIONS: &[Parameter] = &[
         .only_with("granularity", "block"),
     Parameter::choice("preemption", &["none", "layer-boundary"]).meaning("whether running requests are interrupted at the end of a layer when another one becomes ready"),
     Parameter::choice("quality", &["first", "cheapest", "fitting"]).meaning("which of several networks of its model a request runs: the first, the fastest on any idle accelerator, or the first that ends by the deadline on one"),
-    Parameter::choice("governor", &["fixed", "race", "slack", "static", "cc-edf", "la-edf", "ondemand"])
+    Parameter::choice("governor", &["fixed", "race", "slack", "static", "cc-edf", "la-edf", "ondemand", "sustain"])
         .meaning("operating point of a segment, with a device"),
     Parameter::number("mhz", 0.0, [0.0, 1e6]).meaning("clock of the point, or the next higher one; 0: the nominal point")
         .only_with("governor", "fixed"),
@@ -181,6 +189,10 @@ pub const OPTIONS: &[Parameter] = &[
         .only_with("governor", "ondemand"),
     Parameter::whole("down", 5, [0, 100]).meaning("busy share [%] below `up` down to which the point stays")
         .only_with("governor", "ondemand"),
+    Parameter::number("limit_c", 42.0, [-40.0, 200.0]).meaning("temperature [C] that the node with the lowest trip may reach")
+        .only_with("governor", "sustain"),
+    Parameter::number("window_s", 10.0, [1e-3, 1e6]).meaning("window over which the power is taken")
+        .only_with("governor", "sustain"),
 ];
 
 impl Options {
@@ -227,6 +239,11 @@ impl Options {
                     window: span("busy_window_ms"),
                     up: arguments.whole("up"),
                     down: arguments.whole("down"),
+                },
+                "sustain" => Governor::Sustain {
+                    limit_mc: (arguments.number("limit_c") * 1e3).round() as i32,
+                    window: SimSpan::from_ms(arguments.number("window_s") * 1e3)
+                        .expect("the allowed times are times"),
                 },
                 _ => Governor::Fixed(ClockRate::from_mhz(arguments.number("mhz"))),
             },

@@ -364,7 +364,7 @@ mod tests {
         );
         assert_eq!(
             refused("edf:alpha=1"),
-            "edf has no parameter `alpha` (known: admission, epsilon_ms, placement, guard_ms, granularity, block_ms, preemption, quality, governor, mhz, margin_ms, busy_window_ms, up, down)"
+            "edf has no parameter `alpha` (known: admission, epsilon_ms, placement, guard_ms, granularity, block_ms, preemption, quality, governor, mhz, margin_ms, busy_window_ms, up, down, limit_c, window_s)"
         );
         assert_eq!(refused("edf:admission=some"), "admission is `some`; allowed is none, hopeless");
         for number in ["-1", "NaN", "inf", "1e7", ""] {

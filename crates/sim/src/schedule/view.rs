@@ -168,7 +168,7 @@ pub struct View<'a> {
     pub ready: &'a Ready,
     /// All accelerators.
     pub accelerators: &'a [AcceleratorState],
-    /// Idle accelerators, lowest id first. Never empty.
+    /// Idle accelerators on which requests can start, lowest id first. Never empty.
     pub idle: &'a [AccelId],
     /// Latency and energy of every model, in every variant, on every accelerator.
     pub costs: &'a CostTable,
@@ -177,7 +177,7 @@ pub struct View<'a> {
     /// Number of requests of every model that have arrived and wait for an upstream result.
     pub blocked: &'a [u32],
     /// Points, caps and gates of the accelerators; `None` without a device.
-    pub supplies: Option<Supplies<'a>>,
+    pub supplies: Option<&'a Supplies>,
 }
 
 impl View<'_> {
@@ -186,10 +186,9 @@ impl View<'_> {
         (0..self.accelerators.len()).map(AccelId::new)
     }
 
-    /// Whether `accelerator` is idle.
+    /// Whether a request can start on `accelerator` now.
     pub fn is_idle(&self, accelerator: AccelId) -> bool {
-        let state = self.accelerators[accelerator.index()];
-        matches!(state.activity, Activity::Idle { .. })
+        self.idle.binary_search(&accelerator).is_ok()
     }
 
     /// Costs of all layers of `job` on `accelerator`, at its nominal point or at the cap if that is lower.
@@ -221,7 +220,7 @@ impl View<'_> {
     #[inline]
     pub fn idle_for(&self, job: &Job) -> impl Iterator<Item = AccelId> {
         let idle = self.idle.iter().copied();
-        idle.filter(|&accelerator| self.execution(job, accelerator).is_offered())
+        idle.filter(|&accelerator| self.costs.on(job.work, accelerator).is_offered())
     }
 
     /// The idle accelerator that runs the rest of `job` in the shortest time; of equals, the one with the
@@ -267,10 +266,11 @@ impl View<'_> {
         job.next_layer > 0 && job.ready_since == self.now
     }
 
-    /// Time at which `accelerator` becomes idle; now if it is idle.
+    /// Time at which `accelerator` becomes idle; now if it is idle. Beyond all times while a device lets nothing start there.
     pub fn available(&self, accelerator: AccelId) -> SimTime {
         match self.accelerators[accelerator.index()].activity {
-            Activity::Idle { .. } => self.now,
+            Activity::Idle { .. } if self.is_idle(accelerator) => self.now,
+            Activity::Idle { .. } => SimTime::MAX,
             Activity::Running { predicted_end, .. } => predicted_end.max(self.now),
         }
     }

@@ -74,6 +74,10 @@ pub struct Supplied {
     pub gate: Option<Gate>,
     /// Time to change the point.
     pub transition: SimSpan,
+    /// Node that it heats; `None`: its heat leaves the device.
+    pub node: Option<NodeId>,
+    /// Trips that limit it, as places in [`Heat::trips`].
+    pub trips: Vec<usize>,
 }
 
 impl Supplied {
@@ -91,12 +95,14 @@ impl Supplied {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DeviceError {
-    /// No accelerator has the name of a supply.
-    #[error("device `{device}` has a supply of `{name}`; the accelerators are {known}")]
+    /// No accelerator has the name that the device gives.
+    #[error("device `{device}` has {what} of `{name}`; the accelerators are {known}")]
     Unknown {
         /// Device.
         device: Box<str>,
-        /// Name of the supply.
+        /// Kind of what it gives.
+        what: &'static str,
+        /// Name.
         name: Box<str>,
         /// Names of the accelerators.
         known: String,
@@ -150,10 +156,12 @@ impl Device {
     pub fn on(&self, system: &System) -> Result<Vec<Supplied>, DeviceError> {
         let accelerators = system.accelerators();
         let has = |name: &str| accelerators.iter().any(|it| &*it.name == name);
-        if let Some((name, _)) = self.named.iter().find(|(name, _)| !has(name)) {
+        let supplies = self.named.iter().map(|(name, _)| ("a supply", name));
+        let mut names = supplies.chain(self.heat.iter().flat_map(Heat::names));
+        if let Some((what, name)) = names.find(|(_, name)| !has(name)) {
             let known: Vec<&str> = accelerators.iter().map(|it| &*it.name).collect();
             let (device, name) = (self.name.clone(), name.clone());
-            return Err(DeviceError::Unknown { device, name, known: known.join(", ") });
+            return Err(DeviceError::Unknown { device, what, name, known: known.join(", ") });
         }
         accelerators.iter().map(|it| self.supply_of(it, system)).collect()
     }
@@ -195,6 +203,8 @@ impl Device {
             Some(processor) => processor.idle_mw / 1e3,
             None => per_pes(supply.idle_mw_per_1024_pes),
         };
+        let trips = self.heat.iter().flat_map(|heat| heat.trips.iter().enumerate());
+        let trips = trips.filter(|(_, trip)| trip.limits(&on.name)).map(|(at, _)| at).collect();
         Ok(Supplied {
             points,
             nominal,
@@ -203,6 +213,8 @@ impl Device {
             idle_w,
             gate: supply.gate,
             transition: supply.transition,
+            node: self.heat.as_ref().and_then(|heat| heat.node_of(&on.name)),
+            trips,
         })
     }
 }

@@ -264,7 +264,7 @@ pub(super) struct Load {
 impl Load {
     /// A segment that starts, after its data transfer `moved`.
     pub(super) fn new(
-        running: &RunningSegment,
+        running: &RunningSegment<'_>,
         moved: &Transfer,
         index: usize,
         profile: &Profile,

@@ -41,13 +41,14 @@ pub(super) type Account = (Option<Box<Ledger>>, Option<Box<Body>>, PointChanges)
 
 /// Effects that are on in a run.
 pub(super) struct DeviceEffects<'a> {
-    costs: &'a CostTable,
     /// Context switches and migration; `None` if both are off.
     data_moves: Option<DataMoves<'a>>,
     /// Shared bandwidth; `None` if it is unlimited.
     sharing: Option<Sharing<'a>>,
     /// Points, leakage, gates and the account of energy; `None` without a device.
     supply: Option<Box<Supply>>,
+    /// Whether any of them is on. Where none is, the engine tests this alone.
+    any: bool,
 }
 
 impl<'a> DeviceEffects<'a> {
@@ -57,17 +58,20 @@ impl<'a> DeviceEffects<'a> {
         let supply = |device: &Arc<Device>| {
             Box::new(Supply::new(device, supplied, plan.changes(), duration))
         };
-        Self {
-            costs,
-            data_moves: DataMoves::new(plan),
-            sharing: Sharing::new(plan, costs),
-            supply: plan.device.as_ref().map(supply),
-        }
+        let (data_moves, sharing) = (DataMoves::new(plan), Sharing::new(plan, costs));
+        let any = data_moves.is_some() || sharing.is_some() || plan.device.is_some();
+        Self { data_moves, sharing, supply: plan.device.as_ref().map(supply), any }
+    }
+
+    /// Whether any effect is on. The hooks do nothing otherwise.
+    #[inline]
+    pub(super) fn any(&self) -> bool {
+        self.any
     }
 
     /// Supplies as schedulers see them; `None` without a device.
     #[inline]
-    pub(super) fn supplies(&self) -> Option<Supplies<'_>> {
+    pub(super) fn supplies(&self) -> Option<&Supplies> {
         self.supply.as_ref().map(|supply| supply.supplies())
     }
 
@@ -80,20 +84,22 @@ impl<'a> DeviceEffects<'a> {
         }
     }
 
-    /// Whether the device lets nothing start.
-    #[inline]
-    pub(super) fn is_halted(&self) -> bool {
-        self.supply.as_ref().is_some_and(|supply| supply.is_halted())
+    /// Whether the device lets nothing start on some accelerator.
+    pub(super) fn has_halts(&self) -> bool {
+        self.supply.as_ref().is_some_and(|supply| supply.has_halts())
+    }
+
+    /// Whether the device lets nothing start on `accelerator`.
+    pub(super) fn halts(&self, accelerator: AccelId) -> bool {
+        self.supply.as_ref().is_some_and(|supply| supply.halts(accelerator))
     }
 
     /// The next instant at which the device may let something start.
-    #[inline]
     pub(super) fn wake_up(&self) -> Option<SimTime> {
         self.supply.as_ref().and_then(|supply| supply.wake_up())
     }
 
     /// Plays what happens in the device up to `now`, to which the segments have proceeded.
-    #[inline]
     pub(super) fn account(&mut self, now: SimTime) {
         if let Some(supply) = &mut self.supply {
             let sharing = self.sharing.as_ref();
@@ -136,7 +142,7 @@ impl<'a> DeviceEffects<'a> {
     /// Starts `running`, whose data transfer it sets. Returns the end of the segment if nothing
     /// interferes.
     #[inline]
-    pub(super) fn start(&mut self, running: &mut RunningSegment) -> SimTime {
+    pub(super) fn start(&mut self, running: &mut RunningSegment<'a>) -> SimTime {
         let moved = match &mut self.data_moves {
             None => Transfer::default(),
             Some(moves) => moves.load(&running.job, running.accelerator),
@@ -148,41 +154,41 @@ impl<'a> DeviceEffects<'a> {
         if let Some(sharing) = &mut self.sharing {
             sharing.start(running, &Transfer { time: running.moving, ..moved });
         }
-        running.end(self.costs)
+        running.end()
     }
 
     /// Supplies `running`, for which data of the energy `moved` is moved first. Apart, so that runs without a device do not
     /// pay for it.
     #[cold]
     #[inline(never)]
-    fn power_on(&mut self, running: &mut RunningSegment, moved: Millijoules) {
+    fn power_on(&mut self, running: &mut RunningSegment<'a>, moved: Millijoules) {
         let Some(supply) = &mut self.supply else { return };
         let RunningSegment { accelerator, point, start, continues, .. } = *running;
         let overhead = supply.start(accelerator, point, start, continues);
         running.moving += overhead.time;
-        let work = running.end(self.costs) - start;
-        supply.run(accelerator, work, [running.layer_energy(self.costs), moved], overhead.nj);
+        let work = running.end() - start;
+        supply.run(accelerator, work, [running.layer_energy(), moved], overhead.nj);
     }
 
     /// Index after the layer of `running` that is under way at `now`, before which it can be cut, and
     /// the time of that cut if nothing else interferes.
-    pub(super) fn next_cut(&self, running: &RunningSegment, now: SimTime) -> (u32, SimTime) {
+    pub(super) fn next_cut(&self, running: &RunningSegment<'_>, now: SimTime) -> (u32, SimTime) {
         match &self.sharing {
-            None => running.next_cut(self.costs, now),
+            None => running.next_cut(now),
             Some(sharing) => sharing.next_cut(running.accelerator, now),
         }
     }
 
     /// The layer of `running` that is under way at `now`, and the fraction of that layer that has run.
-    pub(super) fn reached(&self, running: &RunningSegment, now: SimTime) -> (u32, f64) {
+    pub(super) fn reached(&self, running: &RunningSegment<'_>, now: SimTime) -> (u32, f64) {
         match &self.sharing {
-            None => running.reached(self.costs, now),
+            None => running.reached(now),
             Some(sharing) => sharing.reached(running.accelerator),
         }
     }
 
     /// The segment `running`, which was shortened at `now`, ends at `end` if nothing else interferes.
-    pub(super) fn shorten(&mut self, running: &RunningSegment, end: SimTime, now: SimTime) {
+    pub(super) fn shorten(&mut self, running: &RunningSegment<'_>, end: SimTime, now: SimTime) {
         let RunningSegment { accelerator, end_layer, .. } = *running;
         if let Some(sharing) = &mut self.sharing {
             sharing.shorten(accelerator, end_layer);
@@ -192,12 +198,12 @@ impl<'a> DeviceEffects<'a> {
                 None => end.saturating_since(now).ns() as f64,
                 Some(sharing) => sharing.work_left(accelerator),
             };
-            supply.revise(accelerator, running.layer_energy(self.costs), work);
+            supply.revise(accelerator, running.layer_energy(), work);
         }
     }
 
     /// The layers of `running`, which is about to stop before its end, take `energy` in all.
-    pub(super) fn break_off(&mut self, running: &RunningSegment, energy: Millijoules) {
+    pub(super) fn break_off(&mut self, running: &RunningSegment<'_>, energy: Millijoules) {
         if let Some(supply) = &mut self.supply {
             supply.revise(running.accelerator, energy, 0.0);
         }
@@ -234,6 +240,9 @@ impl<'a> DeviceEffects<'a> {
     /// before it, to wake up, and leakage so far.
     #[inline]
     pub(super) fn energy_beside(&self, accelerator: AccelId) -> Millijoules {
+        if !self.any {
+            return Millijoules::ZERO;
+        }
         let energy = |moves: &DataMoves<'_>| moves.last_transfer(accelerator).energy;
         let moved = self.data_moves.as_ref().map_or(Millijoules::ZERO, energy);
         match &self.supply {

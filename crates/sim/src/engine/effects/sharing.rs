@@ -93,12 +93,12 @@ impl<'a> Sharing<'a> {
     }
 
     /// Starts a segment after its data transfer `moved`.
-    pub(super) fn start(&mut self, running: &RunningSegment, moved: &Transfer) {
+    pub(super) fn start(&mut self, running: &RunningSegment<'_>, moved: &Transfer) {
         let accelerator = running.accelerator;
         let index = self.profile(running);
         if let Some(time) = running.drawn {
             // Nothing else runs there, so that no other load looks at this profile.
-            self.profiles[index] = Some(Profile::drawn(running.execution(self.costs), time));
+            self.profiles[index] = Some(Profile::drawn(running.execution(), time));
         }
         let profile = self.profiles[index].as_ref().expect("it was made");
         let load = Load::new(running, moved, index, profile);
@@ -108,7 +108,7 @@ impl<'a> Sharing<'a> {
     }
 
     /// Index of the profile of a job on an accelerator at a point, which is made if there is none.
-    fn profile(&mut self, running: &RunningSegment) -> usize {
+    fn profile(&mut self, running: &RunningSegment<'_>) -> usize {
         let RunningSegment { job, accelerator, point, .. } = running;
         let n_accelerators = self.costs.n_accelerators();
         let row = point.index() * self.costs.n_works() + job.work.index();
@@ -119,7 +119,7 @@ impl<'a> Sharing<'a> {
         let capacity = [self.settings.dram, self.settings.noc];
         self.profiles[index].get_or_insert_with(|| {
             let capacity = capacity.map(|it| it.unwrap_or(f64::INFINITY));
-            Profile::of(running.execution(self.costs), capacity, n_accelerators)
+            Profile::of(running.execution(), capacity, n_accelerators)
         });
         index
     }

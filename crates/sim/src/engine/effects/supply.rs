@@ -18,15 +18,12 @@ const DRAWN: [Item; 3] = [Item::Dynamic, Item::Moved, Item::Wake];
 
 /// Supply of all accelerators, DRAM and the rest.
 pub(super) struct Supply {
-    supplied: Vec<Supplied>,
     /// State that schedulers see.
-    standing: Vec<Standing>,
+    seen: Supplies,
     /// Indexed by [`AccelId`].
     stretches: Vec<Stretch>,
     /// Background of DRAM while none, and while any accelerator runs \[W\].
     dram_w: [f64; 2],
-    /// Heat, charge, base power.
-    body: Body,
     /// Temperature of every accelerator, as its leakage has it \[C\].
     celsius: Vec<f64>,
     /// Everything before is accounted for.
@@ -66,27 +63,24 @@ impl Supply {
         duration: SimSpan,
     ) -> Self {
         let n = supplied.len();
-        let n_points = supplied.iter().map(|it| it.points.all().len()).max().unwrap_or(1);
-        let body = Body::new(device, n_points, changes, duration);
+        let body = Body::new(device, &supplied, changes, duration);
         let standing = |it: &Supplied| Standing {
             point: it.nominal,
             cap: it.points.highest(),
             gated_after: gated_after(it, SimTime::ZERO),
         };
         Self {
-            standing: supplied.iter().map(standing).collect(),
             stretches: vec![Stretch::default(); n],
             dram_w: [device.dram.idle_mw, device.dram.active_mw].map(|mw| mw / 1e3),
             celsius: supplied
                 .iter()
-                .map(|it| body.accelerators_c().unwrap_or(it.leakage.at_c))
+                .map(|it| body.celsius_of(it).unwrap_or(it.leakage.at_c))
                 .collect(),
-            body,
             at: SimTime::ZERO,
             watts: vec![0.0; n + 2],
             ledger: Ledger::new(&supplied),
             points: None,
-            supplied,
+            seen: Supplies { standing: supplied.iter().map(standing).collect(), supplied, body },
         }
     }
 
@@ -98,34 +92,40 @@ impl Supply {
             at,
             point: Some(it.point),
         };
-        self.points = Some(self.standing.iter().enumerate().map(change).collect());
+        self.points = Some(self.seen.standing.iter().enumerate().map(change).collect());
     }
 
     /// The state that schedulers see.
     #[inline]
-    pub(super) fn supplies(&self) -> Supplies<'_> {
-        Supplies { supplied: &self.supplied, standing: &self.standing }
+    pub(super) fn supplies(&self) -> &Supplies {
+        &self.seen
     }
 
-    /// Whether nothing starts.
-    pub(super) fn is_halted(&self) -> bool {
-        self.body.limit().halt || self.body.stopped().is_some()
+    /// Whether something does not start on some accelerator.
+    pub(super) fn has_halts(&self) -> bool {
+        self.seen.body.limit().halt || self.seen.body.stopped().is_some()
+    }
+
+    /// Whether nothing starts on `accelerator`.
+    pub(super) fn halts(&self, accelerator: AccelId) -> bool {
+        let supplied = &self.seen.supplied[accelerator.index()];
+        self.seen.body.limit_of(supplied).halt || self.seen.body.stopped().is_some()
     }
 
     /// The next instant at which a halt may end.
     pub(super) fn wake_up(&self) -> Option<SimTime> {
-        self.body.wake_up()
+        self.seen.body.wake_up()
     }
 
     /// Whether, and since when, the device has stopped.
     pub(super) fn stopped(&self) -> Option<&(SimTime, Stop)> {
-        self.body.stopped()
+        self.seen.body.stopped()
     }
 
     /// Plays what happens up to `now`. `work` is the work that is left of the segment of an accelerator at `now`; without
     /// it, that is the time to its end.
     pub(super) fn advance(&mut self, now: SimTime, work: impl Fn(AccelId) -> Option<f64>) {
-        if now <= self.at || self.body.stopped().is_some() {
+        if now <= self.at || self.seen.body.stopped().is_some() {
             return;
         }
         let span = (now - self.at).ns() as f64;
@@ -141,14 +141,14 @@ impl Supply {
                 stretch.watts += drawn / span;
             }
         }
-        while self.at < now && self.body.stopped().is_none() {
+        while self.at < now && self.seen.body.stopped().is_none() {
             self.power();
             let to = self.next_change().min(now);
-            let to = self.body.lasts(self.at, to, self.watts.iter().sum());
+            let to = self.seen.body.lasts(self.at, to, self.watts.iter().sum());
             self.draw(to, to == now);
             self.at = to;
-            if self.body.next_change() <= to
-                && self.body.play(to, self.ledger.total_microjoules() / 1e6)
+            if self.seen.body.next_change() <= to
+                && self.seen.body.play(to, self.ledger.total_microjoules() / 1e6)
             {
                 self.read();
             }
@@ -157,18 +157,18 @@ impl Supply {
 
     /// The next instant after [`Supply::at`] at which an accelerator is gated.
     fn next_change(&self) -> SimTime {
-        let idle = self.standing.iter().zip(&self.stretches).filter(|(_, it)| !it.runs);
+        let idle = self.seen.standing.iter().zip(&self.stretches).filter(|(_, it)| !it.runs);
         let gatings = idle.map(|(it, _)| it.gated_after).filter(|&after| after > self.at);
-        gatings.min().unwrap_or(SimTime::MAX).min(self.body.next_change())
+        gatings.min().unwrap_or(SimTime::MAX).min(self.seen.body.next_change())
     }
 
     /// Leakage and limits follow the temperatures that were read.
     fn read(&mut self) {
-        let limit = self.body.limit();
-        for ((supplied, standing), celsius) in
-            self.supplied.iter().zip(&mut self.standing).zip(&mut self.celsius)
+        let Supplies { supplied, standing, body } = &mut self.seen;
+        for ((supplied, standing), celsius) in supplied.iter().zip(standing).zip(&mut self.celsius)
         {
-            *celsius = self.body.accelerators_c().unwrap_or(*celsius);
+            *celsius = body.celsius_of(supplied).unwrap_or(*celsius);
+            let limit = body.limit_of(supplied);
             let clocks = supplied.points.all().iter().map(|point| point.clock.as_mhz());
             standing.cap = PointId::new(limit.highest(clocks));
         }
@@ -176,7 +176,7 @@ impl Supply {
 
     /// Leakage of an accelerator, as far as it is on, and what else it takes without work \[W\].
     fn idle_w(&self, index: usize) -> (Item, f64) {
-        let (standing, supplied) = (&self.standing[index], &self.supplied[index]);
+        let (standing, supplied) = (&self.seen.standing[index], &self.seen.supplied[index]);
         let leakage = supplied.leakage_at(standing.point, self.celsius[index]);
         if self.stretches[index].runs {
             (Item::LeakRunning, leakage)
@@ -197,7 +197,7 @@ impl Supply {
         }
         let any_runs = self.stretches.iter().any(|it| it.runs);
         self.watts[n] = self.dram_w[usize::from(any_runs)];
-        self.watts[n + 1] = self.body.base_w();
+        self.watts[n + 1] = self.seen.body.base_w();
     }
 
     /// Draws constant power up to `to`, which is the `last` part of an interval.
@@ -218,14 +218,14 @@ impl Supply {
                 *pending -= drawn;
                 self.ledger.book(item, drawn);
             }
-            let point = self.standing[index].point;
+            let point = self.seen.standing[index].point;
             self.ledger.run(AccelId::new(index), point, to - self.at);
         }
         let n = self.stretches.len();
         self.ledger.book(Item::DramBackground, self.watts[n] * span);
         self.ledger.book(Item::Base, self.watts[n + 1] * span);
         self.ledger.pass(to, self.watts.iter().sum());
-        self.body.draw(self.at, to, &self.watts);
+        self.seen.body.draw(self.at, to, &self.watts);
     }
 
     /// Starts a segment on `accelerator` at `now`, at a point that is allowed; returns what comes before it. With
@@ -239,18 +239,18 @@ impl Supply {
     ) -> Overhead {
         let overhead = match continues {
             true => Overhead::default(),
-            false => self.supplies().overhead(accelerator, point, now),
+            false => self.seen.overhead(accelerator, point, now),
         };
         self.ledger.wakes += u64::from(overhead.wakes);
         self.ledger.transitions += u64::from(overhead.changes);
         if let Some(points) = &mut self.points {
-            let standing = &self.standing[accelerator.index()];
+            let standing = &self.seen.standing[accelerator.index()];
             let gated = PointChange { accelerator, at: standing.gated_after, point: None };
             points.extend(Some(gated).filter(|_| overhead.wakes));
             let change = PointChange { accelerator, at: now, point: Some(point) };
             points.extend(Some(change).filter(|_| overhead.wakes || overhead.changes));
         }
-        self.standing[accelerator.index()].point = point;
+        self.seen.standing[accelerator.index()].point = point;
         overhead
     }
 
@@ -290,13 +290,13 @@ impl Supply {
             if *energy != 0.0 {
                 self.ledger.book(item, *energy);
                 self.ledger.strike(*energy);
-                self.body.strike(*energy / 1e9);
+                self.seen.body.strike(accelerator.index(), *energy / 1e9);
                 *energy = 0.0;
             }
         }
         stretch.runs = false;
-        let gated_after = gated_after(&self.supplied[accelerator.index()], now);
-        self.standing[accelerator.index()].gated_after = gated_after;
+        let gated_after = gated_after(&self.seen.supplied[accelerator.index()], now);
+        self.seen.standing[accelerator.index()].gated_after = gated_after;
     }
 
     /// Energy of the segment that runs, or ran last, on `accelerator`, beside that of its layers and of moved data.
@@ -318,16 +318,16 @@ impl Supply {
     /// The account up to `end`, the device then, and the points of the accelerators if they are kept.
     pub(super) fn finish(mut self, end: SimTime) -> (Ledger, Body, PointChanges) {
         self.advance(end, |_| None);
-        self.body.finish(self.at, self.ledger.total_microjoules() / 1e6);
+        self.seen.body.finish(self.at, self.ledger.total_microjoules() / 1e6);
         let mut points = self.points.unwrap_or_default();
-        let gated = self.standing.iter().zip(&self.stretches).enumerate();
+        let gated = self.seen.standing.iter().zip(&self.stretches).enumerate();
         let gated = gated.filter(|(_, (it, stretch))| !stretch.runs && it.gated_after < self.at);
         points.extend(gated.map(|(index, (it, _))| PointChange {
             accelerator: AccelId::new(index),
             at: it.gated_after,
             point: None,
         }));
-        (self.ledger, self.body, PointChanges::new(points))
+        (self.ledger, self.seen.body, PointChanges::new(points))
     }
 }
 

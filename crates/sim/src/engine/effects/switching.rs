@@ -171,7 +171,7 @@ impl<'a> DataMoves<'a> {
     }
 
     /// Leaves the activations of the job of `running`, which was cut, where it ran.
-    pub(super) fn suspend(&mut self, running: &RunningSegment) {
+    pub(super) fn suspend(&mut self, running: &RunningSegment<'_>) {
         let (request, footprint) = (running.job.request, self.row(&running.job).footprint);
         let suspended = Suspended { request, footprint, next_layer: running.end_layer };
         self.memories[running.accelerator.index()].suspended = Some(suspended);

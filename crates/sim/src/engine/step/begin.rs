@@ -1,7 +1,7 @@
 //! Segments that begin: the network and the work of their requests, and their ends.
 
 use crate::schedule::{Dispatch, Job};
-use xrsim_model::ids::{RequestId, WorkId};
+use xrsim_model::ids::{PointId, RequestId, WorkId};
 use xrsim_model::units::SimTime;
 
 use super::Engine;
@@ -9,7 +9,7 @@ use crate::engine::event::RequestEvent;
 use crate::engine::requests::Stage;
 use crate::engine::running::RunningSegment;
 
-impl Engine<'_> {
+impl<'a> Engine<'a> {
     /// Chooses the networks of ready requests that have not begun, for the next decision.
     #[inline]
     pub(super) fn choose(&mut self, now: SimTime) {
@@ -26,34 +26,63 @@ impl Engine<'_> {
 
     /// Starts a segment of `shown`, a job as schedulers see it.
     pub(super) fn start(&mut self, shown: Job, dispatch: &Dispatch, now: SimTime) {
+        let Dispatch { accelerator, request, .. } = *dispatch;
+        match self.is_plain {
+            true => {
+                let running = self.segment(shown, dispatch, PointId::new(0), now);
+                let end = running.end();
+                self.state.start(running, end);
+                self.completions.set(accelerator, end);
+            }
+            false => self.start_changed(shown, dispatch, now),
+        }
+        self.enter(request, Stage::Running);
+        if shown.next_layer == 0 && self.requests.is_submitted(request) {
+            self.request_events.push(RequestEvent::Started(request, accelerator));
+        }
+    }
+
+    /// A segment of `job` at `point` that takes its costs as they are.
+    #[inline]
+    fn segment(
+        &self,
+        job: Job,
+        dispatch: &Dispatch,
+        point: PointId,
+        now: SimTime,
+    ) -> RunningSegment<'a> {
+        let accelerator = dispatch.accelerator;
+        let mut running = RunningSegment::new(job, dispatch, point, self.costs, now);
+        running.continues = job.last_accelerator == Some(accelerator)
+            && job.ready_since == now
+            && self.state.last_segment(accelerator).job.request == job.request
+            && self.state.last_segment(accelerator).point == point;
+        running
+    }
+
+    /// Starts a segment that effects, choices or draws may change.
+    #[inline(never)]
+    fn start_changed(&mut self, shown: Job, dispatch: &Dispatch, now: SimTime) {
         let accelerator = dispatch.accelerator;
         let mut job = shown;
         if let Some(variants) = &self.variants {
             job.work = variants.of_start(&shown, self.requests.get_mut(job.request));
         }
         let point = self.effects.point(accelerator, dispatch.point);
-        let mut running = RunningSegment::new(job, dispatch, point, self.costs, now);
-        running.continues = job.last_accelerator == Some(accelerator)
-            && job.ready_since == now
-            && self.state.last_segment(accelerator).job.request == job.request
-            && self.state.last_segment(accelerator).point == point;
+        let mut running = self.segment(job, dispatch, point, now);
         if let Some(latencies) = &self.latencies {
-            let execution = running.execution(self.costs);
+            let execution = running.execution();
             let share = || latencies.of(job.model, job.frame);
             running.drawn = execution.differs().then(|| execution.drawn(share()));
         }
         let end = self.effects.start(&mut running);
         let expected = match running.drawn.is_some() || shown.work != job.work {
-            true => running.expected_end(self.costs, shown.work),
+            true => running.expected_end(shown.work),
             false => end,
         };
         self.state.start(running, expected);
         if !self.effects.set_completions() {
             self.completions.set(accelerator, end);
-        }
-        self.enter(job.request, Stage::Running);
-        if job.next_layer == 0 && self.requests.is_submitted(job.request) {
-            self.request_events.push(RequestEvent::Started(job.request, accelerator));
         }
     }
 }

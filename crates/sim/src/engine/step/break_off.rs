@@ -47,7 +47,7 @@ impl Engine<'_> {
         let accelerator = accelerator.expect("a running request is on an accelerator");
         let running = *self.state.last_segment(accelerator);
         let (layer, fraction) = self.effects.reached(&running, now);
-        let execution = running.execution(self.costs);
+        let execution = running.execution();
         let energy_from = |first_layer: u32| {
             let under_way = if fraction > 0.0 { execution.layer_energy(layer).get() } else { 0.0 };
             execution.energy_of(first_layer..layer) + Millijoules::new(fraction * under_way)
@@ -66,7 +66,7 @@ impl Engine<'_> {
             let Some(running) = self.state.running(accelerator).copied() else { continue };
             let energy = self.effects.power_off(accelerator);
             self.stop(accelerator, now);
-            let (execution, next) = (running.execution(self.costs), running.job.next_layer);
+            let (execution, next) = (running.execution(), running.job.next_layer);
             let energy_of = |it: &Segment| execution.energy_of(it.first_layer..next) + energy;
             self.keep(&running, next, now, energy_of);
         }

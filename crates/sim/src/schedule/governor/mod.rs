@@ -3,6 +3,7 @@
 mod load;
 mod rtdvs;
 mod slack;
+mod sustain;
 
 use xrsim_model::hardware::device::Supplied;
 use xrsim_model::ids::{AccelId, PointId};
@@ -13,6 +14,7 @@ use super::{
 use load::{OnDemand, utilised};
 use rtdvs::{Ahead, Conserving};
 use slack::Filling;
+use sustain::Sustained;
 
 /// `policy` under `governor` in a run.
 ///
@@ -34,6 +36,12 @@ pub(super) fn govern(
             setup.supplied.len()
         )));
     }
+    if matches!(governor, Governor::Sustain { .. })
+        && setup.supplied.iter().all(|it| it.node.is_none())
+    {
+        let message = "the governor sustain follows the heat of accelerators, and they heat no node of the device (`thermal`, `heat`)";
+        return Err(Breakdown::new(message));
+    }
     Ok(match governor {
         Governor::Fixed(clock) => {
             let point = |it: &Supplied| clock.map_or(it.nominal, |clock| it.points.at_least(clock));
@@ -52,6 +60,9 @@ pub(super) fn govern(
         Governor::Ahead => governed(policy, Ahead::new(setup)),
         Governor::OnDemand { window, up, down } => {
             governed(policy, OnDemand::new(window, up, down, setup))
+        }
+        Governor::Sustain { limit_mc, window } => {
+            governed(policy, Sustained::new(f64::from(limit_mc) / 1e3, window, setup))
         }
     })
 }

@@ -195,7 +195,7 @@ fn without_path(nodes: &[ThermalNode], links: &[Link]) -> Option<NodeId> {
 /// Nodes that the parts of a device heat. Heat without a node leaves the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HeatPaths {
-    /// Node of the accelerators.
+    /// Node of accelerators that have none of their own ([`Heat::named`]).
     pub accelerators: Option<NodeId>,
     /// Node of DRAM.
     pub dram: Option<NodeId>,
@@ -206,7 +206,7 @@ pub struct HeatPaths {
 }
 
 /// A limit of the temperature of a node, read at ticks.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Trip {
     /// Node.
     pub node: NodeId,
@@ -216,6 +216,15 @@ pub struct Trip {
     pub hysteresis_k: f64,
     /// Its effect.
     pub action: TripAction,
+    /// Names of the accelerators that it limits; empty: all.
+    pub of: Vec<Box<str>>,
+}
+
+impl Trip {
+    /// Whether it limits the accelerator of this name.
+    pub fn limits(&self, accelerator: &str) -> bool {
+        self.of.is_empty() || self.of.iter().any(|it| **it == *accelerator)
+    }
 }
 
 /// Effect of a trip on the accelerators.
@@ -241,6 +250,8 @@ pub struct Heat {
     pub poll: SimSpan,
     /// What heats which node.
     pub paths: HeatPaths,
+    /// Nodes of single accelerators by their names.
+    pub named: Vec<(Box<str>, NodeId)>,
     /// Limits, at most [`Heat::MAX_TRIPS`].
     pub trips: Vec<Trip>,
 }
@@ -252,6 +263,18 @@ impl Heat {
     pub const TEMPERATURES: std::ops::RangeInclusive<f64> = -40.0..=200.0;
     /// Temperature of a node above which a run ends \[C\]: nothing that is modelled holds there.
     pub const HOTTEST_C: f64 = 200.0;
+
+    /// The node that the accelerator of this name heats; `None`: its heat leaves the device.
+    pub fn node_of(&self, accelerator: &str) -> Option<NodeId> {
+        let own = self.named.iter().find(|(name, _)| **name == *accelerator);
+        own.map(|(_, node)| *node).or(self.paths.accelerators)
+    }
+
+    /// Names of accelerators, each after what is said of it.
+    pub(super) fn names(&self) -> impl Iterator<Item = (&'static str, &Box<str>)> {
+        let heated = self.named.iter().map(|(name, _)| ("heat", name));
+        heated.chain(self.trips.iter().flat_map(|trip| &trip.of).map(|name| ("a trip", name)))
+    }
 }
 
 #[cfg(test)]

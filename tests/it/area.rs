@@ -379,6 +379,7 @@ fn runs_have_area_leakage_and_power_beside_their_scores() {
         &result.costs,
         (&plan.load, &plan.score),
         None,
+        None,
     )
     .run;
     let leakage = plan.system.accelerators().iter().map(|it| nvdla.leakage_mw(it).unwrap());

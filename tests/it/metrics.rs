@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use runs::*;
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
+use xrsim::hardware::device::Display;
 use xrsim::hardware::{Accelerator, Memory, Noc, NocLevel};
 use xrsim::ids::ModelId;
 use xrsim::metrics::{
@@ -16,7 +17,14 @@ use xrsim::scenario::{ActiveModel, Scenario};
 use xrsim::units::{Bytes, Cycles, Millijoules, SimSpan};
 
 fn metrics(plan: &Case) -> Metrics {
-    Metrics::compute(&plan.scenario, &trace(plan), &plan.costs, (&plan.load, &plan.score), None)
+    Metrics::compute(
+        &plan.scenario,
+        &trace(plan),
+        &plan.costs,
+        (&plan.load, &plan.score),
+        None,
+        None,
+    )
 }
 
 fn close(found: f64, expected: f64) {
@@ -34,6 +42,31 @@ fn pair() -> Case {
 fn overload() -> Case {
     let models = vec![model("C", 100.0)];
     lasting_ms(60.0, plan(scenario(vec![], models), table_ms(&[[15.0]])))
+}
+
+/// Results of A end at 4, 104 and 204 ms, those of B at 7, 107 and 207 ms, of data of 0, 100 and 200 ms. A display of 10 FPS
+/// begins pictures at 50, 150 and 250 ms. With 44 ms to compose, those of B come one picture later.
+#[test]
+fn a_display_shows_the_newest_results_of_models_and_chains() {
+    let pair = pair();
+    let shown = |compose_ms: f64| {
+        let (phase, scanout) = (span_ms(50.0), span_ms(11.0));
+        let display = Display { rate: rate(10.0), phase, compose: span_ms(compose_ms), scanout };
+        let settings = (&pair.plan.load, &pair.plan.score);
+        let trace = trace(&pair);
+        let found =
+            Metrics::compute(&pair.scenario, &trace, &pair.costs, settings, None, Some(&display));
+        let of = |it: &xrsim::metrics::Freshness| {
+            let shown = it.shown.expect("pictures show it");
+            assert_eq!(shown.motion_to_photon_ms, shown.mean_ms + 5.5);
+            (shown.pictures, shown.mean_ms, shown.p99_ms, shown.max_ms)
+        };
+        [&found.models[0].freshness, &found.models[1].freshness, &found.chains[0].freshness].map(of)
+    };
+    assert_eq!(shown(0.0), [(3, 50.0, 50.0, 50.0); 3]);
+    let later = (2, 150.0, 150.0, 150.0);
+    assert_eq!(shown(44.0), [(3, 50.0, 50.0, 50.0), later, later]);
+    assert_eq!(metrics(&pair).models[0].freshness.shown, None);
 }
 
 #[test]

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use xrsim_model::hardware::Device;
 use xrsim_model::hardware::device::{
-    Battery, DramPower, Gate, Heat, Leakage, LeakageAmount, Points, Supply,
+    Battery, Display, DramPower, Gate, Heat, Leakage, LeakageAmount, Points, Supply,
 };
 use xrsim_model::units::SimSpan;
 
 use super::heat;
-use super::quantities::{MAX_MW, ms, us};
+use super::quantities::{MAX_MW, frame_rate, ms, us};
 use super::reference;
 use super::yaml::keys::keys;
 use super::yaml::read::At;
@@ -24,6 +24,7 @@ pub(super) struct RawDevice {
     base_mw: f64,
     heat: Option<Heat>,
     battery: Option<Battery>,
+    display: Option<Display>,
 }
 
 /// Body of a `device:` file.
@@ -39,6 +40,7 @@ pub(super) fn device() -> impl Reader<Value = RawDevice> {
             base_mw: raw.base_mw,
             heat: raw.thermal,
             battery: raw.battery,
+            display: raw.display,
         })
     })
 }
@@ -58,6 +60,8 @@ keys! {
         thermal: Option<Heat> = optional(heat::thermal());
         /// Battery. Without it, a run never lacks energy.
         battery: Option<Battery> = optional(heat::battery());
+        /// Display: when it takes the newest results. Without it, nothing is shown.
+        display: Option<Display> = optional(display());
     }
 }
 
@@ -133,6 +137,20 @@ keys! {
     }
 }
 
+keys! {
+    /// A display, which shows the newest results. Rendering is not simulated.
+    fn display() -> Display: "a display" {
+        /// Pictures per second.
+        rate as "fps" = required(frame_rate());
+        /// Begin of the first picture \[ms\].
+        phase as "phase_ms" = or(0, ms());
+        /// Time before the begin of a picture by which results must have ended that it shows \[ms\].
+        compose as "compose_ms" = or(0, ms());
+        /// Time in which a picture is shown line by line \[ms\].
+        scanout as "scanout_ms" = or(0, ms());
+    }
+}
+
 /// A leakage \[mW\], or the word for that of the technology.
 fn leakage_amount() -> impl Reader<Value = LeakageAmount> {
     number_or("technology", 0.0..=MAX_MW)
@@ -160,6 +178,7 @@ impl RawDevice {
             base_mw: self.base_mw,
             heat: self.heat,
             battery: self.battery,
+            display: self.display,
         }
     }
 }

@@ -273,6 +273,23 @@ impl FrameRate {
         self.frame_start(1) - SimTime::ZERO
     }
 
+    /// Sum of [`FrameRate::frame_start`] of the first `n` frames \[ns\].
+    pub fn sum_of_starts(self, n: u64) -> u128 {
+        // Sum of floor((a i + b) / m) for i below n, with a and m swapped in turn as in the algorithm of Euclid.
+        let (mut n, mut a, mut b) = (u128::from(n), u128::from(NS_PER_S) * 1000, 0u128);
+        let (mut m, mut sum) = (u128::from(self.millihertz), 0u128);
+        loop {
+            sum += n * n.saturating_sub(1) / 2 * (a / m) + n * (b / m);
+            (a, b) = (a % m, b % m);
+            let top = a * n + b;
+            if top < m {
+                return sum;
+            }
+            (n, b) = (top / m, top % m);
+            (a, m) = (m, a);
+        }
+    }
+
     /// Number of frames whose start lies before `end`: `ceil(end · fps)`.
     pub fn frames_before(self, end: SimSpan) -> u64 {
         let scaled = u128::from(end.ns()) * u128::from(self.millihertz);

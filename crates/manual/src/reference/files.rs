@@ -11,7 +11,7 @@ use std::path::Path;
 use xrsim::bounds::ClassBounds;
 use xrsim::column::Column;
 use xrsim::experiment::KEYS;
-use xrsim::metrics::{DeviceMetrics, Drops, Freshness, RunMetrics, Service};
+use xrsim::metrics::{DeviceMetrics, Drops, Freshness, RunMetrics, Service, Shown};
 use xrsim::score::{InferenceScore, Score};
 use xrsim::sweep::day::DayMetrics;
 
@@ -454,6 +454,7 @@ fn of_library() -> BTreeMap<String, String> {
     }
     add(&mut sentences, Service::COLUMNS);
     add(&mut sentences, Freshness::COLUMNS);
+    add(&mut sentences, Shown::COLUMNS);
     add(&mut sentences, Drops::COLUMNS);
     add(&mut sentences, RunMetrics::COLUMNS);
     add(&mut sentences, DeviceMetrics::COLUMNS);

@@ -6,7 +6,9 @@ use xrsim_model::statistics::{Fraction, Summary};
 use xrsim_model::text::cell;
 use xrsim_results::model_names;
 use xrsim_sim::bounds::ClassBounds;
-use xrsim_sim::metrics::{DeviceMetrics, ModelMetrics, RunMetrics, chains};
+use xrsim_sim::metrics::{
+    DeviceMetrics, Freshness, ModelMetrics, RunMetrics, Service, Shown, chains,
+};
 use xrsim_sim::sweep::comparison::{Comparison, Configuration, Replication, Sample};
 
 use super::{Measure, Pair, Ranking, Shares, Standing};
@@ -122,6 +124,12 @@ pub fn metrics_csv(comparison: &Comparison) -> Rows {
     let mut header: Vec<String> =
         ["scenario", "system", "pes", "scheduler", "of", "name"].map(String::from).into();
     header.extend(ModelMetrics::names().map(String::from));
+    let (n_columns, n_of_model) = (header.len(), ModelMetrics::names().count());
+    let n_of_chain = Service::COLUMNS.len() + Freshness::COLUMNS.len();
+    let display = |it: &Configuration| it.plan.device.as_ref()?.display;
+    if feasible(comparison).any(|(it, _)| display(it).is_some()) {
+        header.extend(Shown::COLUMNS.iter().map(|column| column.name.into()));
+    }
     let mut rows = Vec::new();
     for (Configuration { plan, metrics, .. }, _) in feasible(comparison) {
         let names = model_names(&plan.scenario);
@@ -132,10 +140,10 @@ pub fn metrics_csv(comparison: &Comparison) -> Rows {
         let chains: Vec<String> = chains.collect();
         for (policy, metrics) in comparison.policies().iter().zip(metrics) {
             let models = names.iter().map(ToString::to_string).zip(&metrics.models);
-            let models = models.map(|(name, means)| ("model", name, means));
+            let models = models.map(|(name, means)| (("model", n_of_model), name, means));
             let chains = chains.iter().cloned().zip(&metrics.chains);
-            let chains = chains.map(|(name, means)| ("chain", name, means));
-            for (of, name, means) in models.chain(chains) {
+            let chains = chains.map(|(name, means)| (("chain", n_of_chain), name, means));
+            for ((of, n_own), name, means) in models.chain(chains) {
                 let mut row = vec![
                     plan.scenario.name().to_string(),
                     plan.system.name().to_string(),
@@ -144,7 +152,11 @@ pub fn metrics_csv(comparison: &Comparison) -> Rows {
                     of.to_string(),
                     name,
                 ];
-                row.extend(means.values().map(cell_if_any));
+                let values: Vec<_> = means.values().map(cell_if_any).collect();
+                let (own, shown) = values.split_at(n_own.min(values.len()));
+                row.extend_from_slice(own);
+                row.resize(n_columns, String::new());
+                row.extend_from_slice(shown);
                 row.resize(header.len(), String::new());
                 rows.push(row);
             }

@@ -48,23 +48,11 @@ impl Age {
     /// Age from `updates` in any order, from `begin` or the first of them to `until`; `None` if that is empty.
     /// Generations are `lead` later than they were.
     pub(super) fn of(
-        mut updates: Vec<Update>,
+        updates: Vec<Update>,
         (begin, until): (SimTime, SimTime),
         lead: SimSpan,
     ) -> Option<Self> {
-        updates.retain(|it| it.end <= until);
-        // Of equal ends the freshest is first.
-        updates.sort_unstable_by_key(|it| (it.end, Reverse(it.generated)));
-        let (mut newest, mut stale) = (None, 0);
-        updates.retain(|it| {
-            let is_fresh = newest.is_none_or(|newest| it.generated > newest);
-            if is_fresh {
-                newest = Some(it.generated);
-            } else {
-                stale += u64::from(it.end >= begin);
-            }
-            is_fresh
-        });
+        let (updates, stale) = fresh(updates, begin, until);
         let start = updates.first()?.end.max(begin);
         let (mut pieces, mut fresh) = (Vec::with_capacity(updates.len()), 0);
         let (mut n_peaks, mut peaks_ns, mut peak_max) = (0u64, 0u128, 0);
@@ -99,6 +87,28 @@ impl Age {
             stale,
         })
     }
+}
+
+/// The updates that end by `until` and were the newest when they ended, in order, and the number of others from `begin` on.
+pub(super) fn fresh(
+    mut updates: Vec<Update>,
+    begin: SimTime,
+    until: SimTime,
+) -> (Vec<Update>, u64) {
+    updates.retain(|it| it.end <= until);
+    // Of equal ends the freshest is first.
+    updates.sort_unstable_by_key(|it| (it.end, Reverse(it.generated)));
+    let (mut newest, mut stale) = (None, 0);
+    updates.retain(|it| {
+        let is_fresh = newest.is_none_or(|newest| it.generated > newest);
+        if is_fresh {
+            newest = Some(it.generated);
+        } else {
+            stale += u64::from(it.end >= begin);
+        }
+        is_fresh
+    });
+    (updates, stale)
 }
 
 /// Least ages \[ns\] that are not exceeded in [`SHARES`] of a window, in which the age rises through `pieces` in turn.

@@ -71,10 +71,10 @@ pub(super) fn first_of<'a>(
 }
 
 impl ChainMetrics {
-    /// Values of all columns of a chain: those of [`Service`] and [`Freshness`]. `None` where there is none.
+    /// Values of all columns of a chain: those of [`Service`] and [`Freshness`], and what a display shows. `None` where there is none.
     pub fn values(&self) -> impl Iterator<Item = Option<f64>> {
         let service = Service::COLUMNS.iter().map(|column| column.of(&self.service));
-        service.chain(self.freshness.values())
+        service.chain(self.freshness.values()).chain(self.freshness.shown())
     }
 }
 

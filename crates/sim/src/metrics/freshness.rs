@@ -2,6 +2,7 @@
 //! missed in a row (docs/explanation/freshness.md).
 
 use xrsim_model::column::Column;
+use xrsim_model::hardware::device::Display;
 use xrsim_model::ids::{FrameId, ModelId};
 use xrsim_model::scenario::Scenario;
 use xrsim_model::trace::Outcome;
@@ -13,6 +14,7 @@ use crate::score::ScoreSettings;
 use super::age::{Age, Update};
 use super::chain::first_of;
 use super::service::Served;
+use super::shown::Shown;
 use super::skew::{Skew, skews};
 use super::{Frames, per, served};
 
@@ -25,6 +27,8 @@ pub struct Freshness {
     pub skew: Option<Skew>,
     /// Frames that are missed in a row.
     pub streaks: Streaks,
+    /// What a display shows of the results; `None` without one. It has columns of its own.
+    pub shown: Option<Shown>,
 }
 
 impl Freshness {
@@ -84,6 +88,11 @@ impl Freshness {
             .lower("requests that were missed in a row, mean over the streaks"),
     ];
 
+    /// Values of the columns of [`Shown`]; none without a display.
+    pub fn shown(&self) -> impl Iterator<Item = Option<f64>> {
+        self.shown.iter().flat_map(|shown| Shown::COLUMNS.iter().map(move |it| it.of(shown)))
+    }
+
     /// Values of all columns; `None` where there is none.
     pub fn values(&self) -> impl Iterator<Item = Option<f64>> {
         Self::COLUMNS.iter().map(|column| column.of(self))
@@ -105,13 +114,18 @@ impl RunFreshness {
         scenario: &Scenario,
         frames: &Frames<'_>,
         chains: &[Vec<ModelId>],
-        load: &LoadSettings,
-        score: &ScoreSettings,
+        (load, score): (&LoadSettings, &ScoreSettings),
+        display: Option<&Display>,
     ) -> Self {
         let generations = Generations::new(scenario, load);
         let begin = SimTime::ZERO + score.warm_up;
         let window = (begin, SimTime::ZERO + load.duration);
-        let age = |updates: Vec<Update>| Age::of(updates, window, generations.lead());
+        let age = |updates: Vec<Update>| {
+            let shown = display.and_then(|display| {
+                Shown::of(updates.clone(), window, generations.lead(), display)
+            });
+            (Age::of(updates, window, generations.lead()), shown)
+        };
         let generated =
             |model, frame| generations.of(model, frame).next().expect("a model has data");
         let update = |first: ModelId, frame: FrameId, outcome: Outcome| match outcome {
@@ -130,7 +144,8 @@ impl RunFreshness {
         let of_model = |(model, skew): (ModelId, Option<Skew>)| {
             let records = frames.records[model.index()].iter().filter(|_| is_frame(&model));
             let updates = records.filter_map(|it| update(model, it.frame, it.outcome));
-            Freshness { age: age(updates.collect()), skew, streaks: streaks(model) }
+            let (age, shown) = age(updates.collect());
+            Freshness { age, skew, streaks: streaks(model), shown }
         };
         let of_chain = |chain: &Vec<ModelId>| {
             let last = chain[chain.len() - 1];
@@ -140,7 +155,8 @@ impl RunFreshness {
                 let first = first_of(scenario, frames, chain, it)?;
                 update(chain[0], first.frame, it.outcome)
             });
-            Freshness { age: age(updates.collect()), skew: None, streaks: streaks(last) }
+            let (age, shown) = age(updates.collect());
+            Freshness { age, skew: None, streaks: streaks(last), shown }
         };
         Self {
             models: scenario.model_ids().zip(skews).map(of_model).collect(),
@@ -246,7 +262,7 @@ mod tests {
         let score = ScoreSettings::default();
         let trace = Trace::new(records.collect());
         let frames = Frames::from_trace(&scenario, &trace, &score);
-        let found = RunFreshness::of(&scenario, &frames, &chains(&scenario), &load, &score);
+        let found = RunFreshness::of(&scenario, &frames, &chains(&scenario), (&load, &score), None);
         let skew = found.models[0].skew.unwrap();
         close(skew.mean_ms, 40.0);
         close(skew.max_ms, 83.333_333);

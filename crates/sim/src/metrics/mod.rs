@@ -12,6 +12,7 @@ mod device;
 mod freshness;
 mod run;
 mod service;
+mod shown;
 mod skew;
 mod usage;
 
@@ -19,6 +20,7 @@ use crate::load::LoadSettings;
 use crate::score::ScoreSettings;
 use xrsim_model::column::Column;
 use xrsim_model::cost::CostTable;
+use xrsim_model::hardware::device::Display;
 use xrsim_model::ids::{FrameId, ModelId};
 use xrsim_model::scenario::Scenario;
 use xrsim_model::trace::{DropReason, Outcome, Record, Trace};
@@ -30,6 +32,7 @@ pub use device::DeviceMetrics;
 pub use freshness::{Freshness, Streaks};
 pub use run::RunMetrics;
 pub use service::{Firm, Latencies, Service};
+pub use shown::Shown;
 pub use skew::Skew;
 pub use usage::Usage;
 
@@ -49,7 +52,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// Metrics of `trace`, a run of `scenario` under `load` at `costs`. `firm` takes the place of the rule that
-    /// follows from the rate, for all models and chains. Of `score` only the warm-up counts.
+    /// follows from the rate, for all models and chains. Of `score` only the warm-up counts. `display` shows the results.
     ///
     /// # Panics
     ///
@@ -60,12 +63,13 @@ impl Metrics {
         costs: &CostTable,
         (load, score): (&LoadSettings, &ScoreSettings),
         firm: Option<Firm>,
+        display: Option<&Display>,
     ) -> Self {
         let frames = Frames::from_trace(scenario, trace, score);
         let firm_of =
             |model: ModelId| firm.unwrap_or_else(|| Firm::of_rate(scenario.model(model).rate));
         let chains = chains(scenario);
-        let freshness = RunFreshness::of(scenario, &frames, &chains, load, score);
+        let freshness = RunFreshness::of(scenario, &frames, &chains, (load, score), display);
         let of_model = |(model, freshness)| {
             ModelMetrics::compute(scenario, &frames, (model, freshness), firm_of(model))
         };
@@ -108,7 +112,7 @@ impl ModelMetrics {
         .lower("energy of all executions for each executed request"),
     ];
 
-    /// Names of [`ModelMetrics::values`].
+    /// Names of [`ModelMetrics::values`], without those of [`Shown`].
     pub fn names() -> impl Iterator<Item = &'static str> {
         let service = Service::COLUMNS.iter().map(|column| column.name);
         let freshness = Freshness::COLUMNS.iter().map(|column| column.name);
@@ -116,12 +120,14 @@ impl ModelMetrics {
         service.chain(freshness).chain(drops).chain(Self::ENERGY.iter().map(|column| column.name))
     }
 
-    /// Values of all columns of a model: service, freshness, drops and energy. `None` where there is none.
+    /// Values of all columns of a model: service, freshness, drops and energy, and what a display shows. `None` where there is
+    /// none.
     pub fn values(&self) -> impl Iterator<Item = Option<f64>> {
         let service = Service::COLUMNS.iter().map(|column| column.of(&self.service));
         let drops = Drops::COLUMNS.iter().map(|column| column.of(&self.drops));
         let energy = Self::ENERGY.iter().map(|column| column.of(self));
-        service.chain(self.freshness.values()).chain(drops).chain(energy)
+        let own = service.chain(self.freshness.values()).chain(drops).chain(energy);
+        own.chain(self.freshness.shown())
     }
 
     fn compute(

@@ -418,7 +418,8 @@ fn samples(
         plan.scheduler = policy.clone();
         let trace = engine::run(&plan, costs, requests)?.trace;
         let settings = (&plan.load, &plan.score);
-        let found = Metrics::compute(&plan.scenario, &trace, costs, settings, None);
+        let display = plan.device.as_ref().and_then(|device| device.display.as_ref());
+        let found = Metrics::compute(&plan.scenario, &trace, costs, settings, None, display);
         let usage = Usage::from_trace(costs.n_models(), costs.n_accelerators(), &trace);
         metrics.add(&found, &DeviceMetrics::compute(&plan.system, &usage), weight);
         let scorecard = plan.score(&trace);

@@ -2,6 +2,7 @@
 //! DRAM, and the power of everything else.
 
 mod battery;
+mod display;
 mod law;
 mod points;
 mod power;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 pub use battery::{Battery, Peukert};
+pub use display::Display;
 pub use law::PowerLaw;
 pub use points::{Point, Points, PointsError};
 pub use power::{DramPower, Gate, Leakage, LeakageAmount};
@@ -40,6 +42,8 @@ pub struct Device {
     pub heat: Option<Heat>,
     /// Battery; `None`: the run never lacks energy.
     pub battery: Option<Battery>,
+    /// Display; `None`: nothing is shown.
+    pub display: Option<Display>,
 }
 
 /// Supply of accelerators.

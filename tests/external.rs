@@ -14,6 +14,7 @@ mod situations;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -23,11 +24,17 @@ use serde_json::{Value, json};
 
 use runs::*;
 use situations::*;
+use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::engine;
 use xrsim::external;
+use xrsim::hardware::Device;
+use xrsim::hardware::device::{Point, Points};
+use xrsim::ids::{ModelId, RequestId};
+use xrsim::scenario::Choice;
 use xrsim::schedule::Policy;
 use xrsim::sweep::RunError;
-use xrsim::trace::{DropReason, Outcome};
+use xrsim::trace::{DropReason, Outcome, Record};
+use xrsim::units::ClockRate;
 
 /// First argument of this program in the role of a policy.
 const ROLE: &str = "--act-as";
@@ -40,11 +47,12 @@ fn main() -> ExitCode {
         act(role);
         return ExitCode::SUCCESS;
     }
-    let beside_others: [(&str, fn()); 12] = [
+    let beside_others: [(&str, fn()); 13] = [
         ("an_external_policy_decides_like_the_same_one_inside", like_the_same_one_inside),
         ("an_external_policy_makes_the_same_run", the_same_run),
         ("an_external_policy_may_drop_wait_and_take_pieces", drop_wait_and_pieces),
         ("wrong_answers_fail_the_run_and_are_quoted", wrong_answers),
+        ("an_external_policy_chooses_points_and_networks", points_and_networks),
         ("an_external_policy_that_is_not_there_fails_the_run", not_there),
         ("an_external_policy_can_give_up_with_a_message", gives_up),
         ("no_process_outlives_its_run", no_process_outlives_its_run),
@@ -114,6 +122,25 @@ fn act(role: &str) {
         });
         match role {
             "edf" => say(&dispatch.to_string()),
+            "slow-and-light" => {
+                let (points, variants) = (&setup["points"][0], &setup["variants"][0]);
+                assert_eq!(setup["xrsim_scheduler"], 2);
+                assert_eq!(
+                    (&points["clock_mhz"], &points["nominal"]),
+                    (&json!([500.0, 1000.0]), &json!(1))
+                );
+                assert_eq!(points["latency_ns"], json!([[8_000_000], [4_000_000]]));
+                assert_eq!(variants[1]["latency_ns"], json!([1_000_000]));
+                let device = &view["device"];
+                assert_eq!((&device["cap"], &device["charge"]), (&json!([1]), &Value::Null));
+                assert_eq!(view["ready"][0]["variant"], 0);
+                let answer: Value =
+                    serde_json::from_str(&with(dispatch, "point", 0)).expect("JSON");
+                say(&with(answer, "variant", 1));
+            }
+            "no-point" => say(&with(dispatch, "point", 2)),
+            "no-variant" => say(&with(dispatch, "variant", 2)),
+            "waits-at-a-point" => say(&json!({"id": id, "do": "wait", "point": 0}).to_string()),
             "by-turns" => say(&by_turns(&view, dispatch).to_string()),
             "unknown-request" => say(&with(dispatch, "request", 123_456)),
             "busy-accelerator" => say(&with(dispatch, "accelerator", 99)),
@@ -237,6 +264,64 @@ fn drop_wait_and_pieces() {
     };
     assert_eq!((dropped(DropReason::Deadline), dropped(DropReason::Scheduler)), (3, 3));
     assert_eq!(plan.score(&trace).total.counts.executed, 4);
+}
+
+/// Networks of 4 and 1 million cycles on an accelerator of 500 and 1000 MHz.
+fn with_points_and_networks(scheduler: Policy) -> Case {
+    let system = system(1);
+    let network = |cycles: u64| {
+        let layer =
+            LayerCost { cycles, energy_nj: 1e6, chip_cycles: cycles, ..LayerCost::default() };
+        Arc::new(NetworkCost::of_layers(vec![layer], &system.accelerators()[0]))
+    };
+    let mut choosing = model("A", 10.0);
+    choosing.choice = Some(Choice { measured: vec![None, None], shares_weights: false });
+    choosing.variants = vec![Arc::clone(&choosing.unit.network)];
+    let costs = CostTable::new(vec![network(4_000_000)], 1)
+        .with_batches(ModelId::new(0), vec![network(1_000_000)]);
+    let mut case = plan(scenario(Vec::new(), vec![choosing]), costs).scheduled(scheduler);
+    let point = |(mhz, volt)| Point { clock: ClockRate::from_mhz(mhz).expect("a clock"), volt };
+    let points = [(500.0, 0.6), (1000.0, 0.8)].map(point).to_vec();
+    let mut device = Device::default();
+    device.accelerators.points =
+        Some(Arc::new(Points::new("two", points, Vec::new()).expect("they are points")));
+    case.plan.device = Some(Arc::new(device));
+    let supplied = case.plan.supplied().expect("the device fits");
+    let costs = CostTable::clone(&case.costs).with_points(&supplied);
+    case.costs = Arc::new(costs.expect("layers have parts"));
+    case
+}
+
+/// The second network takes 2 ms at 500 MHz. A program that knows nothing of points and networks runs the first at 1000 MHz.
+fn points_and_networks() {
+    let times = |role: &str| -> Vec<(u32, u64)> {
+        let trace = trace(&with_points_and_networks(acting(role, "")));
+        let of = |(id, it): (usize, &Record)| match it.outcome {
+            Outcome::Executed { start, end, .. } => {
+                (trace.variant_of(RequestId::new(id)), (end - start).ns())
+            }
+            other => panic!("{other:?}"),
+        };
+        trace.records().iter().enumerate().map(of).collect()
+    };
+    assert_eq!(times("slow-and-light"), [(1, 2_000_000); 10]);
+    assert_eq!(times("edf"), [(0, 4_000_000); 10]);
+    let failure = |case: Case| {
+        let run = engine::run(&case, &case.costs, &requests(&case));
+        run.expect_err("the policy is wrong").to_string()
+    };
+    for (role, message) in [
+        ("no-point", "accelerator 0 has the points 0 to 1"),
+        ("no-variant", "model 0 has variants 0 to 1"),
+        ("waits-at-a-point", "point and variant belong to dispatch"),
+    ] {
+        let found = failure(with_points_and_networks(acting(role, "")));
+        assert!(found.contains(message), "{role}: {found}");
+    }
+    let found = failure(busy(acting("no-point", "")));
+    assert!(found.contains("there is no device, and so no points"), "{found}");
+    let found = failure(busy(acting("no-variant", "")));
+    assert!(found.contains("has no variants"), "{found}");
 }
 
 fn failure(scheduler: Policy) -> String {

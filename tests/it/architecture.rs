@@ -44,7 +44,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("metrics", &["load", "score"]),
     ("schedule", &["device", "load", "score"]),
     ("bounds", &["load", "schedule", "score"]),
-    ("external", &["schedule"]),
+    ("external", &["device", "schedule"]),
     ("plan", &["device", "load", "schedule", "score"]),
     ("engine", &["device", "load", "schedule", "plan"]),
     ("compat", &["score", "plan"]),

@@ -318,26 +318,32 @@ pub(super) fn add_gates(
     let mut gated: Vec<(&str, &str)> = Vec::new();
     for raw in gates {
         let source = raw.file().and_then(|_| sources.next());
-        let Some(dwells) = raw.dwells(source)? else { continue };
-        let gate = Gate { name: raw.name.value.clone(), dwells };
+        let n_before = problems.len();
         for name in raw.of() {
+            let of_streams = streams.iter().map(|it| &*it.name).chain(unread.iter().copied());
+            let known = of_streams.chain(models.iter().map(|it| &*it.unit.task));
+            if !known.clone().any(|it| it == &*name.value) {
+                problems.push(unknown_name("sensor or model", name, known));
+            }
             if let Some((_, other)) = gated.iter().find(|(it, _)| *it == &*name.value) {
                 let message = format!("`{}` has a gate, `{other}`; give it one", name.value);
                 problems.push(Problem::new(name.span.clone(), message));
             }
             gated.push((&name.value, &raw.name.value));
+        }
+        if problems.len() > n_before {
+            continue;
+        }
+        let Some(dwells) = raw.dwells(source)? else { continue };
+        let gate = Gate { name: raw.name.value.clone(), dwells };
+        for name in raw.of() {
             let stream = streams.iter().position(|it| it.name == name.value);
             let model = models.iter().position(|it| it.unit.task == name.value);
             let (rate, place) = match (stream, model) {
                 (Some(at), _) => (streams[at].rate, &mut streams[at].gate),
                 (None, Some(at)) => (models[at].rate, &mut models[at].gate),
-                (None, None) if unread.contains(&&*name.value) => continue,
-                (None, None) => {
-                    let known = streams.iter().map(|it| &*it.name).chain(unread.iter().copied());
-                    let known = known.chain(models.iter().map(|it| &*it.unit.task));
-                    problems.push(unknown_name("sensor or model", name, known));
-                    continue;
-                }
+                // No model reads it.
+                (None, None) => continue,
             };
             let least = rate.period().ns() as f64 * LEAST_CYCLE;
             if (RawGate::cycle(&gate.dwells).ns() as f64) < least {

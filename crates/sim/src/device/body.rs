@@ -329,6 +329,14 @@ impl Body {
         })
     }
 
+    /// Names and temperatures of the nodes \[C\].
+    pub fn temperatures(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.heat.iter().flat_map(|warm| {
+            let names = warm.heat.network.nodes().iter().map(|node| &*node.name);
+            names.zip(warm.thermal.temperatures().iter().copied())
+        })
+    }
+
     /// The node whose temperature people feel: the one that the base heats, or else the last one.
     pub fn outside(&self) -> Option<NodeId> {
         let warm = self.heat.as_ref()?;

@@ -65,6 +65,12 @@ impl Supplies {
         }
     }
 
+    /// Whether each accelerator is gated at `now`, if it idles.
+    pub fn gated(&self, now: SimTime) -> impl Iterator<Item = bool> {
+        let each = self.supplied.iter().zip(&self.standing);
+        each.map(move |(supplied, it)| supplied.gate.is_some() && it.gated_after < now)
+    }
+
     /// Time and energy before a segment at `point` that starts at `now` on an idle accelerator: to wake up if it is gated,
     /// and to change the point.
     #[inline]

@@ -68,6 +68,8 @@ pub(super) struct Engine<'a> {
     latencies: Option<LatencyDraws>,
     /// Whether no effect, choice or draw changes segments: they take the costs as they are.
     is_plain: bool,
+    /// Whether a device or choices have to be looked at before decisions.
+    prepares: bool,
     /// Requests that have ended and whose dependants, which wait, have not been notified.
     ended: Vec<RequestId>,
     /// Submitted requests that are not admitted yet, with the time of submission, in that order.
@@ -108,6 +110,7 @@ impl<'a> Engine<'a> {
         let effects = DeviceEffects::new(plan, costs, supplied);
         let variants = Variants::new(plan, costs);
         let latencies = costs.has_spreads().then(|| LatencyDraws::new(&plan.scenario, &plan.load));
+        let prepares = plan.device.is_some() || variants.is_some();
         let is_plain = !effects.any() && variants.is_none() && latencies.is_none();
         Ok(Self {
             scheduler,
@@ -126,6 +129,7 @@ impl<'a> Engine<'a> {
             variants,
             latencies,
             is_plain,
+            prepares,
             ended: Vec::new(),
             submissions: Vec::new(),
             request_events: Vec::new(),
@@ -243,38 +247,8 @@ impl<'a> Engine<'a> {
         self.complete_finished(now);
         self.admit_arrivals(now);
         self.drop_expired(now);
-        if !self.is_plain {
+        if self.prepares {
             self.prepare(now);
-        }
-    }
-
-    /// Plays effects up to `now`. Returns whether the device stopped before, with which all ends.
-    #[inline(never)]
-    fn ends_before(&mut self, now: SimTime) -> bool {
-        self.effects.reach(now, &mut *self.scheduler, &mut self.completions);
-        self.effects.account(now);
-        let stopped = self.effects.stopped().filter(|at| *at < now);
-        if let Some(at) = stopped {
-            self.power_off(at);
-        }
-        stopped.is_some()
-    }
-
-    /// Prepares the decisions at `now`.
-    #[inline(never)]
-    fn prepare(&mut self, now: SimTime) {
-        self.hide_halted();
-        self.choose(now);
-        if self.has_stopped() {
-            self.power_off(now);
-        }
-    }
-
-    /// Hides accelerators on which the device lets nothing start, up to the end of the instant.
-    fn hide_halted(&mut self) {
-        if self.effects.has_halts() {
-            let effects = &self.effects;
-            self.state.hide(|accelerator| effects.halts(accelerator));
         }
     }
 
@@ -296,13 +270,18 @@ impl<'a> Engine<'a> {
     /// Starts a segment at `now`, as a scheduler decided.
     #[inline]
     pub(super) fn dispatch(&mut self, dispatch: &Dispatch, now: SimTime) {
-        let job = self.take_shown(dispatch.request);
+        let mut job = self.take_shown(dispatch.request);
+        if let Some(variant) = dispatch.variant
+            && self.prepares
+        {
+            job.work = self.chosen(&job, variant);
+        }
         assert!(
             self.costs.on(job.work, dispatch.accelerator).is_offered(),
             "a policy answers with an accelerator that can run the request"
         );
         self.start(job, dispatch, now);
-        if !self.is_plain {
+        if self.prepares {
             self.choose(now);
         }
     }
@@ -313,7 +292,7 @@ impl<'a> Engine<'a> {
         self.take_shown(request);
         self.give_up(request, DropReason::Scheduler, now);
         self.notify_dependants(now);
-        if self.effects.any() {
+        if self.prepares {
             self.hide_halted();
         }
     }

@@ -38,9 +38,14 @@ impl<'a> Variants<'a> {
         shown.filter(|it| self.costs.n_layers(*it) == self.costs.n_layers(work)).unwrap_or(work)
     }
 
+    /// Whether the network of a job can still be chosen.
+    pub(super) fn may_choose(&self, job: &Job) -> bool {
+        may_choose(self.scenario, job)
+    }
+
     /// Row that a request runs which is started as `job`. A network that was chosen stays.
     pub(super) fn of_start(&self, job: &Job, request: &mut Live) -> WorkId {
-        if self.scenario.model(job.model).choice.is_some() && job.next_layer == 0 {
+        if self.may_choose(job) {
             request.variant = self.costs.variant_of(job.work);
         }
         request.work(self.costs)
@@ -58,9 +63,7 @@ impl<'a> Variants<'a> {
         }
         let (costs, scenario) = (self.costs, self.scenario);
         let Some(view) = state.view(now, costs, supplies) else { return };
-        let is_open =
-            |job: &&Job| job.next_layer == 0 && scenario.model(job.model).choice.is_some();
-        for job in view.ready.iter().filter(is_open) {
+        for job in view.ready.iter().filter(|job| may_choose(scenario, job)) {
             let variants = 0..costs.n_variants(job.model);
             let works = variants.filter_map(|variant| costs.variant(job.model, variant));
             let picked = self.quality.pick(job, works, &view);
@@ -70,4 +73,8 @@ impl<'a> Variants<'a> {
             state.set_work(request, work);
         }
     }
+}
+
+fn may_choose(scenario: &Scenario, job: &Job) -> bool {
+    job.next_layer == 0 && scenario.model(job.model).choice.is_some()
 }

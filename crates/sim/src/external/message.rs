@@ -1,20 +1,23 @@
 //! Lines of the protocol.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::device::{Charge, Supplies};
 use crate::schedule::{
     AcceleratorState, Activity, Breakdown, Decision, Dispatch, Granularity, History, Job, Setup,
     View,
 };
-use xrsim_model::ids::{AccelId, ModelId, WorkId};
-use xrsim_model::scenario::{ActiveModel, DependencyKind};
+use xrsim_model::hardware::device::Supplied;
+use xrsim_model::ids::{AccelId, ModelId, PointId, WorkId};
+use xrsim_model::scenario::{ActiveModel, DependencyKind, Scenario};
 use xrsim_model::text;
 use xrsim_model::units::{SimSpan, SimTime};
 
-/// Version of the protocol.
-const VERSION: u32 = 1;
+/// Versions of the protocol: without anything that the second one adds, and with it.
+const VERSIONS: [u32; 2] = [1, 2];
 
 /// Most characters of an answer in a message.
 const MAX_QUOTE: usize = 200;
@@ -33,6 +36,42 @@ struct SetupLine<'a> {
     layer_energy_mj: Vec<Vec<Vec<f64>>>,
     k_per_ms: f64,
     energy_max_mj: f64,
+    /// `[accelerator]`, with a device.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    points: Vec<PointsLine>,
+    /// `[model]`, if a model has several networks; empty for models without a choice.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    variants: Vec<Vec<VariantLine<'a>>>,
+}
+
+#[derive(Serialize)]
+struct PointsLine {
+    nominal: usize,
+    clock_mhz: Vec<f64>,
+    volt: Vec<f64>,
+    /// `[point][model]`, for one sample.
+    latency_ns: Vec<Vec<u64>>,
+    energy_mj: Vec<Vec<f64>>,
+}
+
+#[derive(Serialize)]
+struct VariantLine<'a> {
+    network: &'a str,
+    measured: Option<f64>,
+    /// `[accelerator]`.
+    latency_ns: Vec<u64>,
+    energy_mj: Vec<f64>,
+}
+
+/// State of the device.
+#[derive(Serialize)]
+struct DeviceLine<'a> {
+    /// `[accelerator]`.
+    point: Vec<usize>,
+    cap: Vec<usize>,
+    gated: Vec<bool>,
+    temperatures_c: BTreeMap<&'a str, f64>,
+    charge: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -60,6 +99,8 @@ struct ViewLine<'a> {
     accelerators: Vec<AcceleratorLine>,
     history: Vec<HistoryLine>,
     blocked: &'a [u32],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<DeviceLine<'a>>,
 }
 
 #[derive(Serialize)]
@@ -76,6 +117,9 @@ struct JobLine {
     ready_since_ns: u64,
     waited_ns: u64,
     last_accelerator: Option<usize>,
+    /// If its model has several networks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -104,8 +148,9 @@ pub fn setup_line(setup: &Setup<'_>) -> String {
     let models = || setup.scenario.model_ids();
     let accelerators = || (0..setup.costs.n_accelerators()).map(AccelId::new);
     let costs = setup.costs;
+    let has_news = !setup.supplied.is_empty() || has_choices(setup.scenario);
     let line = SetupLine {
-        xrsim_scheduler: VERSION,
+        xrsim_scheduler: VERSIONS[usize::from(has_news)],
         scenario: setup.scenario.name(),
         models: setup.scenario.models().iter().map(model).collect(),
         n_accelerators: costs.n_accelerators(),
@@ -127,8 +172,57 @@ pub fn setup_line(setup: &Setup<'_>) -> String {
             .collect(),
         k_per_ms: setup.score.k_per_ms,
         energy_max_mj: setup.score.energy_max.get(),
+        points: accelerators().zip(setup.supplied).map(|(at, it)| points(setup, at, it)).collect(),
+        variants: match has_choices(setup.scenario) {
+            true => models().map(|model| variants(setup, model)).collect(),
+            false => Vec::new(),
+        },
     };
     to_json(&line)
+}
+
+fn has_choices(scenario: &Scenario) -> bool {
+    scenario.models().iter().any(|model| model.choice.is_some())
+}
+
+/// Points of an accelerator, with the costs there of what is shown of every model.
+fn points(setup: &Setup<'_>, at: AccelId, supplied: &Supplied) -> PointsLine {
+    let all = supplied.points.all();
+    let executions = |index: usize| {
+        let costs = setup.costs.at(PointId::new(index));
+        setup.scenario.model_ids().map(move |model| costs.on(shown(setup, model), at))
+    };
+    let each = 0..all.len();
+    PointsLine {
+        nominal: supplied.nominal.index(),
+        clock_mhz: all.iter().map(|point| point.clock.as_mhz()).collect(),
+        volt: all.iter().map(|point| point.volt).collect(),
+        latency_ns: each
+            .clone()
+            .map(|index| executions(index).map(|it| it.latency().ns()).collect())
+            .collect(),
+        energy_mj: each
+            .map(|index| executions(index).map(|it| it.energy().get()).collect())
+            .collect(),
+    }
+}
+
+/// Networks of a model of which each request runs one; none if there is no choice.
+fn variants<'a>(setup: &Setup<'a>, model: ModelId) -> Vec<VariantLine<'a>> {
+    let active = setup.scenario.model(model);
+    let Some(choice) = &active.choice else { return Vec::new() };
+    let works = (0..setup.costs.n_variants(model)).map(|variant| {
+        let work = setup.costs.variant(model, variant)?;
+        let accelerators = (0..setup.costs.n_accelerators()).map(AccelId::new);
+        let executions = accelerators.map(move |at| setup.costs.on(work, at));
+        Some(VariantLine {
+            network: active.network_of(variant).name(),
+            measured: choice.measured.get(variant as usize).copied().flatten(),
+            latency_ns: executions.clone().map(|it| it.latency().ns()).collect(),
+            energy_mj: executions.map(|it| it.energy().get()).collect(),
+        })
+    });
+    works.flatten().collect()
 }
 
 /// Row of the costs that is shown of a model: that of the planned counts, or of the mean ones.
@@ -169,24 +263,49 @@ fn model(model: &ActiveModel) -> ModelLine<'_> {
     }
 }
 
-/// Line that asks for decision `id`.
-pub(super) fn view(id: u64, view: &View<'_>) -> String {
+/// Number of networks of every model of which each request runs one; 0 where there is no choice.
+pub(super) fn choices(setup: &Setup<'_>) -> Vec<u32> {
+    let models = setup.scenario.models().iter().zip(setup.scenario.model_ids());
+    let choices = models.map(|(active, id)| match active.choice {
+        Some(_) => setup.costs.n_variants(id),
+        None => 0,
+    });
+    choices.collect()
+}
+
+/// Line that asks for decision `id`, with the `choices` of all models.
+pub(super) fn view(id: u64, view: &View<'_>, choices: &[u32]) -> String {
     to_json(&ViewLine {
         id,
         now_ns: view.now.ns(),
-        ready: view.ready.iter().map(|it| job(it, view)).collect(),
+        ready: view.ready.iter().map(|it| job(it, view, choices)).collect(),
         idle: view.idle.iter().map(|at| at.index()).collect(),
         accelerators: view.accelerators.iter().map(accelerator).collect(),
         history: view.history.iter().map(history).collect(),
         blocked: view.blocked,
+        device: view.supplies.map(|supplies| device(supplies, view)),
     })
+}
+
+fn device<'a>(supplies: &'a Supplies, view: &View<'_>) -> DeviceLine<'a> {
+    let idles = |it: &AcceleratorState| matches!(it.activity, Activity::Idle { .. });
+    let gated = supplies.gated(view.now).zip(view.accelerators);
+    let standing = || supplies.standing.iter();
+    DeviceLine {
+        point: standing().map(|it| it.point.index()).collect(),
+        cap: standing().map(|it| it.cap.index()).collect(),
+        gated: gated.map(|(gated, it)| gated && idles(it)).collect(),
+        temperatures_c: supplies.body.temperatures().collect(),
+        charge: supplies.body.charge().map(Charge::left),
+    }
 }
 
 fn to_json(line: &impl Serialize) -> String {
     serde_json::to_string(line).expect("plain numbers and text are JSON")
 }
 
-fn job(job: &Job, view: &View<'_>) -> JobLine {
+fn job(job: &Job, view: &View<'_>, choices: &[u32]) -> JobLine {
+    let variant = || view.costs.variant_of(job.work);
     JobLine {
         request: job.request.index(),
         model: job.model.index(),
@@ -199,6 +318,7 @@ fn job(job: &Job, view: &View<'_>) -> JobLine {
         ready_since_ns: job.ready_since.ns(),
         waited_ns: job.waited.ns(),
         last_accelerator: job.last_accelerator.map(AccelId::index),
+        variant: (choices[job.model.index()] > 0).then(variant),
     }
 }
 
@@ -250,6 +370,8 @@ pub(super) struct Answer {
     granularity: Option<GranularityName>,
     block_ms: Option<f64>,
     message: Option<String>,
+    point: Option<usize>,
+    variant: Option<u32>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -279,17 +401,23 @@ impl Answer {
         }
     }
 
-    /// Decision in `view`; an error message if the view does not allow it.
+    /// Decision in `view`, where models have these `choices`; an error message if the view does not allow it.
     pub(super) fn decision(
         &self,
         view: &View<'_>,
+        choices: &[u32],
         default: Granularity,
     ) -> Result<Decision, String> {
+        if !matches!(self.action, Action::Dispatch) && (self.point, self.variant) != (None, None) {
+            return Err("point and variant belong to dispatch, and to nothing else".into());
+        }
         match self.action {
             Action::Dispatch => {
                 let accelerator = self.accelerator.ok_or("it names no accelerator");
                 let (request, accelerator) = (self.request()?, accelerator?);
-                dispatch_of(view, request, accelerator, self.granularity(default)?)
+                let granularity = self.granularity(default)?;
+                let dispatch = dispatch_in(view, request, accelerator, granularity)?;
+                Ok(self.changed(dispatch, view, choices)?.into())
             }
             Action::Drop => drop_of(view, self.request()?),
             Action::Wait => Ok(Decision::Wait),
@@ -297,6 +425,47 @@ impl Answer {
                 Ok(Decision::Fail(Breakdown::new(self.message.as_deref().unwrap_or("gave up"))))
             }
         }
+    }
+
+    /// `dispatch` with the point and the variant of the answer.
+    fn changed(
+        &self,
+        mut dispatch: Dispatch,
+        view: &View<'_>,
+        choices: &[u32],
+    ) -> Result<Dispatch, String> {
+        let at = dispatch.accelerator;
+        if let Some(point) = self.point {
+            let supplied = view.supplies.map(|it| &it.supplied[at.index()]);
+            let supplied = supplied.ok_or("there is no device, and so no points")?;
+            let highest = supplied.points.highest();
+            if point > highest.index() {
+                let (at, highest) = (at.index(), highest.index());
+                return Err(format!("accelerator {at} has the points 0 to {highest}"));
+            }
+            dispatch = dispatch.at(PointId::new(point));
+        }
+        if let Some(variant) = self.variant {
+            let job = ready(view, dispatch.request.index())?;
+            let (model, n) = (job.model.index(), choices[job.model.index()]);
+            if variant >= n {
+                let most = n.checked_sub(1);
+                let allowed = most.map_or("no variants".into(), |it| format!("variants 0 to {it}"));
+                return Err(format!("model {model} has {allowed}"));
+            }
+            if job.next_layer > 0 {
+                return Err(format!("request {} has begun", job.request.index()));
+            }
+            let work = view.costs.variant(job.model, variant);
+            if !work.is_some_and(|work| view.costs.on(work, at).is_offered()) {
+                let at = at.index();
+                return Err(format!(
+                    "accelerator {at} cannot run variant {variant} of model {model}"
+                ));
+            }
+            dispatch = dispatch.of_variant(variant);
+        }
+        Ok(dispatch)
     }
 
     fn request(&self) -> Result<usize, String> {
@@ -328,11 +497,20 @@ pub fn dispatch_of(
     accelerator: usize,
     granularity: Granularity,
 ) -> Result<Decision, String> {
+    dispatch_in(view, request, accelerator, granularity).map(Decision::from)
+}
+
+fn dispatch_in(
+    view: &View<'_>,
+    request: usize,
+    accelerator: usize,
+    granularity: Granularity,
+) -> Result<Dispatch, String> {
     let job = ready(view, request)?;
     let idle = view.idle.iter().copied().find(|at| at.index() == accelerator);
     let at = idle.ok_or_else(|| format!("accelerator {accelerator} is not idle"))?;
     match view.execution(job, at).is_offered() {
-        true => Ok(Dispatch::new(job.request, at).with_granularity(granularity).into()),
+        true => Ok(Dispatch::new(job.request, at).with_granularity(granularity)),
         false => Err(format!("accelerator {accelerator} cannot run request {request}")),
     }
 }

@@ -170,21 +170,25 @@ struct External {
     options: Options,
     /// Number of decisions asked for so far.
     asked: u64,
+    /// Number of networks of every model of which each request runs one; 0 without a choice.
+    choices: Vec<u32>,
 }
 
 impl External {
     fn start(words: &[String], timeout: Duration, setup: &Setup<'_>) -> Result<Self, Breakdown> {
         let mut process = Process::start(words, timeout)?;
         process.send(message::setup_line(setup));
-        Ok(Self { process, options: setup.options, asked: 0 })
+        let choices = message::choices(setup);
+        Ok(Self { process, options: setup.options, asked: 0, choices })
     }
 
     fn ask(&mut self, view: &View<'_>) -> Result<Decision, Breakdown> {
         self.asked += 1;
-        self.process.send(message::view(self.asked, view));
+        self.process.send(message::view(self.asked, view, &self.choices));
         let line = self.process.receive()?;
         let answer = Answer::parse(&line, self.asked);
-        let decision = answer.and_then(|answer| answer.decision(view, self.options.granularity));
+        let decision = answer
+            .and_then(|answer| answer.decision(view, &self.choices, self.options.granularity));
         let wrong = |reason| format!("answered {}: {reason}", message::quoted(&line));
         decision.map_err(|reason| Breakdown::new(wrong(reason)))
     }

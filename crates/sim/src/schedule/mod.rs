@@ -73,17 +73,26 @@ pub struct Dispatch {
     /// Operating point at which it runs; `None`: that of the governor, and without one the nominal point. A point above the
     /// cap is lowered to it.
     pub point: Option<PointId>,
+    /// Which of several networks of its model runs, if the request has not begun; `None`: that which the option `quality`
+    /// chose.
+    pub variant: Option<u32>,
 }
 
 impl Dispatch {
     /// Starts the rest of `request` on `accelerator`.
     pub fn new(request: RequestId, accelerator: AccelId) -> Self {
-        Self { request, accelerator, granularity: Granularity::Model, point: None }
+        let (granularity, point, variant) = (Granularity::Model, None, None);
+        Self { request, accelerator, granularity, point, variant }
     }
 
     /// The same dispatch at `point`.
     pub fn at(self, point: PointId) -> Self {
         Self { point: Some(point), ..self }
+    }
+
+    /// The same dispatch with another network of the model.
+    pub fn of_variant(self, variant: u32) -> Self {
+        Self { variant: Some(variant), ..self }
     }
 
     /// The same dispatch with another granularity.

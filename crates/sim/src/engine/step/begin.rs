@@ -1,4 +1,4 @@
-//! Segments that begin: the network and the work of their requests, and their ends.
+//! Instants and segments that begin: what effects do before, and the network, the work and the ends of segments.
 
 use crate::schedule::{Dispatch, Job};
 use xrsim_model::ids::{PointId, RequestId, WorkId};
@@ -10,12 +10,53 @@ use crate::engine::requests::Stage;
 use crate::engine::running::RunningSegment;
 
 impl<'a> Engine<'a> {
+    /// Plays effects up to `now`. Returns whether the device stopped before, with which all ends.
+    #[inline(never)]
+    pub(super) fn ends_before(&mut self, now: SimTime) -> bool {
+        self.effects.reach(now, &mut *self.scheduler, &mut self.completions);
+        self.effects.account(now);
+        let stopped = self.effects.stopped().filter(|at| *at < now);
+        if let Some(at) = stopped {
+            self.power_off(at);
+        }
+        stopped.is_some()
+    }
+
+    /// Prepares the decisions at `now`.
+    #[inline(never)]
+    pub(super) fn prepare(&mut self, now: SimTime) {
+        self.hide_halted();
+        self.choose(now);
+        if self.has_stopped() {
+            self.power_off(now);
+        }
+    }
+
+    /// Hides accelerators on which the device lets nothing start, up to the end of the instant.
+    pub(super) fn hide_halted(&mut self) {
+        if self.effects.has_halts() {
+            let effects = &self.effects;
+            self.state.hide(|accelerator| effects.halts(accelerator));
+        }
+    }
+
     /// Chooses the networks of ready requests that have not begun, for the next decision.
     #[inline]
     pub(super) fn choose(&mut self, now: SimTime) {
         if let Some(variants) = &mut self.variants {
             variants.choose(&mut self.state, now, self.effects.supplies());
         }
+    }
+
+    /// Row of the costs of a job of which a scheduler chose `variant`.
+    ///
+    /// # Panics
+    ///
+    /// If there is nothing to choose.
+    pub(super) fn chosen(&self, job: &Job, variant: u32) -> WorkId {
+        let choice = self.variants.as_ref().is_some_and(|it| it.may_choose(job));
+        let work = self.costs.variant(job.model, variant).filter(|_| choice);
+        work.expect("a policy answers with a variant of a model that has several, of a request that has not begun")
     }
 
     /// Row of the costs that schedulers see of a request that runs `work`.

@@ -236,17 +236,29 @@ impl CommandEntry {
 
 /// The program as the argument parser sees it: every command with its options and help texts.
 pub fn program() -> Command {
+    program_with(|_| true)
+}
+
+/// The program, in which a command has its options and help texts if it `is_needed`, and else a name alone.
+fn program_with(is_needed: impl Fn(&CommandEntry) -> bool) -> Command {
+    let definition = |command: &CommandEntry| match is_needed(command) {
+        true => command.definition(),
+        false => Command::new(command.name),
+    };
     let program = Global::augment_args(Command::new("xrsim"));
     let program = program.subcommand_required(true).arg_required_else_help(true);
     let program = program.disable_help_flag(true);
-    help::by_purpose(program.subcommands(commands().iter().map(CommandEntry::definition)))
+    help::by_purpose(program.subcommands(commands().iter().map(definition)))
 }
 
 /// The arguments in `words`, the first of which is the name of the program.
 fn parsed(words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
+    // The options of other commands than the one that comes first are not asked for.
+    let first = words.get(1).filter(|word| commands().iter().any(|it| **word == *it.name));
+    let program = program_with(|command| first.is_none_or(|word| *word == *command.name));
     let program = match help::is_short(&words) {
-        true => help::short(program()),
-        false => program(),
+        true => help::short(program),
+        false => program,
     };
     program.try_get_matches_from(words).map_err(|mut error| {
         suggest_current(&mut error);

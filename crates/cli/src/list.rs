@@ -3,13 +3,12 @@
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use xrsim_config::{Catalog, Edition, Hardware, Kind};
+use xrsim_config::{Catalog, Edition, Hardware, Kind, ModelOutline};
 use xrsim_mlperf::rules::{Load, Quality, QualityTarget, Test};
 use xrsim_model::cost;
 use xrsim_model::hardware::device::Point;
 use xrsim_model::hardware::technology::Constant;
-use xrsim_model::ids::ModelId;
-use xrsim_model::scenario::{Course, DependencyKind, QualityDirection, QualityGoal, Scenario};
+use xrsim_model::scenario::{Course, DependencyKind, QualityDirection, QualityGoal};
 use xrsim_model::units::SimSpan;
 use xrsim_sim::compat::quirks;
 use xrsim_validation::validate::networks::facts;
@@ -158,28 +157,27 @@ fn scenarios() -> Result<Table, Failure> {
     let mut catalog = Catalog::new();
     let mut rows = Vec::new();
     for name in catalog.suite()?.scenarios.clone() {
-        let scenario = catalog.scenario(&name, Edition::Reference)?;
-        rows.push(vec![name, describe(&scenario)]);
+        let models = catalog.outlines(&name, Edition::Reference)?;
+        rows.push(vec![name, describe(&models)]);
     }
     Ok((vec!["scenario", "models, target rates and dependencies"], rows))
 }
 
 /// Describes the models of a scenario in one line, e.g. `ES@60, GE@60 after ES`.
-fn describe(scenario: &Scenario) -> String {
-    let task = |id: ModelId| &*scenario.model(id).unit.task;
-    let models = scenario.models().iter().map(|model| {
-        let mut text = format!("{}@{}", model.unit.task, model.rate.as_fps());
-        for dependency in &model.dependencies {
-            text += &match dependency.kind {
-                DependencyKind::Data => format!(" after {}", task(dependency.upstream)),
+fn describe(models: &[ModelOutline]) -> String {
+    let describe = |model: &ModelOutline| {
+        let mut text = format!("{}@{}", model.task, model.rate.as_fps());
+        for (upstream, kind) in &model.dependencies {
+            text += &match kind {
+                DependencyKind::Data => format!(" after {upstream}"),
                 DependencyKind::Control { probability } => {
-                    format!(" if {} asks (p = {probability})", task(dependency.upstream))
+                    format!(" if {upstream} asks (p = {probability})")
                 }
             };
         }
         text
-    });
-    models.collect::<Vec<_>>().join(", ")
+    };
+    models.iter().map(describe).collect::<Vec<_>>().join(", ")
 }
 
 fn models() -> Result<Table, Failure> {

@@ -35,6 +35,11 @@ impl Embedded {
     fn declared_name(&self) -> Option<&'static str> {
         lines(self.text).nth(1)?.trim_start().strip_prefix("name: ")
     }
+
+    /// Task that the file of a network declares on the line after its name; `None` if another line follows.
+    pub(super) fn declared_task(&self) -> Option<&'static str> {
+        lines(self.text).nth(2)?.trim_start().strip_prefix("task: ")
+    }
 }
 
 /// Every embedded file, in order of path.
@@ -141,5 +146,20 @@ mod tests {
             let tree = file.tree.map(|tree| unpack(tree, file.text));
             assert_eq!(tree, parse(file.text, &mut Vec::new()), "{}", file.path);
         }
+    }
+
+    #[test]
+    fn a_declared_task_is_that_of_the_network() {
+        let mut catalog = crate::Catalog::new();
+        let mut n_declared = 0;
+        for file in of_kind(Kind::Network) {
+            let path = file.path.strip_suffix(".yaml").expect("it is YAML");
+            if let Some(declared) = file.declared_task() {
+                let task = catalog.model(path).expect("it is read").task.clone();
+                assert_eq!(*task, *declared, "{path}");
+                n_declared += 1;
+            }
+        }
+        assert!(n_declared >= 11, "{n_declared}");
     }
 }

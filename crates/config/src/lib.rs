@@ -86,6 +86,7 @@ pub use network::Model;
 pub use parameters::fault as parameter_fault;
 pub use parameters::{ParameterValues, Parameters};
 pub use problem::{At, Problem};
+pub use scenario::ModelOutline;
 pub use search::SearchDraft;
 pub use service_csv::ServiceTables;
 pub use suite::Suite;

@@ -45,6 +45,17 @@ const OLD_KEYS: [Renamed; 3] = [
 /// What chooses among further networks of a model, and the references to these.
 pub(super) type OfVariants = Option<(Rule, Vec<At<Box<str>>>)>;
 
+/// A model of a scenario without its network.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelOutline {
+    /// Task.
+    pub task: Box<str>,
+    /// Target processing rate.
+    pub rate: FrameRate,
+    /// Tasks of the models that it depends on.
+    pub dependencies: Vec<(Box<str>, DependencyKind)>,
+}
+
 keys! {
     /// Usage scenario: the models that are active together, with their rates and dependencies.
     pub(super) fn scenario() -> struct RawScenario: "a scenario" {
@@ -180,6 +191,21 @@ fn control() -> impl Reader<Value = DependencyKind> {
 }
 
 impl RawScenario {
+    /// Outlines of the models, where `task_of` has the task of a network.
+    pub(super) fn outlines<E>(
+        self,
+        mut task_of: impl FnMut(&str) -> Result<Box<str>, E>,
+    ) -> Result<Vec<ModelOutline>, E> {
+        let outline = |raw: RawModel| {
+            let task = raw.task.map_or_else(|| task_of(&raw.network.value), Ok)?;
+            let dependencies = raw.depends_on.into_iter().flatten();
+            let dependencies =
+                dependencies.map(|(upstream, kind)| (upstream.value, kind)).collect();
+            Ok(ModelOutline { task, rate: raw.fps.value, dependencies })
+        };
+        self.models.into_iter().map(outline).collect()
+    }
+
     /// References to the networks of the models with the values of parameters that the file gives, with their places.
     pub(super) fn references(&self) -> Vec<At<Box<str>>> {
         let of =

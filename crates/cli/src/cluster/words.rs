@@ -86,7 +86,7 @@ pub(super) fn words(
 /// have. The folder of results is called `results`: where they lie changes no result.
 pub(in super::super) fn line(name: &str) -> Option<String> {
     let mut matches = GIVEN.with_borrow(Clone::clone)?;
-    let program = super::super::program();
+    let program = super::super::program_with(|command| command.name == name);
     let mut command = program.find_subcommand(name)?;
     let mut all = vec!["xrsim".to_string(), name.into()];
     loop {

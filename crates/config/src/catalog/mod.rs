@@ -22,16 +22,16 @@ use xrsim_model::scenario::{ActiveModel, Profile, Scenario};
 use xrsim_model::text::is_name;
 
 use super::document::wrong_kind;
-use super::embedded;
+use super::embedded::{self, Embedded};
 use super::format::Contents;
 use super::network::Model;
 use super::suite::Suite;
 use super::yaml::read::printable;
 use super::{
-    ConfigError, Edition, Kind, Note, Notes, Parameters, SearchDraft, Source, SweepDraft,
-    Uncertainty,
+    ConfigError, Edition, Kind, ModelOutline, Note, Notes, Parameters, SearchDraft, Source,
+    SweepDraft, Uncertainty,
 };
-use super::{given, mix, parameters};
+use super::{given, mix, parameters, scenario};
 use xrsim_model::renamed::Renamed;
 
 /// Hardware that a reference names.
@@ -131,6 +131,28 @@ impl Catalog {
         edition: Edition,
     ) -> Result<Arc<Scenario>, ConfigError> {
         self.scenario_read(reference, edition, Parameters::default())
+    }
+
+    /// The models of the scenario called `reference`, without their networks: of those that come with the program
+    /// nothing but the task is read.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`]
+    pub fn outlines(
+        &mut self,
+        reference: &str,
+        edition: Edition,
+    ) -> Result<Vec<ModelOutline>, ConfigError> {
+        let file = self.locate(&[Kind::Scenario], reference, edition.scenarios(), None)?;
+        let folder = embedded::default_folder(Kind::Network, self.networks_of);
+        file.load(Kind::Scenario, scenario::scenario())?.outlines(|network| {
+            let shipped = embedded::find(Kind::Network, network, folder);
+            match shipped.and_then(Embedded::declared_task) {
+                Some(task) => Ok(task.into()),
+                None => Ok(self.planned_from(network, file.folder.as_deref())?.task.clone()),
+            }
+        })
     }
 
     /// The scenario called `reference` with these values of the parameters of its models' networks, by
@@ -494,4 +516,26 @@ fn another_name(reference: &str) -> Option<(&str, &str)> {
 
 fn sha256(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outlines_of_the_suite_are_those_of_its_scenarios() {
+        let mut catalog = Catalog::new();
+        for name in catalog.suite().unwrap().scenarios.clone() {
+            let outlines = catalog.outlines(&name, Edition::Reference).unwrap();
+            let scenario = catalog.scenario(&name, Edition::Reference).unwrap();
+            let outline = |model: &ActiveModel| ModelOutline {
+                task: model.unit.task.clone(),
+                rate: model.rate,
+                dependencies: (model.dependencies.iter())
+                    .map(|it| (scenario.model(it.upstream).unit.task.clone(), it.kind))
+                    .collect(),
+            };
+            assert_eq!(outlines, scenario.models().iter().map(outline).collect::<Vec<_>>());
+        }
+    }
 }

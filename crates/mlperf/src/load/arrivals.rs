@@ -4,6 +4,8 @@
 //! number of expected arrivals between two arrivals is exponential, and the current rates turn it into a
 //! span. Constant rates give LoadGen's own schedule up to rounding to nanoseconds.
 
+use std::cell::Cell;
+
 use thiserror::Error;
 
 use xrsim_model::cancel::Steps;
@@ -11,7 +13,7 @@ use xrsim_model::units::{SimSpan, SimTime};
 
 use crate::settings::{MAX_RATE, SettingsError};
 
-use super::random::MersenneTwister;
+use super::random::{MersenneTwister, gap};
 
 /// Longest period of bursts: a day.
 const MAX_PERIOD: SimSpan = SimSpan::from_ns(86_400_000_000_000);
@@ -174,12 +176,15 @@ impl Arrivals {
 
     /// Endless arrivals in ascending order, with the draws of `seed`.
     pub fn times(self, seed: u64) -> ArrivalTimes {
+        self.with_draws(Exponentials::new(seed, 0))
+    }
+
+    fn with_draws(self, draws: Exponentials) -> ArrivalTimes {
         let group = match self {
             Self::Bursts(bursts) => bursts.group,
             Self::Periodic(_) | Self::Poisson(_) => 1,
         };
-        let stream = MersenneTwister::new(seed);
-        ArrivalTimes { arrivals: self, stream, next: SimTime::ZERO, group, left: group }
+        ArrivalTimes { arrivals: self, draws, next: SimTime::ZERO, group, left: group }
     }
 
     /// Arrivals until the last one is at or after `least` and there are `min_queries` (at least one), with
@@ -194,7 +199,7 @@ impl Arrivals {
         if min_queries > most as u64 {
             return None;
         }
-        let mut times = self.times(seed);
+        let mut times = self.with_draws(Exponentials::kept(seed));
         let (mut all, mut steps) = (Vec::new(), Steps::default());
         while all.last().is_none_or(|&last: &SimTime| last < least)
             || (all.len() as u64) < min_queries
@@ -205,7 +210,61 @@ impl Arrivals {
             steps.step();
             all.push(times.next()?);
         }
+        times.draws.keep();
         Some((all, times.next))
+    }
+}
+
+/// Most draws that a thread keeps, of 8 bytes each.
+const MOST_KEPT: usize = 1 << 20;
+
+thread_local! {
+    /// Draws of the last arrivals of the thread: the trials of a search differ in the rate only.
+    static KEPT: Cell<Option<Exponentials>> = const { Cell::new(None) };
+}
+
+/// Exponential numbers with mean 1, as [`MersenneTwister::exponential`] draws them from a seed.
+#[derive(Debug, Clone)]
+struct Exponentials {
+    seed: u64,
+    stream: MersenneTwister,
+    /// The first draws, at most `most`.
+    drawn: Vec<f64>,
+    most: usize,
+    /// Index of the next draw.
+    at: usize,
+}
+
+impl Exponentials {
+    fn new(seed: u64, most: usize) -> Self {
+        Self { seed, stream: MersenneTwister::new(seed), drawn: Vec::new(), most, at: 0 }
+    }
+
+    /// The draws of `seed`, which are those that the thread keeps if it has any.
+    fn kept(seed: u64) -> Self {
+        match KEPT.take() {
+            Some(kept) if kept.seed == seed => Self { at: 0, ..kept },
+            _ => Self::new(seed, MOST_KEPT),
+        }
+    }
+
+    /// Keeps the draws for the thread, unless there were more than it keeps.
+    fn keep(self) {
+        if self.drawn.len() < self.most {
+            KEPT.set(Some(self));
+        }
+    }
+
+    fn next(&mut self) -> f64 {
+        let known = self.drawn.get(self.at).copied();
+        self.at += 1;
+        known.unwrap_or_else(|| {
+            let next = self.stream.exponential();
+            if self.drawn.len() < self.most {
+                self.drawn.push(next);
+            }
+            next
+        })
     }
 }
 
@@ -213,7 +272,7 @@ impl Arrivals {
 #[derive(Debug, Clone)]
 pub struct ArrivalTimes {
     arrivals: Arrivals,
-    stream: MersenneTwister,
+    draws: Exponentials,
     next: SimTime,
     group: u32,
     /// Number of queries that still arrive at `next`.
@@ -230,9 +289,9 @@ impl Iterator for ArrivalTimes {
             self.left = self.group;
             self.next = match &self.arrivals {
                 Arrivals::Periodic(period) => now + *period,
-                Arrivals::Poisson(rate) => now + self.stream.exponential_gap(*rate),
+                Arrivals::Poisson(rate) => now + gap(self.draws.next(), *rate),
                 Arrivals::Bursts(bursts) => {
-                    bursts.after(now, self.stream.exponential() * f64::from(self.group))
+                    bursts.after(now, self.draws.next() * f64::from(self.group))
                 }
             };
         }
@@ -312,6 +371,18 @@ mod tests {
             let n = times.take_while(|&time| time < at(100_000)).count() as f64;
             let deviation = (28_000.0 * f64::from(group)).sqrt();
             assert!((n - 28_000.0).abs() < 4.0 * deviation, "{group}: {n}");
+        }
+    }
+
+    /// Two rates in turns, and another seed between them.
+    #[test]
+    fn arrivals_do_not_depend_on_those_before() {
+        for (rate, seed, n) in [(3.0, 1, 100), (7.0, 1, 50), (7.0, 2, 50), (3.0, 1, 200)] {
+            let poisson = Arrivals::Poisson(rate);
+            let (found, next) = poisson.until(seed, at(0), n, 1000).unwrap();
+            let mut expected = poisson.times(seed);
+            assert_eq!(found, expected.by_ref().take(n as usize).collect::<Vec<_>>());
+            assert_eq!(Some(next), expected.next());
         }
     }
 

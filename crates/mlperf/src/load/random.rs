@@ -44,7 +44,7 @@ impl MersenneTwister {
     /// gap = −ln(1 − u) / rate
     /// ```
     pub fn exponential_gap(&mut self, rate: f64) -> SimSpan {
-        SimSpan::from_ns((self.exponential() / rate * 1e9) as u64)
+        gap(self.exponential(), rate)
     }
 
     /// Uniform whole number in [0, `end`), `end` ≥ 1 (`std::uniform_int_distribution`: Lemire,
@@ -83,6 +83,11 @@ impl MersenneTwister {
             at += 2;
         }
     }
+}
+
+/// Span in which `expected` arrivals of a process of `rate` \[1/s\] are expected, cut to whole nanoseconds.
+pub(super) fn gap(expected: f64, rate: f64) -> SimSpan {
+    SimSpan::from_ns((expected / rate * 1e9) as u64)
 }
 
 #[cfg(test)]

@@ -63,11 +63,11 @@ thread_local! {
 /// Ends of stretches of layers whose demands are all on one side of the part of a load of the capacity. A layer of
 /// no time is in both.
 #[derive(Clone, Copy)]
-struct Stretches {
+pub(super) struct Stretches {
     /// The first layer that demands more than its part of a resource.
-    quiet: u32,
+    pub(super) quiet: u32,
     /// The first layer that demands less than its part of DRAM.
-    loud: u32,
+    pub(super) loud: u32,
 }
 
 impl Profile {
@@ -173,8 +173,19 @@ impl Profile {
         self.wanted[layer as usize][0]
     }
 
+    /// DRAM bytes before `layer`.
+    pub(super) fn bytes_before(&self, layer: u32) -> f64 {
+        self.bytes[layer as usize]
+    }
+
+    /// The layer before `end_layer` at the place `at`, which is `layer` or one after it.
+    pub(super) fn layer_at(&self, layer: u32, end_layer: u32, at: f64) -> u32 {
+        let ends = &self.starts[layer as usize + 1..end_layer as usize];
+        layer + first_after(ends, at) as u32
+    }
+
     /// Ends of the stretches that `layer` begins for `n_loads` loads; `layer` itself where they are not known.
-    fn stretches_from(&self, layer: u32, n_loads: usize) -> Stretches {
+    pub(super) fn stretches_from(&self, layer: u32, n_loads: usize) -> Stretches {
         let level = n_loads.ilog2() as usize;
         let at = |level: usize| {
             let index = level * self.wanted.len() + layer as usize;
@@ -196,13 +207,13 @@ impl Profile {
     }
 
     /// DRAM bytes before the place `at` in `layer`.
-    fn bytes_at(&self, layer: u32, at: f64) -> f64 {
+    pub(super) fn bytes_at(&self, layer: u32, at: f64) -> f64 {
         let index = layer as usize;
         self.bytes[index] + self.wanted[index][0] * (at - self.starts[index])
     }
 
     /// The layer from `layer` on in which `bytes` have been moved, and the place there.
-    fn place_of(&self, layer: u32, bytes: f64) -> (u32, f64) {
+    pub(super) fn place_of(&self, layer: u32, bytes: f64) -> (u32, f64) {
         let ends = &self.bytes[layer as usize + 1..];
         let passed = first_after(ends, bytes);
         let index = (layer as usize + passed).min(self.wanted.len() - 1);
@@ -351,8 +362,7 @@ impl Load {
 
     /// Finds the layer under way.
     fn locate(&mut self, profile: &Profile, n_loads: usize) {
-        let ends = &profile.starts[self.layer as usize + 1..self.end_layer as usize];
-        self.layer += first_after(ends, self.at) as u32;
+        self.layer = profile.layer_at(self.layer, self.end_layer, self.at);
         self.wanted = profile.wanted[self.layer as usize];
         (self.until, self.until_layer) = (profile.start_of(self.layer + 1), self.layer + 1);
         let Stretches { quiet, loud } = profile.stretches_from(self.layer, n_loads);

@@ -50,7 +50,7 @@ pub(super) fn push_ms(text: &mut String, time: SimTime) {
     }
     push_whole(text, time.ns() / 1_000_000);
     text.push('.');
-    text.extend(digits.map(char::from));
+    text.push_str(str::from_utf8(&digits).expect("digits are ASCII"));
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Page of a day, from the files of `xrsim day --out`: the answer, the course, the phases, and the energy by item.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use xrsim_figures::{Caption, Quantity, Tornado, TornadoBar, TornadoRow};
 
@@ -10,6 +11,7 @@ use crate::words::capitalised;
 
 use super::article::{Article, Section};
 use super::comparison::{Table, draw, problem};
+use super::provenance::pairs;
 use super::sweep::facts;
 use super::{ReadError, Source};
 
@@ -94,12 +96,14 @@ pub fn day_page(files: &DayFiles<'_>) -> Result<(String, usize), ReadError> {
     if let Some(source) = files.device {
         sections.push(energy(source)?);
     }
+    let all: Value = serde_json::from_str(files.record.text).unwrap_or_default();
+    let [settings, inputs] = ["effective", "inputs_sha256"].map(|key| pairs(&all[key]));
     let article = Article {
         title: format!("Day {}", about.profile),
         summary,
         command: files.command.map(String::from),
         sections,
-        facts: facts(files.record.text),
+        facts: [facts(files.record.text), settings, inputs].concat(),
     };
     Ok((article.page(), phases.1.len()))
 }

@@ -291,6 +291,25 @@ trips:
     }
 
     #[test]
+    fn single_accelerators_have_nodes_and_trips_of_their_own() {
+        let text = HEADSET
+            .replace("heat: {accelerators: die,", "heat: {accelerators: die, named: {WS-0: board},")
+            .replace("do: halt}", "do: halt, of: [WS-0, OS-1]}");
+        let heat = read(thermal(), &text).expect("it is right");
+        let [die, board] = [0, 1].map(NodeId::new);
+        assert_eq!((heat.node_of("WS-0"), heat.node_of("OS-1")), (Some(board), Some(die)));
+        let [step, _, halt] = &heat.trips[..] else { panic!("three trips") };
+        assert!(step.limits("WS-0") && halt.limits("OS-1") && !halt.limits("RS-2"));
+        for (from, to, expected) in [
+            ("WS-0: board", "WS-0: bord", "no node named `bord`"),
+            ("[WS-0, OS-1]", "[]", "this list of accelerators is empty"),
+        ] {
+            let messages = read(thermal(), &text.replace(from, to)).expect_err(to);
+            assert!(messages.iter().any(|it| it.contains(expected)), "{messages:?} for {to}");
+        }
+    }
+
+    #[test]
     fn a_wrong_thermal_network_is_refused_where_it_is_wrong() {
         for (from, to, expected) in [
             ("air: 1.4", "die: 1.4", "node `die` has no path to the air"),

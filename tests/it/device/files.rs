@@ -88,6 +88,21 @@ fn mistakes_are_named_with_their_place_and_what_is_allowed() {
 }
 
 #[test]
+fn a_display_has_a_rate_and_times() {
+    let device = device(
+        "device:
+  name: shows
+  display: {fps: 72, phase_ms: 1, compose_ms: 2, scanout_ms: 11}
+",
+    );
+    let display = device.expect("it is good").display.expect("it has a display");
+    let times = [display.phase, display.compose, display.scanout].map(SimSpan::as_ms);
+    assert_eq!((display.rate.as_fps(), times), (72.0, [1.0, 2.0, 11.0]));
+    let found = refused("device:\n  name: bad\n  display: {scanout_ms: 11}\n");
+    assert!(found[0].ends_with("a display lacks the key `fps`"), "{found:?}");
+}
+
+#[test]
 fn points_ascend() {
     let folder = tempdir().expect("a folder");
     let path = folder.path().join("points.yaml");

@@ -137,7 +137,8 @@ fn keys_that_are_names_are_those_that_the_program_knows() {
     let grid: BTreeSet<String> = keys().map(Into::into).collect();
     assert_eq!(properties(NAMES[0]), grid);
     assert_eq!(properties(NAMES[1]), grid);
-    let own = ["scenario", "system", "pes", "scheduler", "replication", "seed", "device"];
+    let own =
+        ["scenario", "profile", "system", "pes", "scheduler", "replication", "seed", "device"];
     let settings = keys().filter(|name| !own.contains(name)).map(Into::into);
     assert_eq!(properties(NAMES[2]), settings.collect());
     let constants = xrsim::hardware::technology::Constant::ALL.map(|it| it.name().to_string());

@@ -1,6 +1,6 @@
 """Kendall's tau-b of two rankings of systems: by one second of each scenario, and by a whole evening.
 
-    python3 examples/day_ranking.py second.csv day_styles.csv
+    python3 examples/ranking/day_ranking.py second.csv day_styles.csv
 
 Both files are of `xrsim sweep` (docs/how-to/governors.md). Scores of one second are weighted by the minutes of the
 scenarios in the profile `evening`.

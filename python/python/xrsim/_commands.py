@@ -1123,6 +1123,7 @@ def plot(
     x: Given | None = None,
     y: Given | None = None,
     z: Given | None = None,
+    columns: Given | Sequence[Given] | None = None,
     where: dict[str, Any] | None = None,
     out: Given | None = None,
     width: Given | None = None,
@@ -1135,12 +1136,14 @@ def plot(
 
     Arguments:
         file: Rows of a sweep, or the scores.csv of a run.
-        kind: Kind of plot. One of pareto, best, heatmap.
+        kind: Kind of plot. One of pareto, best, heatmap, means.
         x: First objective, or columns of a heat map [default: energy_per_frame_mj, of profiles mean_w, or
             pes].
         y: Second objective, or rows of a heat map [default: score, of profiles profile_score, or system].
         z: Third objective, objective of the best designs, or colours of a heat map [default: score, of
             profiles profile_score].
+        columns: Columns of the table of means; repeat for several, or separate them by commas [default: score and
+            energy; of profiles hours, scores, misses, power and temperature].
         where: Use only rows with this value in this column; repeat for more conditions.
         out: File to write (a picture as .svg, .pdf or .png with its data beside it as .csv, or a table as .csv).
         width: Width of figures for print, such as 3.35in, 85mm, 8.5cm or 241pt: type of 7.2 pt, PNG of 300 dots

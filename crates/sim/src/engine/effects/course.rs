@@ -63,11 +63,11 @@ thread_local! {
 /// Ends of stretches of layers whose demands are all on one side of the part of a load of the capacity. A layer of
 /// no time is in both.
 #[derive(Clone, Copy)]
-pub(super) struct Stretches {
+struct Stretches {
     /// The first layer that demands more than its part of a resource.
-    pub(super) quiet: u32,
+    quiet: u32,
     /// The first layer that demands less than its part of DRAM.
-    pub(super) loud: u32,
+    loud: u32,
 }
 
 impl Profile {
@@ -173,19 +173,8 @@ impl Profile {
         self.wanted[layer as usize][0]
     }
 
-    /// DRAM bytes before `layer`.
-    pub(super) fn bytes_before(&self, layer: u32) -> f64 {
-        self.bytes[layer as usize]
-    }
-
-    /// The layer before `end_layer` at the place `at`, which is `layer` or one after it.
-    pub(super) fn layer_at(&self, layer: u32, end_layer: u32, at: f64) -> u32 {
-        let ends = &self.starts[layer as usize + 1..end_layer as usize];
-        layer + first_after(ends, at) as u32
-    }
-
     /// Ends of the stretches that `layer` begins for `n_loads` loads; `layer` itself where they are not known.
-    pub(super) fn stretches_from(&self, layer: u32, n_loads: usize) -> Stretches {
+    fn stretches_from(&self, layer: u32, n_loads: usize) -> Stretches {
         let level = n_loads.ilog2() as usize;
         let at = |level: usize| {
             let index = level * self.wanted.len() + layer as usize;
@@ -207,13 +196,13 @@ impl Profile {
     }
 
     /// DRAM bytes before the place `at` in `layer`.
-    pub(super) fn bytes_at(&self, layer: u32, at: f64) -> f64 {
+    fn bytes_at(&self, layer: u32, at: f64) -> f64 {
         let index = layer as usize;
         self.bytes[index] + self.wanted[index][0] * (at - self.starts[index])
     }
 
     /// The layer from `layer` on in which `bytes` have been moved, and the place there.
-    pub(super) fn place_of(&self, layer: u32, bytes: f64) -> (u32, f64) {
+    fn place_of(&self, layer: u32, bytes: f64) -> (u32, f64) {
         let ends = &self.bytes[layer as usize + 1..];
         let passed = first_after(ends, bytes);
         let index = (layer as usize + passed).min(self.wanted.len() - 1);
@@ -362,7 +351,8 @@ impl Load {
 
     /// Finds the layer under way.
     fn locate(&mut self, profile: &Profile, n_loads: usize) {
-        self.layer = profile.layer_at(self.layer, self.end_layer, self.at);
+        let ends = &profile.starts[self.layer as usize + 1..self.end_layer as usize];
+        self.layer += first_after(ends, self.at) as u32;
         self.wanted = profile.wanted[self.layer as usize];
         (self.until, self.until_layer) = (profile.start_of(self.layer + 1), self.layer + 1);
         let Stretches { quiet, loud } = profile.stretches_from(self.layer, n_loads);

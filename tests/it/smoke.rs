@@ -124,7 +124,7 @@ fn the_examples_of_the_descriptions_load() {
             n_examples += 1;
         }
     }
-    assert_eq!(n_examples, 15);
+    assert_eq!(n_examples, 16);
 }
 
 #[test]

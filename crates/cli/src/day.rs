@@ -27,7 +27,7 @@ use super::{record, table_style};
 #[command(
     after_help = "The first lines say how long a charge lasts, the power with the share of the accelerators, the highest \
     temperatures, the share of the time that is throttled, and the score before and after throttling. Then follow the phases, \
-    and the single change of governor, scheduler or size that helps most, by running again on the same draws. Time after the \
+    and the single change of governor, quality, scheduler or size that helps most, by running again on the same draws. Time after the \
     battery is empty scores 0 there.\n\n\
     Examples:\n  \
     xrsim day --profile evening --device headset --system J --pes 4096\n  \
@@ -197,7 +197,7 @@ fn advice(changes: &[DayChange], run: &DayRun, day: &Day) -> String {
     let (hours, value) = (metrics.hours, metrics.profile_score);
     match changes.first().filter(|it| it.value > value) {
         None => format!(
-            "\nno change of governor, scheduler or size that was tried helps ({})\n",
+            "\nno change of governor, quality, scheduler or size that was tried helps ({})\n",
             changes.len()
         ),
         Some(best) => {

@@ -16,7 +16,10 @@ use xrsim_sim::sweep::day::{self, Day, DayMetrics};
 use super::{Experiment, ExperimentError, Prepared};
 
 /// Governors that are tried in place of that of the run.
-const GOVERNORS: [&str; 4] = ["fixed", "race", "slack", "ondemand"];
+const GOVERNORS: [&str; 5] = ["fixed", "race", "slack", "ondemand", "sustain"];
+
+/// Rules of networks to choose from that are tried in place of that of the run.
+const QUALITIES: [&str; 3] = ["first", "cheapest", "fitting"];
 
 /// Schedulers that are tried in place of that of the run.
 const SCHEDULERS: [&str; 4] = [
@@ -139,7 +142,7 @@ impl DayRun {
         DayMetrics::of(day, self.phases().duration())
     }
 
-    /// Single changes of governor, scheduler and size, each tried on the same draws, the best one first. Those that
+    /// Single changes of governor, quality, scheduler and size, each tried on the same draws, the best one first. Those that
     /// cannot be made are left out.
     pub fn changes(&self) -> Vec<DayChange> {
         let candidates = self.candidates();
@@ -153,18 +156,27 @@ impl DayRun {
     fn candidates(&self) -> Vec<(&'static str, String, String)> {
         let mut all = Vec::new();
         let current = self.plan.scheduler_text();
-        if self.plan.device.is_some() && !current.contains("governor=") {
-            let mark = if current.contains(':') { ',' } else { ':' };
-            for governor in GOVERNORS {
-                let text = format!("{current}{mark}governor={governor}");
-                all.push(("scheduler", text, format!("governor: {governor}")));
+        let given = |option: &'static str| {
+            current.split([':', ',']).find(move |it| it.split('=').next() == Some(option))
+        };
+        let joined = |scheduler: &str, option: &str| {
+            let mark = if scheduler.contains(':') { ',' } else { ':' };
+            format!("{scheduler}{mark}{option}")
+        };
+        let has_choices = self.plan.scenario.models().iter().any(|it| it.choice.is_some());
+        let options: [(_, &[&str], _); 2] = [
+            ("governor", &GOVERNORS, self.plan.device.is_some()),
+            ("quality", &QUALITIES, has_choices),
+        ];
+        for (option, values, _) in options.into_iter().filter(|it| it.2 && given(it.0).is_none()) {
+            for value in values {
+                let text = joined(&current, &format!("{option}={value}"));
+                all.push(("scheduler", text, format!("{option}: {value}")));
             }
         }
-        let governor = current.split([':', ',']).find(|it| it.starts_with("governor="));
         for scheduler in SCHEDULERS {
-            let mark = if scheduler.contains(':') { ',' } else { ':' };
-            let further = governor.map_or(String::new(), |it| format!("{mark}{it}"));
-            let text = format!("{scheduler}{further}");
+            let further = options.iter().filter_map(|it| given(it.0));
+            let text = further.fold(scheduler.to_string(), |text, it| joined(&text, it));
             all.push(("scheduler", text, format!("scheduler: {scheduler}")));
         }
         // Those of a system in full are refused.

@@ -1096,13 +1096,13 @@ def report(
     out: Given | None = None,
     progress: Progress = None,
 ) -> bytes:
-    """Write results as one HTML page that needs no internet connection (runs, load tests, comparisons, searches, sensitivities, explanations or a sweep).
+    """Write results as one HTML page that needs no internet connection (runs, load tests, comparisons, searches, sensitivities, explanations, a day or a sweep).
 
     Returns the page as HTML. With `out` it is also written.
 
     Arguments:
         folder: Folder that a command wrote with `out`, or the file of a sweep. Commands: run, compare, search,
-            sensitivity, explain, mlperf.
+            sensitivity, explain, day, mlperf.
         out: Page to write.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 

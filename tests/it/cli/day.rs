@@ -96,6 +96,49 @@ fn a_day_on_a_device_ends_with_the_change_that_helps_most() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
+/// Detection that is too slow in its first network is dropped under `edf:admission=hopeless`.
+#[test]
+fn a_lighter_network_is_tried_where_a_model_has_several() {
+    let folder = folder();
+    let scenario = "scenario:
+  name: ladder
+  models:
+    - {network: ES, fps: 60}
+    - {network: HT, fps: 45}
+    - network: OD
+      fps: 60
+      variants: [{network: OD, measured: 22.99}, {network: OD_dsmask, measured: 21.06}]
+";
+    let system = "system:
+  name: one
+  clock_mhz: 1000
+  energy: {mac_nj: 0.0003, scratchpad_per_mac: 1, shared_memory_per_mac: 60, dram_per_mac: 540}
+  accelerators:
+    - name: all
+      dataflow: WS
+      pes: 512
+      noc_bandwidth_bytes_per_cycle: 128
+      dram_bandwidth_bytes_per_cycle: 128
+      shared_memory_kib: 1024
+      scratchpad_kib: 8
+";
+    let profile = "profile:
+  name: short
+  phases:
+    - {name: game, scenario: ladder.yaml, minutes: 0.03}
+";
+    for (name, text) in [("ladder.yaml", scenario), ("one.yaml", system), ("short.yaml", profile)] {
+        fs::write(folder.path().join(name), text).expect("a file can be written");
+    }
+    let [profile, system] = ["short.yaml", "one.yaml"].map(|name| path(&folder, name));
+    let scheduler = "edf:admission=hopeless";
+    let run = ["day", "--profile", &profile, "--system", &system, "--scheduler", scheduler];
+    let text = output(&[&run[..], &["--flexibility", "none"]].concat());
+    let expected =
+        "helps most: quality: fitting\n  --scheduler edf:admission=hopeless,quality=fitting\n";
+    assert!(text.contains(expected), "{text}");
+}
+
 #[test]
 fn the_folder_of_a_day_becomes_a_page_unless_a_file_of_it_is_wrong() {
     let folder = folder();

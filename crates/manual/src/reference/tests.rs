@@ -68,10 +68,13 @@ fn a_new_column_without_a_sentence_is_refused() {
     // A column that is gone leaves its sentence behind.
     files[0].columns.pop();
     let File { columns, .. } =
-        files.iter_mut().find(|it| it.name == "sweep.csv").expect("there is one");
-    columns.retain(|it| it != "check");
+        files.iter_mut().find(|it| it.name == "inferences.csv").expect("there is one");
+    columns.retain(|it| it != "arrival_ms");
     let error = files::page(&files).expect_err("nothing has the sentence");
-    assert!(error.to_string().ends_with("no file needs: `check` of [sweep.csv]"), "{error}");
+    assert!(
+        error.to_string().ends_with("no file needs: `arrival_ms` of [inferences.csv]"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -176,8 +176,8 @@ impl<'a> Engine<'a> {
     /// ended or not, and then the submitted ones if `has_submitted`.
     pub(super) fn finish(mut self, mut trace: Trace, has_submitted: bool) -> Run {
         self.leave_all(has_submitted, &mut |entry| trace.push(entry));
-        let Played { events, ledger, body, .. } = self.played();
-        Run { trace, events, ledger, body }
+        let Played { events, ledger, body, points } = self.played();
+        Run { trace: trace.with_points(points), events, ledger, body }
     }
 
     /// Hands all requests of the load to `each`, whether they have ended or not, and then the submitted ones if

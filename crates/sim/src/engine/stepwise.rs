@@ -83,8 +83,10 @@ impl<'a> Stepwise<'a> {
         requests: &'a RequestStream,
     ) -> Result<Self, PolicyFailure> {
         plan.check(costs).expect("the costs are those of the plan");
+        let mut engine = Engine::new(plan, costs, requests.into())?;
+        engine.keep_points();
         Ok(Self {
-            engine: Engine::new(plan, costs, requests.into())?,
+            engine,
             requests,
             trace: Trace::default(),
             now: None,

@@ -3,6 +3,7 @@
 mod expression;
 mod operator;
 mod parameters;
+mod quality;
 mod shapes;
 mod traced;
 
@@ -17,10 +18,9 @@ use serde_json::json;
 use xrsim_model::model::{
     Bits, Connections, Layer, ModelError, Network, Operator, Parameter, Source, View,
 };
-use xrsim_model::scenario::{PublishedQuality, QualityDirection, QualityGoal};
+use xrsim_model::scenario::QualityGoal;
 
 use super::form::{self, Form, Key};
-use super::quantities::positive;
 use super::yaml::keys::{keys, mapping};
 use super::yaml::read::{At, Problems};
 use super::yaml::values::{
@@ -28,9 +28,11 @@ use super::yaml::values::{
 };
 use super::yaml::{Fields, Node, Value};
 use super::{ParameterValues, Problem};
+use quality::quality;
 use traced::Traced;
 
 pub(super) use operator::{Class, labels, usual_operations};
+pub(super) use quality::direction;
 
 /// A network with its task and quality goal (XRBench Table 1).
 #[derive(Debug, Clone, PartialEq)]
@@ -289,41 +291,6 @@ keys! {
         /// Multiply-accumulates.
         macs = optional(number(1..=Operator::MAX_MACS));
         /// Source of the numbers.
-        source = required(text());
-    }
-}
-
-/// Words of `better`.
-const DIRECTIONS: [(&str, QualityDirection); 2] =
-    [("higher", QualityDirection::Higher), ("lower", QualityDirection::Lower)];
-
-/// Word for a direction of quality.
-pub(super) fn direction(direction: QualityDirection) -> &'static str {
-    DIRECTIONS.iter().find(|(_, known)| *known == direction).map_or("", |(word, _)| word)
-}
-
-keys! {
-    /// Quality goal (XRBench Table 1). Without it, a goal that is met.
-    fn quality() -> QualityGoal: "a quality goal" {
-        /// Metric of the quality.
-        metric = required(text());
-        /// Value that is to be reached.
-        target = required(positive());
-        /// Which values of the metric are better.
-        better = required(one_of(&DIRECTIONS));
-        /// Value that is reached. Without it, the goal counts as met.
-        measured = optional(number(0.0..=1e12));
-        /// Value that was published, for `score.accuracy: published`.
-        published = optional(published_quality());
-    }
-}
-
-keys! {
-    /// A quality that was published for this network.
-    fn published_quality() -> PublishedQuality: "a published quality" {
-        /// Value in the metric of the goal.
-        value = required(number(0.0..=1e12));
-        /// Source of the value.
         source = required(text());
     }
 }

@@ -201,15 +201,7 @@ fn no_governor_exceeds_a_bound() {
                 let dram_cycles = random.random_range(300_000..10_000_000);
                 let energy_nj = random.random_range(0.0..5e8);
                 let dram_energy_nj = energy_nj * random.random_range(0.0..1.0);
-                let cycles = chip_cycles.max(dram_cycles);
-                LayerCost {
-                    cycles,
-                    energy_nj,
-                    chip_cycles,
-                    dram_cycles,
-                    dram_energy_nj,
-                    ..LayerCost::default()
-                }
+                points::layer(chip_cycles, dram_cycles, energy_nj, dram_energy_nj)
             };
             (0..n_layers).map(layer).collect()
         };

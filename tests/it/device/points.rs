@@ -44,7 +44,12 @@ fn device() -> Device {
 }
 
 /// C and D cycles, energy and DRAM energy \[nJ\].
-fn layer(chip_cycles: u64, dram_cycles: u64, energy_nj: f64, dram_energy_nj: f64) -> LayerCost {
+pub(super) fn layer(
+    chip_cycles: u64,
+    dram_cycles: u64,
+    energy_nj: f64,
+    dram_energy_nj: f64,
+) -> LayerCost {
     let cycles = chip_cycles.max(dram_cycles);
     LayerCost {
         cycles,

@@ -30,10 +30,18 @@ const ANY: &str = "*";
 const RUN: &[&str] =
     &["--scenario", "AR_gaming", "--system", "J", "--pes", "4096", "--flexibility", "none"];
 
-/// A run of a profile.
+/// A profile of seconds: columns do not depend on the hours.
+const PROFILE: &str = "short.yaml";
+const SHORT: &str = "profile:
+  name: short
+  phases:
+    - {name: game, scenario: VR_gaming, minutes: 0.02}
+";
+
+/// A run of the profile.
 const OF_DAY: &[&str] = &[
     "--profile",
-    "evening",
+    PROFILE,
     "--device",
     "headset",
     "--system",
@@ -335,10 +343,16 @@ fn writers() -> Vec<Writer> {
 /// An error that names a command that fails, or a file that it does not write.
 pub(super) fn written() -> Result<Vec<File>, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
+    let profile = folder.path().join(PROFILE);
+    fs::write(&profile, SHORT)?;
     let mut files = Vec::new();
     for (index, writer) in writers().into_iter().enumerate() {
         let out = folder.path().join(format!("{index}.csv"));
-        let mut arguments: Vec<String> = writer.arguments.iter().map(|it| it.to_string()).collect();
+        let argument = |it: &&str| match *it {
+            PROFILE => profile.to_string_lossy().into_owned(),
+            other => other.to_string(),
+        };
+        let mut arguments: Vec<String> = writer.arguments.iter().map(argument).collect();
         let is_printed = arguments.last().is_some_and(|it| it == "csv");
         if !is_printed {
             arguments.push(out.to_string_lossy().into_owned());

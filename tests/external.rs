@@ -275,7 +275,8 @@ fn with_points_and_networks(scheduler: Policy) -> Case {
         Arc::new(NetworkCost::of_layers(vec![layer], &system.accelerators()[0]))
     };
     let mut choosing = model("A", 10.0);
-    choosing.choice = Some(Choice { measured: vec![None, None], shares_weights: false });
+    choosing.choice =
+        Some(Choice { measured: vec![None, None], published: Vec::new(), shares_weights: false });
     choosing.variants = vec![Arc::clone(&choosing.unit.network)];
     let costs = CostTable::new(vec![network(4_000_000)], 1)
         .with_batches(ModelId::new(0), vec![network(1_000_000)]);

@@ -50,8 +50,11 @@ fn goal(target: f64) -> QualityGoal {
 fn pick(slack_ms: f64, quality: &str) -> (u32, f64) {
     let mut detector = model("OD", 1.0).with_relative_deadline(span_ms(slack_ms));
     detector.unit.quality = goal(21.84);
-    detector.choice =
-        Some(Choice { measured: vec![Some(22.99), Some(21.06)], shares_weights: false });
+    detector.choice = Some(Choice {
+        measured: vec![Some(22.99), Some(21.06)],
+        published: Vec::new(),
+        shares_weights: false,
+    });
     detector.variants = vec![Arc::clone(&detector.unit.network)];
     let costs = CostTable::new(vec![network(12.0, 30.0)], 1);
     let costs = costs.with_batches(ModelId::new(0), vec![network(5.5, 14.0)]);
@@ -92,7 +95,7 @@ fn accuracies_are_those_of_the_published_ladders() {
             let mut it = model("m", 1.0);
             it.unit.quality = QualityGoal { better, ..goal(target) };
             let measured = ladder.iter().map(|(value, _)| Some(*value)).collect();
-            it.choice = Some(Choice { measured, shares_weights: false });
+            it.choice = Some(Choice { measured, published: Vec::new(), shares_weights: false });
             it.variants = vec![Arc::clone(&it.unit.network); ladder.len() - 1];
             let case = plan(scenario(vec![], vec![it]), CostTable::new(vec![network(1.0, 0.0)], 1));
             let further = vec![network(1.0, 0.0); ladder.len() - 1];
@@ -189,7 +192,7 @@ fn no_policy_and_quality_exceeds_a_bound() {
         first.unit.quality = goal(20.0);
         let mut quality = || random.random::<bool>().then(|| random.random_range(0.0..25.0));
         let measured = (0..=n_variants).map(|_| quality()).collect();
-        first.choice = Some(Choice { measured, shares_weights: false });
+        first.choice = Some(Choice { measured, published: Vec::new(), shares_weights: false });
         first.variants = vec![Arc::clone(&first.unit.network); n_variants];
         let second = model("b", 45.0);
         let second = if random.random() { after(0, second) } else { second };

@@ -43,12 +43,13 @@ pub(super) fn resolve(
             problems.push(Problem::new(raw.network.span.clone(), fault));
         }
     }
-    let measured = |(raw, variant): (&RawVariant, &Arc<Model>)| {
-        let own =
-            variant.quality.measured.filter(|_| variant.quality.metric == model.quality.metric);
-        raw.measured.or(own)
+    let of_network = |(raw, variant): (&RawVariant, &Arc<Model>)| {
+        let own = Some(&variant.quality).filter(|own| own.metric == model.quality.metric);
+        let measured = raw.measured.or(own.and_then(|own| own.measured));
+        (measured, own.and_then(|own| own.published.clone()))
     };
-    Choice { measured: pairs().map(measured).collect(), shares_weights }
+    let (measured, published) = pairs().map(of_network).unzip();
+    Choice { measured, published, shares_weights }
 }
 
 /// The reason why a network cannot be one of those of `model`, if it cannot. The first one is that of the model itself.

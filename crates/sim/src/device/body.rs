@@ -114,7 +114,7 @@ impl Body {
         duration: SimSpan,
     ) -> Self {
         let warm = |heat: &Heat| {
-            let n_points = supplied.iter().map(|it| it.points.all().len()).max().unwrap_or(1);
+            let n_points = Supplied::most_points(supplied);
             let others = [heat.paths.dram, heat.paths.base, heat.paths.battery];
             let nodes = supplied.iter().map(|it| it.node).chain(others).collect();
             let thermal = Thermal::new(heat.network.clone(), heat.ambient_c);

@@ -271,10 +271,10 @@ impl<'a> Engine<'a> {
     #[inline]
     pub(super) fn dispatch(&mut self, dispatch: &Dispatch, now: SimTime) {
         let mut job = self.take_shown(dispatch.request);
-        if let Some(variant) = dispatch.variant
-            && self.prepares
-        {
-            job.work = self.chosen(&job, variant);
+        if let Some(variant) = dispatch.variant {
+            let chosen = self.chosen(&job, variant);
+            job.work =
+                chosen.expect("a policy answers with a variant that the request can still take");
         }
         assert!(
             self.costs.on(job.work, dispatch.accelerator).is_offered(),

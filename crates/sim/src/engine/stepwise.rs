@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::load::RequestStream;
 use crate::plan::Plan;
-use crate::schedule::{Decision, PolicyFailure, View};
+use crate::schedule::{Decision, Job, PolicyFailure, View};
 use xrsim_model::cost::CostTable;
 use xrsim_model::ids::{AccelId, RequestId};
 use xrsim_model::trace::{Entry, Record, Trace};
@@ -26,6 +26,9 @@ pub enum Refused {
     /// The accelerator is not idle, or cannot run the request.
     #[error("accelerator {} is not idle, or cannot run the request", .0.index())]
     NotIdle(AccelId),
+    /// The model has no such network to choose, or the request has begun.
+    #[error("variant {0} cannot be chosen")]
+    Variant(u32),
     /// The scheduler has failed.
     #[error("{0}")]
     Failed(Box<str>),
@@ -131,7 +134,11 @@ impl<'a> Stepwise<'a> {
             Decision::Dispatch(dispatch) => {
                 let job = view.ready.get(dispatch.request);
                 let job = job.ok_or(Refused::NotReady(dispatch.request))?;
-                if !view.idle_for(job).any(|it| it == dispatch.accelerator) {
+                let chosen = dispatch.variant.map(|variant| {
+                    self.engine.chosen(job, variant).ok_or(Refused::Variant(variant))
+                });
+                let job = Job { work: chosen.transpose()?.unwrap_or(job.work), ..*job };
+                if !view.idle_for(&job).any(|it| it == dispatch.accelerator) {
                     return Err(Refused::NotIdle(dispatch.accelerator));
                 }
                 self.engine.dispatch(&dispatch, now);

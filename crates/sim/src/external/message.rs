@@ -416,8 +416,9 @@ impl Answer {
                 let accelerator = self.accelerator.ok_or("it names no accelerator");
                 let (request, accelerator) = (self.request()?, accelerator?);
                 let granularity = self.granularity(default)?;
-                let dispatch = dispatch_in(view, request, accelerator, granularity)?;
-                Ok(self.changed(dispatch, view, choices)?.into())
+                let job = self.job(view, request, choices)?;
+                let dispatch = dispatch_in(view, &job, accelerator, granularity)?;
+                Ok(self.changed(dispatch, view)?.into())
             }
             Action::Drop => drop_of(view, self.request()?),
             Action::Wait => Ok(Decision::Wait),
@@ -427,13 +428,25 @@ impl Answer {
         }
     }
 
+    /// Request number `request` with the network of the answer, where models have these `choices`.
+    fn job(&self, view: &View<'_>, request: usize, choices: &[u32]) -> Result<Job, String> {
+        let job = *ready(view, request)?;
+        let Some(variant) = self.variant else { return Ok(job) };
+        let (model, n) = (job.model.index(), choices[job.model.index()]);
+        let work = view.costs.variant(job.model, variant).filter(|_| variant < n);
+        let Some(work) = work else {
+            let most = n.checked_sub(1);
+            let allowed = most.map_or("no variants".into(), |it| format!("variants 0 to {it}"));
+            return Err(format!("model {model} has {allowed}"));
+        };
+        match job.next_layer {
+            0 => Ok(Job { work, ..job }),
+            _ => Err(format!("request {request} has begun")),
+        }
+    }
+
     /// `dispatch` with the point and the variant of the answer.
-    fn changed(
-        &self,
-        mut dispatch: Dispatch,
-        view: &View<'_>,
-        choices: &[u32],
-    ) -> Result<Dispatch, String> {
+    fn changed(&self, mut dispatch: Dispatch, view: &View<'_>) -> Result<Dispatch, String> {
         let at = dispatch.accelerator;
         if let Some(point) = self.point {
             let supplied = view.supplies.map(|it| &it.supplied[at.index()]);
@@ -446,23 +459,6 @@ impl Answer {
             dispatch = dispatch.at(PointId::new(point));
         }
         if let Some(variant) = self.variant {
-            let job = ready(view, dispatch.request.index())?;
-            let (model, n) = (job.model.index(), choices[job.model.index()]);
-            if variant >= n {
-                let most = n.checked_sub(1);
-                let allowed = most.map_or("no variants".into(), |it| format!("variants 0 to {it}"));
-                return Err(format!("model {model} has {allowed}"));
-            }
-            if job.next_layer > 0 {
-                return Err(format!("request {} has begun", job.request.index()));
-            }
-            let work = view.costs.variant(job.model, variant);
-            if !work.is_some_and(|work| view.costs.on(work, at).is_offered()) {
-                let at = at.index();
-                return Err(format!(
-                    "accelerator {at} cannot run variant {variant} of model {model}"
-                ));
-            }
             dispatch = dispatch.of_variant(variant);
         }
         Ok(dispatch)
@@ -497,21 +493,23 @@ pub fn dispatch_of(
     accelerator: usize,
     granularity: Granularity,
 ) -> Result<Decision, String> {
-    dispatch_in(view, request, accelerator, granularity).map(Decision::from)
+    dispatch_in(view, ready(view, request)?, accelerator, granularity).map(Decision::from)
 }
 
 fn dispatch_in(
     view: &View<'_>,
-    request: usize,
+    job: &Job,
     accelerator: usize,
     granularity: Granularity,
 ) -> Result<Dispatch, String> {
-    let job = ready(view, request)?;
     let idle = view.idle.iter().copied().find(|at| at.index() == accelerator);
     let at = idle.ok_or_else(|| format!("accelerator {accelerator} is not idle"))?;
     match view.execution(job, at).is_offered() {
         true => Ok(Dispatch::new(job.request, at).with_granularity(granularity)),
-        false => Err(format!("accelerator {accelerator} cannot run request {request}")),
+        false => {
+            let request = job.request.index();
+            Err(format!("accelerator {accelerator} cannot run request {request}"))
+        }
     }
 }
 

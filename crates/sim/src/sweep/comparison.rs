@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 
 use crate::bounds::window::{WindowError, Windows};
 use crate::bounds::{Class, ClassBounds, Routes};
-use crate::engine;
-use crate::load::{RequestStream, least_costs};
+use crate::engine::{self, Run};
+use crate::load::{LoadSettings, RequestStream, least_costs};
 use crate::metrics::{DeviceMetrics, Metrics, Usage};
 use crate::plan::Plan;
 use crate::schedule::Policy;
@@ -19,6 +19,7 @@ use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::cost::{ChosenMappings, CostModel, CostTable};
 use xrsim_model::ids::ModelId;
 use xrsim_model::parallel;
+use xrsim_model::units::SimTime;
 
 use super::enumeration::{Pattern, patterns};
 use super::means::MeanMetrics;
@@ -416,8 +417,12 @@ fn samples(
 ) -> Result<Box<[Sample]>, RunError> {
     let sample = |(policy, metrics): (&Policy, &mut MeanMetrics)| {
         plan.scheduler = policy.clone();
-        let trace = engine::run(&plan, costs, requests)?.trace;
-        let settings = (&plan.load, &plan.score);
+        let Run { trace, body, .. } = engine::run(&plan, costs, requests)?;
+        // Results grow older up to the stop of the device.
+        let stopped = body.as_ref().and_then(|body| body.stopped());
+        let duration = stopped.map_or(plan.load.duration, |(at, _)| *at - SimTime::ZERO);
+        let load = LoadSettings { duration, ..plan.load.clone() };
+        let settings = (&load, &plan.score);
         let display = plan.device.as_ref().and_then(|device| device.display.as_ref());
         let found = Metrics::compute(&plan.scenario, &trace, costs, settings, None, display);
         let usage = Usage::from_trace(costs.n_models(), costs.n_accelerators(), &trace);

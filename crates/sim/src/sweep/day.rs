@@ -175,7 +175,9 @@ pub fn play(
     done: &dyn Fn(SimTime),
 ) -> Result<Day, RunError> {
     cancel::check();
-    check(plan, costs)?;
+    if costs.has_spreads() {
+        return Err(LoadError::DrawnLatencies.into());
+    }
     let phases = plan.phases.as_deref().expect("the plan is of a profile");
     let later = ScoreSettings { warm_up: SimSpan::ZERO, ..plan.score };
     let settings = |phase: usize| if phase == 0 { &plan.score } else { &later };

@@ -85,6 +85,11 @@ pub struct Supplied {
 }
 
 impl Supplied {
+    /// Largest number of points of these accelerators, at least 1.
+    pub fn most_points(all: &[Self]) -> usize {
+        all.iter().map(|it| it.points.all().len()).max().unwrap_or(1)
+    }
+
     /// Leakage at a point and a temperature \[C\], in W.
     pub fn leakage_at(&self, point: PointId, celsius: f64) -> f64 {
         if self.leakage_w == 0.0 {

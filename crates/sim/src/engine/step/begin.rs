@@ -18,6 +18,7 @@ impl<'a> Engine<'a> {
         let stopped = self.effects.stopped().filter(|at| *at < now);
         if let Some(at) = stopped {
             self.power_off(at);
+            self.hide_halted();
         }
         stopped.is_some()
     }
@@ -48,15 +49,11 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Row of the costs of a job of which a scheduler chose `variant`.
-    ///
-    /// # Panics
-    ///
-    /// If there is nothing to choose.
-    pub(super) fn chosen(&self, job: &Job, variant: u32) -> WorkId {
-        let choice = self.variants.as_ref().is_some_and(|it| it.may_choose(job));
-        let work = self.costs.variant(job.model, variant).filter(|_| choice);
-        work.expect("a policy answers with a variant of a model that has several, of a request that has not begun")
+    /// Row of the costs of a job of which a scheduler chose `variant`; `None` if its model has no such network, or if it has
+    /// begun.
+    pub(in crate::engine) fn chosen(&self, job: &Job, variant: u32) -> Option<WorkId> {
+        let may_choose = self.variants.as_ref().is_some_and(|it| it.may_choose(job));
+        self.costs.variant(job.model, variant).filter(|_| may_choose)
     }
 
     /// Row of the costs that schedulers see of a request that runs `work`.

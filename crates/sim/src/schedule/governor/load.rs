@@ -11,7 +11,7 @@ use super::{Job, Rule, Setup, View};
 /// The lowest point at which all models together take no more time than the accelerators have: the sum of rate,
 /// probability and time on its fastest accelerator, of the longest variant. A profile counts all its models.
 pub(super) fn utilised(setup: &Setup<'_>) -> PointId {
-    let n_points = setup.supplied.iter().map(|it| it.points.all().len()).max().unwrap_or(1);
+    let n_points = Supplied::most_points(setup.supplied);
     let models = setup.scenario.models();
     let fits = |point: &PointId| {
         let costs = setup.costs.at(*point);

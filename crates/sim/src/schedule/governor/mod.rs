@@ -102,7 +102,10 @@ impl<R: Rule> Scheduler for Governed<R> {
             Decision::Dispatch(dispatch @ Dispatch { point: None, .. }) => {
                 match view.ready.get(dispatch.request) {
                     Some(job) => {
-                        dispatch.at(self.rule.point(job, dispatch.accelerator, view)).into()
+                        let chosen = dispatch.variant;
+                        let chosen = chosen.and_then(|it| view.costs.variant(job.model, it));
+                        let job = Job { work: chosen.unwrap_or(job.work), ..*job };
+                        dispatch.at(self.rule.point(&job, dispatch.accelerator, view)).into()
                     }
                     None => dispatch.into(),
                 }

@@ -23,7 +23,7 @@ pub(super) struct Sustained {
 
 impl Sustained {
     pub(super) fn new(limit_c: f64, window: SimSpan, setup: &Setup<'_>) -> Self {
-        let n_points = setup.supplied.iter().map(|it| it.points.all().len()).max().unwrap_or(1);
+        let n_points = Supplied::most_points(setup.supplied);
         let window = window.max(SimSpan::from_ns(1));
         let (since, watts) = ((SimTime::ZERO, Vec::new()), Vec::new());
         Self { limit_c, window, n_points, steps: 0, since, watts }

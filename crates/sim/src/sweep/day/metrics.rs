@@ -28,7 +28,7 @@ pub struct DayMetrics {
     pub outside_c: Option<f64>,
     /// Share of the time in which trips limited the accelerators \[0, 1\].
     pub capped_share: Option<f64>,
-    /// Time in which nothing could start \[s\].
+    /// Time in which nothing could start on some accelerator \[s\].
     pub halted_s: Option<f64>,
     /// Charge at the end \[0, 1\].
     pub charge_left: Option<f64>,
@@ -74,11 +74,12 @@ impl DayMetrics {
         Column::share("capped_share", "Throttled", |it: &Self| it.capped_share)
             .lower("share of the time in which trips limited the accelerators"),
         of_device("halted_s", "s", "Halted", |it| it.halted_s)
-            .lower("time in which nothing could start"),
+            .lower("time in which nothing could start on some accelerator"),
         Column::share("charge_left", "Charge left", |it: &Self| it.charge_left)
             .higher("charge of the battery at the end"),
-        of_device("stopped_at_s", "s", "Stopped after", |it| it.stopped_at_s)
-            .higher("instant at which the battery was empty; none if it was not"),
+        of_device("stopped_at_s", "s", "Stopped after", |it| it.stopped_at_s).higher(
+            "instant at which the device stopped: its battery was empty; none if it did not",
+        ),
     ];
 
     /// The column called `name`.

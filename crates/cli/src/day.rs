@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -95,7 +96,6 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
     let inputs = programs::sha256_of_inputs(run.prepared().inputs(), schedulers())?;
     let day = made(&run)?;
     let supplied = plan.supplied().map_err(super::argument)?;
-    let replications = replications(&run, args.replications)?;
     let report = DayReport {
         phases: run.phases(),
         system: &plan.system,
@@ -107,6 +107,9 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
     if let (Some(path), Some(chart)) = (&args.plot, report.chart(&trips(plan.device.as_deref()))) {
         args.pictures.write(path, &chart)?;
     }
+    // What is printed stays if the user does not wait for the replications or the changes.
+    print_text(&report.text(table_style()))?;
+    let replications = replications(&run, args.replications)?;
     if let Some(mut set) = set {
         let replications = (args.replications > 1).then(|| replications_csv(&replications));
         let tables = [report.device(), Some(report.phases()), report.course(), replications];
@@ -125,14 +128,12 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
             .insert("trips".into(), trips(plan.device.as_deref()).into_iter().map(trip).collect());
         set.commit_and_say(record::DAY, record, format_args!("{}", written.join(", ")))?;
     }
-    print_text(&report.text(table_style()))?;
     if args.replications > 1 {
         print_text(&means(&replications, report.outside(), table_style()))?;
     }
     if args.no_changes {
         return Ok(());
     }
-    // What is written and printed stays if the user does not wait for the changes.
     let progress = Progress::of_unknown_length("trying changes");
     let changes = run.changes();
     progress.finish();
@@ -176,9 +177,18 @@ fn replications(run: &DayRun, n: u64) -> Result<Vec<Replication>, Failure> {
         return Ok(Vec::new());
     }
     let progress = Progress::counting_on("replications", n, 0);
-    let made = cancel::catch(|| run.replications(n, &|done| progress.set(done as u64)));
+    let n_made = AtomicUsize::new(0);
+    let made = cancel::catch(|| {
+        run.replications(n, &|done| {
+            n_made.fetch_max(done, Ordering::Relaxed);
+            progress.set(done as u64);
+        })
+    });
     progress.finish();
-    made.map_err(|_| Failure::Interrupted("nothing is written".into()))
+    made.map_err(|_| {
+        let made = n_made.into_inner();
+        Failure::Interrupted(format!("{made} of {n} replications were made; nothing is written"))
+    })
 }
 
 /// Nodes of the trips of a device, with their temperatures \[C\].

@@ -19,7 +19,7 @@ use super::record::{self, Recorded};
 use super::{output, sweep, table_style};
 use xrsim_model::digest::Digest;
 
-/// Draw a Pareto front, the best designs or a heat map of a sweep.
+/// Draw a front or heat map of a sweep, or print best designs or means.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A design is everything that a sweep varies except scenario, seed and replication. Its numbers are means, \

@@ -18,6 +18,10 @@ use super::{Experiment, ExperimentError, Prepared};
 /// Governors that are tried in place of that of the run.
 const GOVERNORS: [&str; 5] = ["fixed", "race", "slack", "ondemand", "sustain"];
 
+/// The option of governors, and those of single ones.
+const OF_GOVERNORS: [&str; 8] =
+    ["governor", "mhz", "margin_ms", "busy_window_ms", "up", "down", "limit_c", "window_s"];
+
 /// Rules of networks to choose from that are tried in place of that of the run.
 const QUALITIES: [&str; 3] = ["first", "cheapest", "fitting"];
 
@@ -156,26 +160,33 @@ impl DayRun {
     fn candidates(&self) -> Vec<(&'static str, String, String)> {
         let mut all = Vec::new();
         let current = self.plan.scheduler_text();
-        let given = |option: &'static str| {
-            current.split([':', ',']).find(move |it| it.split('=').next() == Some(option))
+        // Options that each change leaves as they are, but for the one that it is of.
+        let given = |options: &[&str]| -> Vec<&str> {
+            let name = |it: &str| it.split('=').next().unwrap_or_default().to_string();
+            let all = current.split([':', ',']).skip(1);
+            all.filter(|it| options.contains(&&*name(it))).collect()
         };
         let joined = |scheduler: &str, option: &str| {
             let mark = if scheduler.contains(':') { ',' } else { ':' };
             format!("{scheduler}{mark}{option}")
         };
         let has_choices = self.plan.scenario.models().iter().any(|it| it.choice.is_some());
-        let options: [(_, &[&str], _); 2] = [
-            ("governor", &GOVERNORS, self.plan.device.is_some()),
-            ("quality", &QUALITIES, has_choices),
+        let options: [(&[&str], &[&str], _); 2] = [
+            (&OF_GOVERNORS, &GOVERNORS, self.plan.device.is_some()),
+            (&["quality"], &QUALITIES, has_choices),
         ];
-        for (option, values, _) in options.into_iter().filter(|it| it.2 && given(it.0).is_none()) {
+        for (names, values, is_open) in options {
+            if !is_open || !given(names).is_empty() {
+                continue;
+            }
             for value in values {
+                let option = names[0];
                 let text = joined(&current, &format!("{option}={value}"));
                 all.push(("scheduler", text, format!("{option}: {value}")));
             }
         }
         for scheduler in SCHEDULERS {
-            let further = options.iter().filter_map(|it| given(it.0));
+            let further = options.iter().flat_map(|it| given(it.0));
             let text = further.fold(scheduler.to_string(), |text, it| joined(&text, it));
             all.push(("scheduler", text, format!("scheduler: {scheduler}")));
         }

@@ -56,13 +56,19 @@ impl Row<'_> {
         (self.result.end - self.result.begin).ns() as f64 / 1e9
     }
 
+    /// Time of the device in the phase \[s\]: requests of the last one may end after it.
+    fn of_device(&self) -> Option<f64> {
+        let section = self.section?;
+        Some((section.end - section.begin).ns() as f64 / 1e9)
+    }
+
     fn watts(&self) -> Option<f64> {
-        Some(self.section?.joules / self.seconds()).filter(|it| it.is_finite())
+        Some(self.section?.joules / self.of_device()?).filter(|it| it.is_finite())
     }
 
     fn capped(&self) -> Option<f64> {
         let section = self.section.filter(|it| !it.highest_c.is_empty())?;
-        Some(section.capped.ns() as f64 / 1e9 / self.seconds()).filter(|it| it.is_finite())
+        Some(section.capped.ns() as f64 / 1e9 / self.of_device()?).filter(|it| it.is_finite())
     }
 }
 
@@ -161,13 +167,21 @@ impl DayReport<'_> {
             (_, Some(charge)) => {
                 let left = charge.left();
                 let more = match left < 1.0 {
-                    true => format!("; at this rate, {:.2} h on a charge", end / (1.0 - left)),
+                    true => {
+                        let time = self.of_device().as_hours();
+                        format!("; at this rate, {:.2} h on a charge", time / (1.0 - left))
+                    }
                     false => String::new(),
                 };
                 format!("battery: {:.1} % left after {end:.2} h{more}\n", 100.0 * left)
             }
-            (_, None) => format!("{end:.2} h\n"),
+            (_, None) => format!("time of use: {end:.2} h\n"),
         }
+    }
+
+    /// Time of the device: requests of the last phase may end after it.
+    fn of_device(&self) -> SimSpan {
+        self.day.ledger.as_ref().map_or(SimSpan::ZERO, |it| it.duration())
     }
 
     /// Highest temperatures, and the time in which they limit the accelerators.
@@ -175,7 +189,8 @@ impl DayReport<'_> {
         let Some(body) = self.day.body.as_deref() else { return String::new() };
         let Some(capped) = body.spent(|section| section.capped) else { return String::new() };
         let highest: Vec<_> = body.highest().map(|(node, c)| format!("{node} {c:.1} C")).collect();
-        let percent = |spent: SimSpan| 100.0 * spent.ns() as f64 / self.day.end.ns().max(1) as f64;
+        let percent =
+            |spent: SimSpan| 100.0 * spent.ns() as f64 / self.of_device().ns().max(1) as f64;
         let halted = body.spent(|section| section.halted).map_or(0.0, percent);
         let halted = if halted > 0.0 { format!(", {halted:.1} % halted") } else { String::new() };
         format!(
@@ -278,7 +293,7 @@ impl DayReport<'_> {
 }
 
 impl DayReport<'_> {
-    /// The highest clock under `limit` as a share of the highest clock, least of all accelerators; 0 if nothing may start.
+    /// The highest clock under `limit` as a share of the highest clock, least of all accelerators; 0 if nothing may start on some accelerator.
     fn clock_share(&self, limit: &Limit) -> f64 {
         let share = |it: &Supplied| {
             let clocks = || it.points.all().iter().map(|point| point.clock.as_mhz());

@@ -216,7 +216,7 @@ impl Reader<'_> {
             if OWN_KEYS.contains(&&*key.value) {
                 let message = format!("`{}` is no setting of a search", key.value);
                 let help = "a search has keys of its own for scenarios, systems, PEs, schedulers, \
-                            replications and seed, and knows no devices and profiles";
+                            replications and seed, and knows neither devices nor profiles";
                 self.problem_with_help(&key.span, message, help);
                 continue;
             }

@@ -175,7 +175,13 @@ fn writers() -> Vec<Writer> {
                     "configurations.csv",
                     "a row for each configuration and scheduler",
                 ),
-                ("metrics.csv", "metrics.csv", "a row for each model and chain of a configuration"),
+                (
+                    "metrics.csv",
+                    "metrics.csv",
+                    "a row for each model and chain of a configuration. With the display of a device, `vsync_age_mean_ms`, \
+                     `vsync_age_p99_ms`, `vsync_age_max_ms` and `motion_to_photon_ms` follow \
+                     ([freshness](../explanation/freshness.md#4-what-a-display-shows))",
+                ),
             ],
         },
         Writer {

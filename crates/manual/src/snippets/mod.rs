@@ -31,7 +31,8 @@ use crate::repository::Repository;
 use page::Tally;
 use shell::Place;
 
-/// Blocks of all pages that are not run. More need a reason that the review accepts, and a larger number here.
+/// Blocks of all pages that are not run. More need a reason that the review accepts, and a larger number here: four sweeps
+/// of days take minutes.
 const NOT_RUN_AT_MOST: usize = 15;
 
 /// Runs the blocks of `files`, or of all pages if there are none, as many pages at once as there are

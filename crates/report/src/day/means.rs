@@ -51,7 +51,7 @@ pub fn means(replications: &[Replication], outside: Option<&str>, style: Style) 
     text += &columns.of(rows).text(style);
     let failed: Vec<_> = replications.iter().filter_map(|it| it.as_ref().err()).collect();
     if let Some(reason) = failed.first() {
-        text += &format!("{} more have no result: {reason}\n", failed.len());
+        text += &format!("{} of {} have no result: {reason}\n", failed.len(), replications.len());
     }
     text
 }

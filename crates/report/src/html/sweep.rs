@@ -25,7 +25,11 @@ pub fn sweep_page(
     command: Option<String>,
 ) -> Result<String, PointsError> {
     let score = points.score();
-    let meaning = DayMetrics::column(score).map_or(Score::primary().help, |it| it.help);
+    let primary = Score::primary();
+    let meaning = match score == primary.name {
+        true => primary.help,
+        false => DayMetrics::column(score).map_or("", |it| it.help),
+    };
     let objective = |column: &str| Objective { column: column.into(), better: None };
     let best = Best::find(points, &objective(score))?;
     let lead = format!(
@@ -36,14 +40,18 @@ pub fn sweep_page(
     let mut bests = Section::new("best", "Best designs", &lead);
     let rows = score_second(score, (best.header, best.rows));
     bests.add("The best design of every scenario", &rows);
-    let all = points.designs(&[score, points.energy()], MAX_DESIGNS)?;
+    let energy = Some(points.energy()).filter(|it| points.is_measured(it));
+    let columns: Vec<_> = [score].into_iter().chain(energy).collect();
+    let all = points.designs(&columns, MAX_DESIGNS)?;
     let mut designs = Section::new(
         "designs",
         "Designs",
         "Means over seeds and replications, then over scenarios.",
     );
     designs.add("Every design", &score_second(score, all));
-    let sections = vec![bests, front(points)?, map(points), designs];
+    // Profiles without a device have no power to draw a front over.
+    let front = energy.map(|_| front(points)).transpose()?;
+    let sections = [bests].into_iter().chain(front).chain([map(points), designs]).collect();
     Ok(Article {
         title: format!("Sweep {name}"),
         summary,

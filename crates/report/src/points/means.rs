@@ -8,12 +8,20 @@ use super::measure::{OF_PROFILE, kind};
 use super::{PointTable, PointsError, REASON};
 use crate::table::{Rows, Style, interval_meaning, with_half_width};
 
+/// Quantities of devices among those of profiles.
+const OF_DEVICES: [&str; 2] = ["mean_w", "outside_c"];
+
+/// Reason why a row has no result; empty if it has one.
+fn reason_of(table: &PointTable, row: usize) -> &str {
+    table.reasons.as_ref().map_or("", |reasons| reasons.at(row))
+}
+
 /// Means of columns over the draws of every design in every scenario.
 pub struct Means<'t> {
     table: &'t PointTable,
     columns: Vec<&'t str>,
-    /// For each design and scenario that has rows: its first row, and the draws of every column; `None` if one of them has
-    /// no number.
+    /// For each design and scenario that has rows: the first one without a result, or its first row, and the draws of every
+    /// column; `None` if one of them has no number.
     groups: Vec<(usize, Vec<Option<Summary>>)>,
 }
 
@@ -27,7 +35,9 @@ impl<'t> Means<'t> {
     pub fn of(table: &'t PointTable, columns: &[&'t str]) -> Result<Self, PointsError> {
         let columns = match columns {
             [] if table.has(OF_PROFILE) => {
-                vec!["hours", "score", OF_PROFILE, "missed_share", "mean_w", "outside_c"]
+                let all = ["hours", "score", OF_PROFILE, "missed_share", "mean_w", "outside_c"];
+                let is_shown = |it: &&str| !OF_DEVICES.contains(it) || table.is_measured(it);
+                all.into_iter().filter(is_shown).collect()
             }
             [] => vec![table.score(), table.energy()],
             given => given.to_vec(),
@@ -46,7 +56,8 @@ impl<'t> Means<'t> {
                 let own = rows.iter().map(|&row| values[row]);
                 own.clone().all(f64::is_finite).then(|| Summary::of(own))
             };
-            Some((*rows.first()?, values.iter().map(summary).collect()))
+            let failed = rows.iter().find(|&&row| !reason_of(table, row).is_empty());
+            Some((*failed.or(rows.first())?, values.iter().map(summary).collect()))
         };
         Ok(Self { table, columns, groups: rows.into_iter().filter_map(group).collect() })
     }
@@ -54,11 +65,6 @@ impl<'t> Means<'t> {
     /// Number of columns of text, which come first.
     pub fn n_text(&self) -> usize {
         1 + self.table.design_settings().count()
-    }
-
-    /// Reasons of a group without numbers.
-    fn reason(&self, row: usize) -> &str {
-        self.table.reasons.as_ref().map_or("", |reasons| reasons.at(row))
     }
 
     /// Header and rows, each of the scenario and the settings in which designs differ, then `cells` of every column, then
@@ -69,7 +75,8 @@ impl<'t> Means<'t> {
         cells: impl Fn(&str, Option<&Summary>) -> Vec<String>,
     ) -> Rows {
         let settings: Vec<_> = self.table.design_settings().collect();
-        let has_reasons = self.groups.iter().any(|(row, _)| !self.reason(*row).is_empty());
+        let has_reasons =
+            self.groups.iter().any(|(row, _)| !reason_of(self.table, *row).is_empty());
         let reason = |text: &str| has_reasons.then(|| text.to_string());
         let scenario = self.table.scenario();
         let own = settings.iter().map(|it| it.name.clone());
@@ -81,7 +88,7 @@ impl<'t> Means<'t> {
             let columns = self.columns.iter().zip(summaries);
             let cells = columns.flat_map(|(column, it)| cells(column, it.as_ref()));
             let row = [scenario.at(*first).to_string()].into_iter().chain(own).chain(cells);
-            row.chain(reason(self.reason(*first))).collect()
+            row.chain(reason(reason_of(self.table, *first))).collect()
         };
         (header.collect(), self.groups.iter().map(row).collect())
     }

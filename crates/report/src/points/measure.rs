@@ -90,6 +90,12 @@ impl PointTable {
         self.measures.iter().any(|(name, _)| *name == measure)
     }
 
+    /// Whether the column has a number.
+    pub fn is_measured(&self, measure: &str) -> bool {
+        let numbers = self.measures.iter().find(|(name, _)| *name == measure);
+        numbers.is_some_and(|(_, values)| values.iter().any(|it| it.is_finite()))
+    }
+
     /// The column of energy that designs are compared by: that for each executed frame, as dropped frames cost no
     /// energy; the total where the table has no number of executed frames; of profiles the mean power.
     pub fn energy(&self) -> &'static str {

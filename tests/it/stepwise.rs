@@ -122,5 +122,8 @@ fn a_decision_that_is_not_allowed_leaves_the_question() {
     let none = AccelId::new(99);
     let dispatch = Dispatch::new(job.request, none);
     assert_eq!(run.answer(dispatch.into()), Err(Refused::NotIdle(none)));
+    // No model of the scenario has several networks.
+    let variant = Dispatch::new(job.request, AccelId::new(0)).of_variant(1);
+    assert_eq!(run.answer(variant.into()), Err(Refused::Variant(1)));
     assert!(run.view().is_some());
 }

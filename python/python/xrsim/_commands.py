@@ -1130,7 +1130,7 @@ def plot(
     no_title: bool = False,
     progress: Progress = None,
 ) -> bytes:
-    """Draw a Pareto front, the best designs or a heat map of a sweep.
+    """Draw a front or heat map of a sweep, or print best designs or means.
 
     Returns the figure as SVG. With `out` it is also written, in the format of its ending.
 

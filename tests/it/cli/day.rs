@@ -139,6 +139,45 @@ fn a_lighter_network_is_tried_where_a_model_has_several() {
     assert!(text.contains(expected), "{text}");
 }
 
+/// The last frames of phases of 12 ms end after the profile, in time of the device in which trips go on to limit.
+#[test]
+fn shares_of_throttling_are_of_the_time_of_the_device() {
+    let folder = folder();
+    let profile = "profile:
+  name: tiny
+  phases:
+    - {name: play, scenario: AR_gaming, minutes: 0.0002}
+    - {name: pause, scenario: standby, minutes: 0.0002}
+";
+    let device = "device:
+  name: hot
+  base_mw: 3000
+  thermal:
+    nodes: {skin: {j_per_k: 0.1, k_per_w: {air: 10}}}
+    heat: {accelerators: skin, base: skin}
+    trips: [{node: skin, at_c: 25.2, do: {cap_mhz: 300}}]
+    poll_ms: 1
+";
+    for (name, text) in [("tiny.yaml", profile), ("hot.yaml", device)] {
+        fs::write(folder.path().join(name), text).expect("a file can be written");
+    }
+    let [profile, device, out] = ["tiny.yaml", "hot.yaml", "out"].map(|name| path(&folder, name));
+    let run = ["day", "--profile", &profile, "--device", &device, "--system", "J", "--pes", "4096"];
+    let more = ["--flexibility", "none", "--no-changes", "--out", &out];
+    let text = output(&[&run[..], &more].concat());
+    let column = |file: &str, name: &str| -> Vec<f64> {
+        let text = fs::read_to_string(format!("{out}/{file}")).expect("a table");
+        let mut rows = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let at = rows.next().expect("a header").iter().position(|it| *it == name);
+        let at = at.expect("the column is there");
+        rows.map(|row| row[at].parse().expect("a number")).collect()
+    };
+    let shares = column("phases.csv", "capped_share");
+    assert!(shares.iter().all(|share| *share > 0.0 && *share <= 1.0), "{shares:?}");
+    let whole = 100.0 * column("device.csv", "capped_share")[0];
+    assert!(text.contains(&format!("  {whole:.1} % of the time throttled")), "{text}");
+}
+
 #[test]
 fn the_folder_of_a_day_becomes_a_page_unless_a_file_of_it_is_wrong() {
     let folder = folder();

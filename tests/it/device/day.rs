@@ -207,3 +207,21 @@ fn a_profile_has_at_most_100_scenarios() {
     assert!(message.contains(expected) && message.contains("profile.yaml:104:"), "{message}");
     assert_eq!(message.matches("different scenarios").count(), 1);
 }
+
+/// `fixed` at 300 MHz: what is tried in place of `edf` runs at 300 MHz, too.
+#[test]
+fn changes_that_are_tried_leave_the_options_of_a_governor_as_they_are() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let profile = folder.path().join("profile.yaml");
+    let text = "profile:\n  name: short\n  phases:\n    - {name: game, scenario: VR_gaming, minutes: 0.01}\n";
+    fs::write(&profile, text).expect("a file can be written");
+    let experiment = Experiment::new().system("J").pes(4096).set("flexibility", "none");
+    let experiment = experiment.set("device", "headset").scheduler("edf:governor=fixed,mhz=300");
+    let profile = profile.display().to_string();
+    let run = DayRun::new(&experiment, &profile, &Notes::default()).expect("inputs are right");
+    let changes = run.changes();
+    let options: Vec<_> = changes.iter().map(|it| &*it.option).collect();
+    let schedulers = || options.iter().filter(|it| it.starts_with("--scheduler "));
+    assert!(schedulers().count() >= 3, "{options:?}");
+    assert!(schedulers().all(|it| it.ends_with("mhz=300")), "{options:?}");
+}

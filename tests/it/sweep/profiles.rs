@@ -178,3 +178,16 @@ fn a_table_of_means_has_intervals_and_reasons() {
     let (all, _) = study.done(&kind);
     assert!(all.contains("profile_score") && all.contains("outside_c"), "{all}");
 }
+
+#[test]
+fn a_sweep_of_profiles_without_a_device_has_a_page_and_means() {
+    let study = study();
+    let short = ERRAND.replace("minutes: 1", "minutes: 0.02");
+    fs::write(study.path("errand.yaml"), short).expect("the file can be written");
+    let spec = SPEC.replace("    device: [cell.yaml, oven.yaml]\n", "");
+    fs::write(study.path("spec.yaml"), spec).expect("the file can be written");
+    study.sweep("rows.csv", &["spec.yaml"]);
+    study.done(&["report", "rows.csv", "-o", "page.html"]);
+    let (means, _) = study.done(&["plot", "rows.csv", "--kind", "means"]);
+    assert!(means.contains("missed_share") && !means.contains("mean_w"), "{means}");
+}

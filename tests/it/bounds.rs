@@ -1,6 +1,6 @@
 //! Upper bounds of scores: by hand, and never exceeded by any policy.
 
-use crate::support::runs;
+use crate::support::{n_cases, runs};
 
 use std::sync::Arc;
 
@@ -282,7 +282,7 @@ pub(crate) fn random_policy(draws: &mut ChaCha8Rng) -> Policy {
 fn no_policy_exceeds_a_bound_on_random_instances() {
     let mut draws = ChaCha8Rng::seed_from_u64(20230604);
     let (mut tightest, mut n_whole, mut n_cut) = ([0; 3], 0, 0);
-    let n_instances = if cfg!(debug_assertions) { 200 } else { 10_000 };
+    let n_instances = n_cases(200, 10_000);
     for index in 0..n_instances {
         let plan = random_plan(&mut draws);
         let requests = requests(&plan);

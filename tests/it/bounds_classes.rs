@@ -1,6 +1,6 @@
 //! Bounds of two classes of schedulers: each holds for its own, and no scheduler changes that of another.
 
-use crate::support::{binary, runs};
+use crate::support::{binary, n_cases, runs};
 
 use std::fs;
 use std::path::Path;
@@ -182,9 +182,9 @@ fn no_scheduler_exceeds_its_bounds_on_shipped_scenarios() {
     let mut catalog = Catalog::with_networks(Edition::Artifact);
     let suite = catalog.suite().expect("it is embedded");
     let platform = catalog.platform("artifact").expect("it is embedded");
-    let n_cases = if cfg!(debug_assertions) { 24 } else { 400 };
+    let cases = n_cases(24, 400);
     let (mut n_any, mut n_tight) = (0, 0);
-    for case in 0..n_cases {
+    for case in 0..cases {
         let pick = |n: usize, draws: &mut ChaCha8Rng| draws.random_range(0..n);
         let scenario = &suite.scenarios[pick(suite.scenarios.len(), &mut draws)];
         let scenario = catalog.scenario(scenario, Edition::Reference).expect("it is embedded");
@@ -221,5 +221,5 @@ fn no_scheduler_exceeds_its_bounds_on_shipped_scenarios() {
             n_tight += u32::from(score > 0.99 * bounds.linear_program);
         }
     }
-    assert!(n_any > n_cases && n_tight > n_cases, "{n_any} {n_tight}");
+    assert!(n_any > cases && n_tight > cases, "{n_any} {n_tight}");
 }

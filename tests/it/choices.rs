@@ -1,6 +1,6 @@
 //! Models of which each request runs one of several networks.
 
-use crate::support::runs;
+use crate::support::{n_cases, runs};
 
 use std::sync::Arc;
 
@@ -176,9 +176,9 @@ fn shipped_variants_have_the_published_sizes() {
 #[test]
 fn no_policy_and_quality_exceeds_a_bound() {
     let mut random = ChaCha8Rng::seed_from_u64(9);
-    let n_cases = if cfg!(debug_assertions) { 60 } else { 2000 };
+    let cases = n_cases(60, 2000);
     let mut n_runs = 0;
-    for _ in 0..n_cases {
+    for _ in 0..cases {
         let n_accelerators = random.random_range(1..=2);
         let n_variants = random.random_range(1..=2);
         let mut row = |n: usize| -> Vec<Arc<NetworkCost>> {
@@ -217,5 +217,5 @@ fn no_policy_and_quality_exceeds_a_bound() {
             }
         }
     }
-    assert!(n_runs > 30 * n_cases, "{n_runs}");
+    assert!(n_runs > 30 * cases, "{n_runs}");
 }

@@ -3,7 +3,7 @@
 //! `XRSIM_CASES=10000 cargo test --release --test it shared_dram` checks 10,000 runs each.
 
 use crate::bounds::{random_plan, random_policy};
-use crate::support::{layers, runs};
+use crate::support::{layers, n_cases, runs};
 
 use std::sync::Arc;
 
@@ -20,12 +20,6 @@ use xrsim::load::{Request, RequestStream};
 use xrsim::plan::Division;
 use xrsim::schedule::{Admission, Granularity, Options, Placement, Preemption};
 use xrsim::units::SimTime;
-
-/// Number of random runs.
-fn n_cases() -> u64 {
-    let cases = std::env::var("XRSIM_CASES").ok().and_then(|it| it.parse().ok());
-    cases.unwrap_or(if cfg!(debug_assertions) { 100 } else { 500 })
-}
 
 /// A request with an accelerator of its own: its arrival, and time \[ns\] and bytes of its layers.
 struct Course {
@@ -163,7 +157,7 @@ fn random_course(draws: &mut ChaCha8Rng) -> Course {
 fn requests_end_as_a_fluid_says_to_the_nanosecond() {
     let mut draws = ChaCha8Rng::seed_from_u64(5);
     let mut n_slowed = 0;
-    for case in 0..n_cases() {
+    for case in 0..n_cases(100, 500) {
         let courses: Vec<_> =
             (0..draws.random_range(2..6)).map(|_| random_course(&mut draws)).collect();
         let capacity = draws.random_range(1.0..16.0);
@@ -174,7 +168,11 @@ fn requests_end_as_a_fluid_says_to_the_nanosecond() {
             n_slowed += u64::from(found.iter().zip(&courses).any(|(&end, it)| end > alone(it)));
         }
     }
-    assert!(n_slowed > n_cases(), "bandwidth is scarce in {n_slowed} of 2 * {}", n_cases());
+    assert!(
+        n_slowed > n_cases(100, 500),
+        "bandwidth is scarce in {n_slowed} of 2 * {}",
+        n_cases(100, 500)
+    );
 }
 
 /// Layer by layer, two equal requests take the larger one of their time and that of twice their bytes, in whole
@@ -182,7 +180,7 @@ fn requests_end_as_a_fluid_says_to_the_nanosecond() {
 #[test]
 fn two_equal_requests_end_at_the_sum_over_their_layers() {
     let mut draws = ChaCha8Rng::seed_from_u64(6);
-    for case in 0..n_cases() {
+    for case in 0..n_cases(100, 500) {
         let course = Course { arrival: 0, ..random_course(&mut draws) };
         let capacity = draws.random_range(3u64..16);
         let layer = |&(ns, bytes): &(u64, u64)| (ns * capacity).max(2 * bytes);
@@ -196,7 +194,7 @@ fn two_equal_requests_end_at_the_sum_over_their_layers() {
 #[test]
 fn a_submitted_request_shares_from_its_submission_on() {
     let mut draws = ChaCha8Rng::seed_from_u64(7);
-    for case in 0..n_cases() {
+    for case in 0..n_cases(100, 500) {
         let mut courses: Vec<_> = (0..3).map(|_| random_course(&mut draws)).collect();
         courses[0].arrival = 0;
         let late = courses[2].arrival;
@@ -245,7 +243,7 @@ fn with_bytes(costs: &CostTable, most: f64, draws: &mut ChaCha8Rng) -> CostTable
 #[test]
 fn bounds_at_the_whole_bandwidth_are_never_exceeded() {
     let mut draws = ChaCha8Rng::seed_from_u64(8);
-    for case in 0..n_cases() {
+    for case in 0..n_cases(100, 500) {
         let mut plan = random_plan(&mut draws);
         plan.costs = Arc::new(with_bytes(&plan.costs, 16.0, &mut draws));
         let requests = runs::requests(&plan);

@@ -1,6 +1,6 @@
 //! Work that depends on the image: counts of networks that are drawn from frame to frame.
 
-use crate::support::runs;
+use crate::support::{n_cases, runs};
 
 use std::sync::Arc;
 
@@ -202,7 +202,7 @@ fn random_case(random: &mut ChaCha8Rng) -> Case {
 #[test]
 fn frames_take_the_time_of_their_counts_and_no_policy_exceeds_a_bound() {
     let mut random = ChaCha8Rng::seed_from_u64(5);
-    let cases = if cfg!(debug_assertions) { 60 } else { 2000 };
+    let cases = n_cases(60, 2000);
     let (mut n_runs, mut n_whole) = (0, 0);
     for _ in 0..cases {
         let case = random_case(&mut random);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{on, play, points};
 use crate::support::layers::{plan, stream, table};
+use crate::support::n_cases;
 use crate::support::runs::{self, Case};
 
 use rand::{RngExt as _, SeedableRng as _};
@@ -192,8 +193,8 @@ fn sustain_needs_heat_of_accelerators() {
 #[test]
 fn no_governor_exceeds_a_bound() {
     let mut random = ChaCha8Rng::seed_from_u64(11);
-    let n_cases = if cfg!(debug_assertions) { 60 } else { 2000 };
-    for _ in 0..n_cases {
+    let cases = n_cases(60, 2000);
+    for _ in 0..cases {
         let n_accelerators = random.random_range(1..=2);
         let mut cell = || -> Vec<LayerCost> {
             let n_layers = random.random_range(1..=3);

@@ -15,12 +15,22 @@ pub mod slow_engine;
 pub mod study;
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Size};
 use xrsim::hardware::{Accelerator, Memory, Noc};
 use xrsim::model::{ConvKind, ConvShape};
 use xrsim::units::Bytes;
+
+/// Number of random cases: `usual` with optimisation, `few` without, or that of the variable `XRSIM_CASES`.
+pub fn n_cases<N: FromStr>(few: N, usual: N) -> N {
+    match std::env::var("XRSIM_CASES") {
+        Ok(text) => text.parse().ok().expect("XRSIM_CASES is a number"),
+        Err(_) if cfg!(debug_assertions) => few,
+        Err(_) => usual,
+    }
+}
 
 /// Dataflows of the published artifact, by name, in the notation of [`dataflow`].
 pub const PUBLISHED_DATAFLOWS: [(&str, &str); 3] = [

@@ -19,12 +19,13 @@ use xrsim_report::comparison::{
 };
 use xrsim_sim::bounds::window::MAX_FRAMES;
 use xrsim_sim::schedule::Policy;
-use xrsim_sim::sweep::comparison::{Comparison, Sample, Triggers};
+use xrsim_sim::sweep::comparison::{Comparison, Configuration, Subject, Triggers};
+use xrsim_sim::sweep::day::DayMetrics;
 use xrsim_sim::sweep::grid::Shard;
 
 use super::assumed::assumed_by_all_schedulers;
 use super::cluster::ClusterOptions;
-use super::experiment::{RunOptions, note_memory, prepare};
+use super::experiment::{CompareOptions, note_memory, prepare_compared};
 use super::figure::PictureOptions;
 use super::mappings::Mappings;
 use super::message::{Failure, hint, say, warn};
@@ -57,7 +58,7 @@ use parts::{Divided, refuse_undivided};
 )]
 pub(super) struct CompareArgs {
     #[command(flatten)]
-    pub options: RunOptions,
+    pub options: CompareOptions,
     /// Scheduler, with its parameters; repeat for each, or separate them by commas: KEY=VALUE after a comma is one more
     /// parameter of the scheduler before it, and an external command goes to the end of its option [default: all online
     /// schedulers].
@@ -122,7 +123,7 @@ pub(super) struct CompareArgs {
 }
 
 /// Runs in which schedulers differ, for a comparison that names neither schedulers nor runs.
-const CASE: [(&str, &str); 3] = [("scenario", "AR_gaming"), ("system", "M"), ("pes", "8192")];
+static CASE: [(&str, &str); 3] = [("scenario", "AR_gaming"), ("system", "M"), ("pes", "8192")];
 
 impl CompareArgs {
     /// The same arguments with one scheduler each, and with those and the runs that stand for none.
@@ -132,14 +133,24 @@ impl CompareArgs {
             return all;
         }
         all.scheduler = schedulers::online().map(|entry| entry.name.to_string()).collect();
-        if CASE.iter().all(|(key, _)| all.options.values(key).is_empty()) {
-            let with = |options: RunOptions, (key, value): (&str, &str)| {
-                options.with(key, vec![value.into()])
+        // A profile stands in the place of the scenario.
+        let case: &[_] = if all.subject() == Subject::Profiles { &CASE[1..] } else { &CASE };
+        if case.iter().all(|(key, _)| all.options.values(key).is_empty()) {
+            let with = |options: CompareOptions, (key, value): &(&str, &str)| {
+                options.with(key, vec![value.to_string()])
             };
-            all.options = CASE.into_iter().fold(all.options, with);
-            all.case = &CASE;
+            all.options = case.iter().fold(all.options, with);
+            all.case = case;
         }
         all
+    }
+
+    /// What is compared on.
+    fn subject(&self) -> Subject {
+        match self.options.values("profile").is_empty() {
+            true => Subject::Scenarios,
+            false => Subject::Profiles,
+        }
     }
 
     fn parts(&self) -> PartOptions<'_> {
@@ -174,18 +185,24 @@ fn positive(text: &str) -> Result<f64, String> {
 pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let args = &args.complete();
     refuse_undivided(args)?;
-    let measure = args.by.as_deref().map_or_else(|| Ok(Measure::primary()), measure)?;
-    let prepared = prepare(&options(args).experiment([])?)?;
+    refuse_beside_profiles(args)?;
+    let subject = args.subject();
+    let measure = match &args.by {
+        None => Measure::primary(subject),
+        Some(name) => measure(subject, name)?,
+    };
+    let prepared = prepare_compared(&options(args).experiment([])?)?;
+    refuse_unknown(measure, &prepared)?;
     note_memory(&prepared);
     let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
-    // Refuses runs that have no schedulers to compare, before anything is written.
-    prepared.compare_some(Vec::new(), triggers, |_| false)?;
+    let given = policies(&args.scheduler)?;
+    // Refuses runs that cannot be compared, before anything is written.
+    prepared.compare_some(given.clone(), triggers, |_| false)?;
     let places = Places::default()
         .reading(prepared.opened())
         .reading(args.scheduler.iter().flat_map(|text| programs::files(text)))
         .reading(args.parts().joined());
     record::refuse_other_kind(args.out.as_deref(), "compare")?;
-    let given = policies(&args.scheduler)?;
     schedulers::note_untracked(
         args.out.iter().flat_map(|_| args.scheduler.iter().map(String::as_str)),
     );
@@ -254,7 +271,7 @@ fn tuned(text: &str, prepared: &Prepared) -> Result<String, Failure> {
 
 /// Options of the runs. `--steady` sets a duration of ten seconds, random phases and a warm-up of one
 /// second, unless they are given.
-fn options(args: &CompareArgs) -> RunOptions {
+fn options(args: &CompareArgs) -> CompareOptions {
     let mut options = args.options.clone();
     if args.steady {
         options = options.after(&["load.random_phase=true", "score.warm_up_ms=1000"]);
@@ -276,11 +293,50 @@ fn policies(given: &[String]) -> Result<Vec<Policy>, Failure> {
     Ok(policies)
 }
 
-fn measure(name: &str) -> Result<Measure, Failure> {
+fn measure(subject: Subject, name: &str) -> Result<Measure, Failure> {
     let (name, renamed) = renamed::current(&column::RENAMED, name);
     renamed.into_iter().for_each(hint);
-    Measure::named(name)
-        .ok_or_else(|| super::unknown("column", name, Sample::columns().map(|column| column.name)))
+    let columns = subject.columns();
+    Measure::of_subject(subject, name)
+        .ok_or_else(|| super::unknown("column", name, columns.iter().map(|column| column.name)))
+}
+
+/// Refuses options of scenarios beside profiles.
+///
+/// # Errors
+///
+/// Returns a failure that says why.
+fn refuse_beside_profiles(args: &CompareArgs) -> Result<(), Failure> {
+    if args.subject() == Subject::Scenarios {
+        return Ok(());
+    }
+    let options = [
+        (args.enumerate, "--enumerate", "counts the patterns of a scenario; a profile draws too many triggers"),
+        (args.window.is_some(), "--window", "bounds the score of a scenario; no bound knows a battery"),
+        (args.tune, "--tune", "searches for the least UXCost, which is one of a scenario"),
+        (args.steady, "--steady", "sets a duration, and a profile has durations of its own"),
+    ];
+    match options.into_iter().find(|(is_given, ..)| *is_given) {
+        Some((_, option, why)) => refuse!("{option} {why}; leave it out with --profile"),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a measure of profiles that a run has not for want of a device.
+///
+/// # Errors
+///
+/// Returns a failure that names the device.
+fn refuse_unknown(measure: Measure, prepared: &Prepared) -> Result<(), Failure> {
+    let name = measure.name();
+    for plan in prepared.plans().filter(|plan| plan.phases.is_some()) {
+        match plan.device.as_deref() {
+            device if DayMetrics::is_of(name, device) => {}
+            None => refuse!("runs without a device have no `{name}`; name one with --device"),
+            Some(device) => refuse!("runs on the device `{}` have no `{name}`", device.name),
+        }
+    }
+    Ok(())
 }
 
 /// Runs as many replications as are asked for, or as the interval needs.
@@ -309,11 +365,11 @@ fn extend(comparison: &mut Comparison, n_replications: u64) {
 /// Returns a failure if there is no configuration to compare.
 fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
     let all = comparison.configurations();
-    let without = all.iter().filter_map(|it| Some((&it.plan, it.replications.as_ref().err()?)));
+    let without = all.iter().filter_map(|it| Some((it, it.replications.as_ref().err()?)));
     let without: Vec<_> = without.collect();
     for it in all.iter().filter(|it| it.n_uncounted() > 0).take(3) {
         let (n_draws, n_uncounted) = (comparison.n_replications(), it.n_uncounted());
-        let (scenario, system) = (it.plan.scenario.name(), it.plan.system.name());
+        let (scenario, system) = (&it.name, it.plan.system.name());
         say(format_args!(
             "note: {scenario} on {system}: {} of {n_draws} draws count; in the others no frame is counted",
             n_draws - n_uncounted
@@ -324,8 +380,8 @@ fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
         true => warn(format_args!("{line}")),
         false => say(format_args!("note: {line}")),
     };
-    for (plan, error) in without.iter().take(3) {
-        let (scenario, name, pes) = (plan.scenario.name(), plan.system.name(), plan.system.pes());
+    for (Configuration { plan, name: scenario, .. }, error) in without.iter().take(3) {
+        let (name, pes) = (plan.system.name(), plan.system.pes());
         let mut systems = all.iter().map(|it| &it.plan.system);
         let system = match systems.any(|it| it.name() == name && it.pes() != pes) {
             true => format!("{name}@{pes}"),
@@ -460,7 +516,9 @@ impl Results {
         set.csv(POLICIES, self.rows(false))?;
         set.csv(PAIRS, self.rows(true))?;
         set.csv(CONFIGURATIONS, configurations_csv(comparison, measure))?;
-        set.csv(METRICS, metrics_csv(comparison))?;
+        if comparison.subject() == Subject::Scenarios {
+            set.csv(METRICS, metrics_csv(comparison))?;
+        }
         for (name, text) in self.tables(true).latex() {
             set.bytes(&format!("{name}.tex"), text.as_bytes())?;
         }
@@ -469,8 +527,12 @@ impl Results {
         if let Some(ranks) = &self.ranks {
             pictures.add(&mut set, FIGURES[1], Format::ALL, &ranks_figure(ranks, measure))?;
         }
+        let metrics = match comparison.subject() {
+            Subject::Scenarios => format!(", {METRICS}"),
+            Subject::Profiles => String::new(),
+        };
         let files = format_args!(
-            "{POLICIES}, {PAIRS}, {CONFIGURATIONS}, {METRICS}, tables for LaTeX, figures and {}",
+            "{POLICIES}, {PAIRS}, {CONFIGURATIONS}{metrics}, tables for LaTeX, figures and {}",
             record::COMPARE
         );
         set.commit_and_say(record::COMPARE, record, files)

@@ -221,11 +221,7 @@ fn advice(changes: &[DayChange], run: &DayRun, day: &Day) -> String {
 }
 
 /// The record that makes the run repeatable.
-fn record_of(
-    args: &DayArgs,
-    run: &DayRun,
-    inputs: Map<String, Value>,
-) -> Map<String, Value> {
+fn record_of(args: &DayArgs, run: &DayRun, inputs: Map<String, Value>) -> Map<String, Value> {
     let mut requested = args.options.requested();
     requested.insert("profile".into(), json!(args.profile));
     if args.replications > 1 {

@@ -24,7 +24,7 @@ use super::given::SystemKind;
 use super::input::Input;
 use super::keys::Key;
 use super::prepared::{Group, Prepared};
-use super::refusals::{refuse_namesakes, refuse_repeated};
+use super::refusals::{no_grid, refuse_namesakes, refuse_repeated};
 use super::systems::{
     for_scenario, full_system, in_technology, name_with_pes, paired_name, paired_system,
     resource_changes, style_system,
@@ -381,7 +381,7 @@ impl Experiment {
         }
         let replications = self.replications.clone().unwrap_or(0..1);
         let grid = Grid::new(self.factors.clone());
-        let grid = grid.map_err(|error| ExperimentError::Conflict(error.to_string()))?;
+        let grid = grid.map_err(|error| no_grid(&self.factors, &error))?;
         let mut prepared = Prepared::new(self.settings.clone(), notes);
         let mut parameters = BTreeSet::new();
         for point in (0..grid.n_points()).map(|index| grid.point(index)) {

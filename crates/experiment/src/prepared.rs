@@ -58,16 +58,7 @@ impl Prepared {
         let (warnings, groups, points) = (Vec::new(), Vec::new(), Vec::new());
         let given = GivenNames::default();
         let changes = Vec::new();
-        Self {
-            settings,
-            warnings,
-            changes,
-            groups,
-            uses_platform: false,
-            given,
-            points,
-            catalogs,
-        }
+        Self { settings, warnings, changes, groups, uses_platform: false, given, points, catalogs }
     }
 
     /// Notes that all runs added since the last call have these values of the keys that vary.

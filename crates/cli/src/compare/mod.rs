@@ -1,6 +1,7 @@
 //! `xrsim compare`: schedulers side by side on equal draws.
 
 mod parts;
+mod profiles;
 
 use std::path::PathBuf;
 
@@ -20,7 +21,6 @@ use xrsim_report::comparison::{
 use xrsim_sim::bounds::window::MAX_FRAMES;
 use xrsim_sim::schedule::Policy;
 use xrsim_sim::sweep::comparison::{Comparison, Configuration, Subject, Triggers};
-use xrsim_sim::sweep::day::DayMetrics;
 use xrsim_sim::sweep::grid::Shard;
 
 use super::assumed::assumed_by_all_schedulers;
@@ -35,6 +35,7 @@ use super::places::Places;
 use super::progress::Progress;
 use super::{output, record, schedulers, table_style};
 use parts::{Divided, refuse_undivided};
+use profiles::{note_time, refuse_beside_profiles, refuse_unknown};
 
 /// Compare schedulers on common random numbers, with 95 % confidence intervals.
 #[derive(Debug, Clone, Args)]
@@ -194,6 +195,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let prepared = prepare_compared(&options(args).experiment([])?)?;
     refuse_unknown(measure, &prepared)?;
     note_memory(&prepared);
+    note_time(args, &prepared);
     let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
     let given = policies(&args.scheduler)?;
     // Refuses runs that cannot be compared, before anything is written.
@@ -299,44 +301,6 @@ fn measure(subject: Subject, name: &str) -> Result<Measure, Failure> {
     let columns = subject.columns();
     Measure::of_subject(subject, name)
         .ok_or_else(|| super::unknown("column", name, columns.iter().map(|column| column.name)))
-}
-
-/// Refuses options of scenarios beside profiles.
-///
-/// # Errors
-///
-/// Returns a failure that says why.
-fn refuse_beside_profiles(args: &CompareArgs) -> Result<(), Failure> {
-    if args.subject() == Subject::Scenarios {
-        return Ok(());
-    }
-    let options = [
-        (args.enumerate, "--enumerate", "counts the patterns of a scenario; a profile draws too many triggers"),
-        (args.window.is_some(), "--window", "bounds the score of a scenario; no bound knows a battery"),
-        (args.tune, "--tune", "searches for the least UXCost, which is one of a scenario"),
-        (args.steady, "--steady", "sets a duration, and a profile has durations of its own"),
-    ];
-    match options.into_iter().find(|(is_given, ..)| *is_given) {
-        Some((_, option, why)) => refuse!("{option} {why}; leave it out with --profile"),
-        None => Ok(()),
-    }
-}
-
-/// Refuses a measure of profiles that a run has not for want of a device.
-///
-/// # Errors
-///
-/// Returns a failure that names the device.
-fn refuse_unknown(measure: Measure, prepared: &Prepared) -> Result<(), Failure> {
-    let name = measure.name();
-    for plan in prepared.plans().filter(|plan| plan.phases.is_some()) {
-        match plan.device.as_deref() {
-            device if DayMetrics::is_of(name, device) => {}
-            None => refuse!("runs without a device have no `{name}`; name one with --device"),
-            Some(device) => refuse!("runs on the device `{}` have no `{name}`", device.name),
-        }
-    }
-    Ok(())
 }
 
 /// Runs as many replications as are asked for, or as the interval needs.

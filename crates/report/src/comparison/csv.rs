@@ -45,9 +45,7 @@ pub fn policies_csv(overall: &Ranking, by_scenario: &[Ranking]) -> Rows {
         Subject::Scenarios => beside_scenarios(columns),
         Subject::Profiles => beside_profiles(columns, overall.measure),
     };
-    let columns = columns
-        .number("wins", |(_, it)| it.wins)
-        .number("ties", |(_, it)| it.ties);
+    let columns = columns.number("wins", |(_, it)| it.wins).number("ties", |(_, it)| it.ties);
     columns.of(rows).into_rows()
 }
 
@@ -147,9 +145,8 @@ fn configurations_of_profiles(
     let mut rows = Vec::new();
     for (Configuration { plan, .. }, runs) in feasible(comparison) {
         for (index, policy) in comparison.policies().iter().enumerate() {
-            let column = |at: usize| {
-                Summary::of(runs.iter().map(|run| run.samples[index].values()[at]))
-            };
+            let column =
+                |at: usize| Summary::of(runs.iter().map(|run| run.samples[index].values()[at]));
             let mut row = label(plan, policy, has_devices);
             row.push(runs.len().to_string());
             let means = (0..measure.subject.columns().len()).map(|at| column(at).mean);

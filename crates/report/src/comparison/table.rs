@@ -246,7 +246,8 @@ impl Tables<'_> {
         });
         let of = |class: Class| {
             let bound = bounds.of(class).tightest().0.name();
-            let is_of = |it: &Standing| it.beside.of_scenarios().is_some_and(|it| it.class == class);
+            let is_of =
+                |it: &Standing| it.beside.of_scenarios().is_some_and(|it| it.class == class);
             let names: Vec<_> =
                 standings.iter().filter(|it| is_of(it)).map(|it| &*it.policy).collect();
             let used = format!("{bound} {} for {}", class.short(), names.join(", "));

@@ -69,14 +69,15 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
     let subject_columns = subject.columns();
     let of_profiles = subject_columns.iter().map(|it| it.name).filter(|it| *it != measure);
     let rest: Vec<&str> = match subject {
-        Subject::Scenarios => [&["wins", "ties"][..], &["miss_ratio", "energy_mj", "gap_to_bound"]].concat(),
+        Subject::Scenarios => {
+            [&["wins", "ties"][..], &["miss_ratio", "energy_mj", "gap_to_bound"]].concat()
+        }
         Subject::Profiles => ["wins", "ties"].into_iter().chain(of_profiles).collect(),
     };
     let what = if subject == Subject::Profiles { "profile" } else { "scenario" };
     let over_all = compared(&["scheduler"], &all, &rest);
     ranking.add_written(&format!("Schedulers over all {what}s"), over_all);
-    let mut scenarios =
-        Section::new("scenarios", "Scenarios", &format!("Every {what} by itself."));
+    let mut scenarios = Section::new("scenarios", "Scenarios", &format!("Every {what} by itself."));
     let grid = compared(&["scenario", "scheduler"], &of_scenarios, &["wins", "ties"]);
     scenarios.add_written(&format!("Schedulers in every {what}"), grid);
     let mut ranks = Section::new(

@@ -20,8 +20,8 @@ use xrsim_model::ids::ModelId;
 use xrsim_model::parallel;
 use xrsim_model::units::SimTime;
 
-use super::enumeration::{Pattern, patterns};
 use super::day::{self, DayMetrics};
+use super::enumeration::{Pattern, patterns};
 use super::means::MeanMetrics;
 use super::{RunError, pairs};
 

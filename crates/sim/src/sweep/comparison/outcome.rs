@@ -120,6 +120,7 @@ fn sum(cell: &str) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::day::DayMetrics;
     use super::*;
 
     fn outcome() -> Outcome {
@@ -151,6 +152,25 @@ mod tests {
         // -0.0 equals 0.0, but not in its bits.
         assert!(again.metrics[0].run.sums()[1].0.is_sign_negative());
         assert!(!text.contains([',', '\n', '"']), "{text}");
+    }
+
+    /// A charge without a battery has no value, and no number stands for it.
+    #[test]
+    fn a_text_of_a_profile_gives_the_same_values_and_gaps() {
+        let day = DayMetrics { hours: 0.1 + 0.2, energy_j: Some(1e-310), ..DayMetrics::default() };
+        let samples = [Sample::of_day(&day)].into();
+        let replication = Replication { draw: 0, samples, bounds: None };
+        let outcome = Outcome { replication, metrics: vec![MeanMetrics::default()] };
+        let text = outcome.to_text();
+        let again = Outcome::of_text(&text, Subject::Profiles, 1).expect("it is its text");
+        let sample = &again.replication.samples[0];
+        assert_eq!(sample.value("hours"), Some(0.1 + 0.2));
+        assert_eq!(sample.value("energy_j"), Some(1e-310));
+        assert_eq!((sample.value("charge_left"), sample.value("speed")), (None, None));
+        assert_eq!((again.replication.bounds, again.to_text()), (None, text.clone()));
+        assert!(!text.contains([',', '\n', '"']), "{text}");
+        assert_eq!(Outcome::of_text(&text, Subject::Scenarios, 1), None);
+        assert_eq!(Outcome::of_text(&text.replace("-", "NaN"), Subject::Profiles, 1), None);
     }
 
     #[test]

@@ -66,7 +66,7 @@ pub(super) struct DayArgs {
 pub(super) const DEVICE: &str = "device.csv";
 pub(super) const PHASES: &str = "phases.csv";
 pub(super) const COURSE: &str = "course.csv";
-const REPLICATIONS: &str = "replications.csv";
+pub(super) const REPLICATIONS: &str = "replications.csv";
 
 /// Files of the folder.
 const FILES: [&str; 5] = [DEVICE, PHASES, COURSE, REPLICATIONS, record::DAY];

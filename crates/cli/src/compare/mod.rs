@@ -44,11 +44,14 @@ use profiles::{note_time, refuse_beside_profiles, refuse_unknown};
     differences have little noise. Without --scenario, --system and --pes: the whole benchmark, 182 \
     configurations. Without --scheduler as well: all online schedulers, in AR_gaming on M with 8,192 PEs, where they differ. `--scheduler NAME=external:COMMAND` is your own program, called NAME in the results. The order of models in the scenario decides ties between requests, which can decide \
     a comparison (examples/schedulers/README.md).\n\n\
+    With --profile, runs are hours of use in place of scenarios, ranked by profile_score; each takes 1 to 3 s of CPU time. Several \
+    profiles and devices add up.\n\n\
     Examples:\n  \
     xrsim compare                                                    all schedulers, in AR_gaming on M\n  \
     xrsim compare --scheduler edf,edf:admission=hopeless,rm --scenario AR_gaming\n  \
     xrsim compare --scheduler edf --scheduler sjf --scenario AR_gaming --half-width 0.005\n  \
     xrsim compare --scheduler edf --scheduler dream --replications 30 --out comparison\n  \
+    xrsim compare --profile evening --device headset,glasses --system J --pes 4096 --scheduler edf,edf:governor=slack --replications 25\n  \
     xrsim compare --scheduler edf --scheduler sjf --width 3.35in --out paper    figures for a column of a paper\n  \
     xrsim compare --scheduler edf --scheduler sjf --pairs --format latex\n  \
     xrsim compare --scheduler edf --scheduler sjf --shard 2/5 --out part2     the second of five parts\n\n\
@@ -75,8 +78,8 @@ pub(super) struct CompareArgs {
     /// replications at least, 1000 at most).
     #[arg(long, value_name = "X", conflicts_with = "replications", value_parser = positive)]
     pub half_width: Option<f64>,
-    /// Column of the ranking (a score, `missed` or `energy_mj`) [default: score, the primary metric, by which `run` also
-    /// ranks].
+    /// Column of the ranking (a score, `missed` or `energy_mj`; of profiles also `hours` or `mean_w`) [default: score, the
+    /// primary metric, by which `run` also ranks; profile_score for profiles].
     #[arg(long, value_name = "COLUMN")]
     pub by: Option<String>,
     /// Compare all pairs of schedulers, not only each with the best.

@@ -456,6 +456,24 @@ fn sensors_and_gates_that_contradict_themselves_are_refused() {
     }
 }
 
+/// In a scenario and in a phase, which knows the names of sensors that are read.
+#[test]
+fn a_sensor_that_no_model_reads_has_no_gate() {
+    let sensors = "  sensors: {camera: {rate_fps: 60}, microphone: {rate_fps: 3}}\n";
+    let models = "  models: [{network: KD, inputs: [camera], fps: 20}]\n";
+    let gates = "gates: {microphone: {on_s: {mean: 1, cv: 1}, off_s: {mean: 1, cv: 1}}}";
+    let found = problem(&format!("{sensors}  {gates}\n{models}"), &[]);
+    assert!(found.contains("no model reads the sensor `microphone`"), "{found}");
+    assert!(found.contains("scenario.yaml:4"), "{found}");
+    let phase = format!("{{name: one, scenario: scenario.yaml, minutes: 1, {gates}}}");
+    let profile = format!("profile:\n  name: short\n  phases:\n    - {phase}\n");
+    let folder = folder(&format!("{sensors}{models}"), &[("profile.yaml", &profile)]);
+    let file = path(&folder, "profile.yaml");
+    let error = Catalog::new().profile(&file).expect_err("it is refused").to_string();
+    assert!(error.contains("sensor or model") && error.contains("microphone"), "{error}");
+    assert!(error.contains("profile.yaml:4"), "{error}");
+}
+
 /// Such as one that was cut from the middle of a longer one. A recording may lose its first frames.
 #[test]
 fn a_recording_that_begins_with_more_lost_frames_than_it_has_is_refused() {

@@ -15,7 +15,7 @@ use xrsim_model::units::{SimSpan, SimTime};
 use xrsim_report::day::{DayReport, Replication, means, replications_csv};
 use xrsim_sim::sweep::day::Day;
 
-use super::experiment::{DayOptions, RunOptions, SchedulerOption};
+use super::experiment::{DayOptions, SchedulerOption};
 use super::figure::PictureOptions;
 use super::message::{Failure, with_hints};
 use super::output::{OutputSet, print_text};
@@ -66,7 +66,7 @@ pub(super) struct DayArgs {
 pub(super) const DEVICE: &str = "device.csv";
 pub(super) const PHASES: &str = "phases.csv";
 pub(super) const COURSE: &str = "course.csv";
-const REPLICATIONS: &str = "replications.csv";
+pub(super) const REPLICATIONS: &str = "replications.csv";
 
 /// Files of the folder.
 const FILES: [&str; 5] = [DEVICE, PHASES, COURSE, REPLICATIONS, record::DAY];
@@ -77,8 +77,7 @@ const FILES: [&str; 5] = [DEVICE, PHASES, COURSE, REPLICATIONS, record::DAY];
 ///
 /// Returns a failure for bad input, a run that cannot be made, or output that cannot be written.
 pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
-    let options = RunOptions::from(args.options.clone());
-    let experiment = options.experiment(args.scheduler.text())?;
+    let experiment = args.options.experiment(args.scheduler.text())?;
     let run = with_hints(|notes| DayRun::new(&experiment, &args.profile, notes))?;
     let plan = run.plan();
     if args.plot.is_some() && plan.device.is_none() {
@@ -121,7 +120,7 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
             }
         }
         written.push(record::DAY);
-        let mut record = record_of(args, &options, &run, inputs);
+        let mut record = record_of(args, &run, inputs);
         record.insert("told".into(), json!(report.told()));
         let trip = |(node, at_c)| json!({ "node": node, "at_c": at_c });
         record
@@ -222,13 +221,8 @@ fn advice(changes: &[DayChange], run: &DayRun, day: &Day) -> String {
 }
 
 /// The record that makes the run repeatable.
-fn record_of(
-    args: &DayArgs,
-    options: &RunOptions,
-    run: &DayRun,
-    inputs: Map<String, Value>,
-) -> Map<String, Value> {
-    let mut requested = options.requested();
+fn record_of(args: &DayArgs, run: &DayRun, inputs: Map<String, Value>) -> Map<String, Value> {
+    let mut requested = args.options.requested();
     requested.insert("profile".into(), json!(args.profile));
     if args.replications > 1 {
         requested.insert("replications".into(), json!(args.replications));

@@ -19,10 +19,19 @@ use super::record;
 const MUCH_MEMORY: u64 = 1 << 30;
 
 /// Options that describe runs.
+pub(super) type RunOptions = Described<OfRuns>;
+
+/// Options that describe a run of a profile.
+pub(super) type DayOptions = Described<OfDays>;
+
+/// Options that describe runs whose schedulers are compared.
+pub(super) type CompareOptions = Described<OfComparisons>;
+
+/// Options that describe runs, with those of the keys of a selection.
 #[derive(Debug, Clone, Args)]
-pub(super) struct RunOptions {
+pub(super) struct Described<S: Selection> {
     #[command(flatten)]
-    keys: KeyOptions<OfRuns>,
+    keys: KeyOptions<S>,
     /// Dataflow of a hardware file (.m); repeat for each accelerator, or separate them by commas.
     #[arg(long, value_name = "D|FILE", value_delimiter = ',')]
     dataflow: Vec<String>,
@@ -31,7 +40,7 @@ pub(super) struct RunOptions {
     set: Vec<String>,
 }
 
-impl RunOptions {
+impl<S: Selection> Described<S> {
     /// The experiment that the options describe, under one scheduler or more.
     ///
     /// # Errors
@@ -45,7 +54,7 @@ impl RunOptions {
         for dataflow in &self.dataflow {
             experiment = experiment.dataflow(dataflow);
         }
-        Ok(assign(experiment, &self.set)?.schedulers(schedulers))
+        Ok(assign(experiment, &self.set, S::HAS_PROFILE)?.schedulers(schedulers))
     }
 
     /// Values of the key called `name`, as given.
@@ -96,8 +105,8 @@ impl RunOptions {
         for (key, option, values) in &self.keys.given {
             let mut values = values.iter().map(|value| key.allowed.json(value));
             let value = match option.several {
-                Several::No => values.next_back().unwrap_or_default(),
-                Several::Runs | Several::Parts => values.collect(),
+                Several::No if values.len() == 1 => values.next_back().unwrap_or_default(),
+                Several::No | Several::Runs | Several::Parts => values.collect(),
             };
             requested.insert(key.name.into(), value);
         }
@@ -114,26 +123,32 @@ impl RunOptions {
 fn set_keys(experiment: Experiment, given: &Given) -> Experiment {
     given.iter().fold(experiment, |it, (key, option, values)| match option.several {
         Several::Parts => it.set(key.name, values.join("+")),
+        Several::No if values.len() > 1 => it.vary(key.name, values),
         Several::No | Several::Runs => values.iter().fold(it, |it, value| it.set(key.name, value)),
     })
 }
 
-/// The experiment with the assignments of `--set`.
-fn assign(experiment: Experiment, assignments: &[String]) -> Result<Experiment, Failure> {
+/// The experiment with the assignments of `--set` of a command that may have the option `--profile`.
+fn assign(
+    experiment: Experiment,
+    assignments: &[String],
+    has_profile: bool,
+) -> Result<Experiment, Failure> {
     assignments.iter().try_fold(experiment, |it, assignment| {
-        let (key, value) = split(assignment)?;
+        let (key, value) = split(assignment, has_profile)?;
         Ok(it.set(key, value))
     })
 }
 
 /// The key and the value of an assignment of `--set`.
-fn split(assignment: &str) -> Result<(&str, &str), Failure> {
+fn split(assignment: &str, has_profile: bool) -> Result<(&str, &str), Failure> {
     let Some((name, value)) = assignment.split_once('=') else {
         refuse!("--set takes key=value, found `{assignment}`");
     };
     let name = name.trim();
     // The experiment says where a profile runs.
-    match with_option().find(|(key, _)| key.name == name && name != PROFILE) {
+    let is_open = |key: &Key| key.name == PROFILE && !has_profile;
+    match with_option().find(|(key, _)| key.name == name && !is_open(key)) {
         Some((_, option)) => {
             let message = format!("`{name}` has an option of its own: --{}", option.long);
             Err(Failure::Argument(message))
@@ -148,10 +163,23 @@ fn split(assignment: &str) -> Result<(&str, &str), Failure> {
 ///
 /// The mistake of the experiment.
 pub(super) fn prepare(experiment: &Experiment) -> Result<Prepared, Failure> {
-    let prepared = with_hints(|notes| experiment.prepare_noting(notes))?;
+    Ok(told(with_hints(|notes| experiment.prepare_noting(notes))?))
+}
+
+/// Reads and checks an experiment of a comparison as [`prepare`] does.
+///
+/// # Errors
+///
+/// The mistake of the experiment.
+pub(super) fn prepare_compared(experiment: &Experiment) -> Result<Prepared, Failure> {
+    Ok(told(with_hints(|notes| experiment.prepare_compared(notes))?))
+}
+
+/// Prints the warnings of `prepared`.
+fn told(prepared: Prepared) -> Prepared {
     prepared.warnings.iter().for_each(|warning| warn(format_args!("{warning}")));
     record::warn_of_changed(prepared.opened());
-    Ok(prepared)
+    prepared
 }
 
 /// Prints a note if runs whose requests are kept take much memory.
@@ -251,32 +279,13 @@ fn axis(key: &Key, option: KeyOption) -> Arg {
         .action(ArgAction::Append)
 }
 
-/// Options that describe a run of a profile.
-#[derive(Debug, Clone, Args)]
-pub(super) struct DayOptions {
-    #[command(flatten)]
-    keys: KeyOptions<OfDays>,
-    /// Dataflow of a hardware file (.m); repeat for each accelerator, or separate them by commas.
-    #[arg(long, value_name = "D|FILE", value_delimiter = ',')]
-    dataflow: Vec<String>,
-    /// Any other setting (see `xrsim list settings`); repeat for several.
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
-}
-
-impl From<DayOptions> for RunOptions {
-    fn from(options: DayOptions) -> Self {
-        let DayOptions { keys: KeyOptions { given, .. }, dataflow, set } = options;
-        Self { keys: KeyOptions { given, selection: PhantomData }, dataflow, set }
-    }
-}
-
 /// Keys of runs of profiles, which have scenarios and durations of their own.
 #[derive(Debug, Clone)]
-struct OfDays;
+pub(super) struct OfDays;
 
 impl Selection for OfDays {
     const OPTION: fn(&Key, KeyOption) -> Arg = only;
+    const HAS_PROFILE: bool = true;
 
     fn has(key: &Key) -> bool {
         OfRuns::has(key) && !["scenario", "duration_ms", "semantics", "without"].contains(&key.name)
@@ -287,6 +296,9 @@ impl Selection for OfDays {
 pub(super) trait Selection {
     /// The option of a key.
     const OPTION: fn(&Key, KeyOption) -> Arg = one;
+
+    /// Whether the command has the option of profiles.
+    const HAS_PROFILE: bool = false;
 
     /// Whether the command has an option of `key`.
     fn has(key: &Key) -> bool;
@@ -329,11 +341,27 @@ impl<S: Selection> Args for KeyOptions<S> {
 
 /// All keys but the scheduler, which some commands take several of, and the profile, which only sweeps vary.
 #[derive(Debug, Clone)]
-struct OfRuns;
+pub(super) struct OfRuns;
 
 impl Selection for OfRuns {
     fn has(key: &Key) -> bool {
         ![SCHEDULER, PROFILE].contains(&key.name)
+    }
+}
+
+/// Keys of comparisons: those of runs, and profiles in place of scenarios.
+#[derive(Debug, Clone)]
+pub(super) struct OfComparisons;
+
+impl Selection for OfComparisons {
+    const OPTION: fn(&Key, KeyOption) -> Arg = |key, option| match key.name {
+        PROFILE | "device" => one(key, KeyOption { several: Several::Runs, ..option }),
+        _ => one(key, option),
+    };
+    const HAS_PROFILE: bool = true;
+
+    fn has(key: &Key) -> bool {
+        OfRuns::has(key) || key.name == PROFILE
     }
 }
 
@@ -430,7 +458,7 @@ fn assign_hardware(experiment: Experiment, set: &[String]) -> Result<Experiment,
     if let Some(other) = set.iter().find(|it| !it.trim_start().starts_with("hardware.")) {
         refuse!("--set takes keys that begin with `hardware.` here, found `{other}`");
     }
-    assign(experiment, set)
+    assign(experiment, set, false)
 }
 
 /// Keys of systems.

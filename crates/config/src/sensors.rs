@@ -217,7 +217,7 @@ keys! {
         on_s: Option<At<DwellKeys>> = optional(at(dwell()));
         /// Dwells in which the gate is off.
         off_s: Option<At<DwellKeys>> = optional(at(dwell()));
-        /// Sensors and models of the scenario that it is of. Without it, that of its name.
+        /// Sensors that a model of the scenario reads, and models, that it is of. Without it, that of its name.
         of: Option<Vec<At<Box<str>>>> = optional(list("sensors and models", at(text())));
     }
     check(fields) {
@@ -301,8 +301,8 @@ impl RawGate {
 /// seen, and cost time.
 const LEAST_CYCLE: f64 = 0.1;
 
-/// Adds `gates`, whose files have the texts of `sources`, to the streams and models that they are of. Streams called
-/// `unread` are read by no model.
+/// Adds `gates`, whose files have the texts of `sources`, to the streams and models that they are of. Sensors that no model
+/// reads have no gate; the names of those that are known are `unread`.
 ///
 /// # Errors
 ///
@@ -320,9 +320,13 @@ pub(super) fn add_gates(
         let source = raw.file().and_then(|_| sources.next());
         let n_before = problems.len();
         for name in raw.of() {
-            let of_streams = streams.iter().map(|it| &*it.name).chain(unread.iter().copied());
+            let of_streams = streams.iter().map(|it| &*it.name);
             let known = of_streams.chain(models.iter().map(|it| &*it.unit.task));
-            if !known.clone().any(|it| it == &*name.value) {
+            if unread.contains(&&*name.value) {
+                let message = format!("no model reads the sensor `{}`", name.value);
+                let help = "leave out its gate, or name it under `inputs` of a model";
+                problems.push(Problem::new(name.span.clone(), message).help(help));
+            } else if !known.clone().any(|it| it == &*name.value) {
                 problems.push(unknown_name("sensor or model", name, known));
             }
             if let Some((_, other)) = gated.iter().find(|(it, _)| *it == &*name.value) {
@@ -342,7 +346,6 @@ pub(super) fn add_gates(
             let (rate, place) = match (stream, model) {
                 (Some(at), _) => (streams[at].rate, &mut streams[at].gate),
                 (None, Some(at)) => (models[at].rate, &mut models[at].gate),
-                // No model reads it.
                 (None, None) => continue,
             };
             let least = rate.period().ns() as f64 * LEAST_CYCLE;

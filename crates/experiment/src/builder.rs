@@ -1,6 +1,7 @@
 //! Description of an experiment.
 
 mod alone;
+mod loads;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -23,7 +24,7 @@ use super::given::SystemKind;
 use super::input::Input;
 use super::keys::Key;
 use super::prepared::{Group, Prepared};
-use super::refusals::{refuse_namesakes, refuse_parameters, refuse_repeated};
+use super::refusals::{no_grid, refuse_namesakes, refuse_repeated};
 use super::systems::{
     for_scenario, full_system, in_technology, name_with_pes, paired_name, paired_system,
     resource_changes, style_system,
@@ -48,6 +49,8 @@ pub(crate) const MAX_RUNS: u64 = 1_000_000;
 pub struct Experiment {
     settings: Settings,
     scenarios: Vec<Input<Arc<Scenario>>>,
+    /// Names or files.
+    profiles: Vec<String>,
     systems: Vec<Input<Hardware>>,
     pes: Vec<u32>,
     dataflows: Vec<String>,
@@ -79,6 +82,13 @@ impl Experiment {
         scenarios: impl IntoIterator<Item = S>,
     ) -> Self {
         scenarios.into_iter().fold(self, Self::scenario)
+    }
+
+    /// Adds a profile, by name or as a file, which runs in place of scenarios. Only [`Experiment::compare`] takes profiles, and
+    /// [`DayRun`](super::DayRun), which runs one.
+    pub fn profile(mut self, profile: impl Into<String>) -> Self {
+        self.profiles.push(profile.into());
+        self
     }
 
     /// Adds a system: a style (`J`), a style spelt out (`WS:3 + OS:1`), a file, a
@@ -160,11 +170,12 @@ impl Experiment {
     }
 
     /// Sets a key of [`KEYS`](super::KEYS) in all runs, such as `score.k_per_ms` or `duration_ms`. The keys
-    /// `scenario`, `system`, `pes` and `scheduler` add one more, as the methods of these names do.
+    /// `scenario`, `profile`, `system`, `pes` and `scheduler` add one more, as the methods of these names do.
     pub fn set(mut self, key: &str, value: impl ToString) -> Self {
         let value = value.to_string();
         let set = match key {
             "scenario" => return self.scenario(value),
+            "profile" => return self.profile(value),
             "system" => return self.system(value),
             "pes" => match value.parse() {
                 Ok(pes) => return self.pes(pes),
@@ -186,10 +197,10 @@ impl Experiment {
     /// first one slowest, and all of them slower than scenarios. [`Run::varied`](super::Run::varied) has the
     /// value of a run.
     ///
-    /// The keys `scenario`, `system`, `pes` and `scheduler` add their values, as the methods of these names
+    /// The keys `scenario`, `profile`, `system`, `pes` and `scheduler` add their values, as the methods of these names
     /// do; their place in the order of runs is that of [`Experiment::run`].
     pub fn vary<V: ToString>(mut self, key: &str, values: impl IntoIterator<Item = V>) -> Self {
-        if ["scenario", "system", "pes", "scheduler"].contains(&key) {
+        if ["scenario", "profile", "system", "pes", "scheduler"].contains(&key) {
             return values.into_iter().fold(self, |it, value| it.set(key, value));
         }
         match Key::find(key) {
@@ -330,7 +341,8 @@ impl Experiment {
             return Err(ExperimentError::Conflict(message.into()));
         }
         let each = Self { schedulers: Vec::new(), replications: Some(0..1), ..self.clone() };
-        let mut comparison = each.prepare()?.compare(schedulers, triggers)?;
+        let prepared = each.prepare_compared(&Notes::default())?;
+        let mut comparison = prepared.compare(schedulers, triggers)?;
         comparison.extend(n.map_or(1, |replications| replications.end), |_| {});
         Ok(comparison)
     }
@@ -352,13 +364,24 @@ impl Experiment {
     ///
     /// Those of [`Experiment::prepare`].
     pub fn prepare_noting(&self, notes: &Notes) -> Result<Prepared, ExperimentError> {
+        self.refuse_profiles()?;
+        self.prepare_compared(notes)
+    }
+
+    /// Reads and checks the experiment as [`Experiment::prepare_noting`] does, also with profiles in place of scenarios:
+    /// their runs are for [`Prepared::compare`], and cannot be made by themselves.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Experiment::prepare`].
+    pub fn prepare_compared(&self, notes: &Notes) -> Result<Prepared, ExperimentError> {
         self.hints.iter().for_each(|&renamed| notes.add(renamed));
         if let Some(error) = &self.error {
             return Err(error.clone());
         }
         let replications = self.replications.clone().unwrap_or(0..1);
         let grid = Grid::new(self.factors.clone());
-        let grid = grid.map_err(|error| ExperimentError::Conflict(error.to_string()))?;
+        let grid = grid.map_err(|error| no_grid(&self.factors, &error))?;
         let mut prepared = Prepared::new(self.settings.clone(), notes);
         let mut parameters = BTreeSet::new();
         for point in (0..grid.n_points()).map(|index| grid.point(index)) {
@@ -366,7 +389,6 @@ impl Experiment {
             for (key, value) in point.settings() {
                 settings.set(key, value)?;
             }
-            settings.refuse_profile()?;
             settings.check()?;
             settings.check_seed(replications.end.saturating_sub(1))?;
             self.add_runs(&settings, &replications, &mut prepared)?;
@@ -395,7 +417,7 @@ impl Experiment {
             }
         };
         let suite = catalog.suite()?;
-        let scenarios = self.scenarios_of(settings, &suite, catalog)?;
+        let loads = self.loads(settings, &suite, catalog)?;
         let hardware = self.hardware(&suite, catalog)?;
         let mut ignored: Vec<_> =
             ignored_flexibility(settings, &cost_model, &hardware).into_iter().collect();
@@ -407,7 +429,8 @@ impl Experiment {
         ignored.extend(cost_model.unused_keys(catalog, settings));
         ignored.extend(ignored_riders(settings, &cost_model, &systems, catalog));
         ignored.extend(powerless(&cost_model, &systems));
-        refuse_repeated("scenario", scenarios.iter().map(|scenario| scenario.name().to_string()))?;
+        let names = loads.iter().map(|load| load.scenario.name().to_string());
+        refuse_repeated(if self.profiles.is_empty() { "scenario" } else { "profile" }, names)?;
         refuse_namesakes(&named)?;
         refuse_repeated("system", systems.iter().map(|system| name_with_pes(system)))?;
         let schedulers = match &self.schedulers[..] {
@@ -415,7 +438,7 @@ impl Experiment {
             given => given,
         };
         refuse_repeated("scheduler", schedulers.iter().map(|it| it.label().to_string()))?;
-        let numbers = [scenarios.len(), systems.len(), schedulers.len()].map(|n| n as u64);
+        let numbers = [loads.len(), systems.len(), schedulers.len()].map(|n| n as u64);
         let n_replications = replications.end.saturating_sub(replications.start);
         let n_runs = numbers.into_iter().fold(n_replications, u64::saturating_mul);
         let n_runs = n_runs.saturating_add(prepared.n_runs() as u64);
@@ -426,7 +449,8 @@ impl Experiment {
         let (mut plans, mut steps) = (Vec::new(), Steps::default());
         let catalog = prepared.catalog(settings.networks());
         let device = device::named(&settings, catalog)?;
-        for scenario in &scenarios {
+        for load in &loads {
+            let scenario = &load.scenario;
             let models = scenario.models().iter().filter(|model| model.sequence.is_none());
             let networks = models.map(|model| model.unit.network.name());
             settings.load.draws_latencies = cost_model.draws(networks);
@@ -438,6 +462,7 @@ impl Experiment {
                         settings.load.replication = replication;
                         steps.step();
                         let plan = device::on(settings.plan(scenario, system), &device)?;
+                        let plan = load.on(plan)?;
                         let is_once = self.is_once_if_exact && !plan.drawn().any();
                         plans.push(plan);
                         if is_once {
@@ -455,22 +480,9 @@ impl Experiment {
         let is_new = |it: &String| !prepared.changes.contains(it);
         let changes: Vec<_> = changes.into_iter().filter(is_new).collect();
         prepared.changes.extend(changes);
-        prepared.given.scenarios.extend(self.given_scenarios(&scenarios));
+        prepared.given.scenarios.extend(self.given_scenarios(&loads));
         prepared.given.systems.extend(given);
         Ok(())
-    }
-
-    /// Names of the scenarios with the words for them.
-    fn given_scenarios(&self, scenarios: &[Arc<Scenario>]) -> Vec<(Box<str>, String)> {
-        let name = |it: &Arc<Scenario>| (Box::from(it.name()), it.name().to_string());
-        if self.scenarios.is_empty() {
-            return scenarios.iter().map(name).collect();
-        }
-        let given = |(input, scenario): (&Input<_>, &Arc<Scenario>)| match input {
-            Input::Named(text) => Some((scenario.name().into(), text.to_string())),
-            Input::Given(_) => None,
-        };
-        self.scenarios.iter().zip(scenarios).filter_map(given).collect()
     }
 
     /// Names of the systems with the words for them; those of values are empty.
@@ -488,29 +500,6 @@ impl Experiment {
             (name, text.clone(), kind)
         };
         named.map(given).collect()
-    }
-
-    fn scenarios_of(
-        &self,
-        settings: &Settings,
-        suite: &Suite,
-        catalog: &mut Catalog,
-    ) -> Result<Vec<Arc<Scenario>>, ExperimentError> {
-        let mut named = |name: &str| {
-            Ok(catalog.scenario_with(name, settings.edition(), &settings.parameters)?)
-        };
-        if self.scenarios.is_empty() {
-            let names = suite.scenarios.iter();
-            return names.map(|name| named(name)).collect();
-        }
-        let find = |input: &Input<Arc<Scenario>>| match input {
-            Input::Named(name) => named(name),
-            Input::Given(scenario) => {
-                refuse_parameters(scenario, settings)?;
-                Ok(Arc::clone(scenario))
-            }
-        };
-        self.scenarios.iter().map(find).collect()
     }
 
     /// Every system: styles once for each number of PEs, sizes first; then the systems that fix their

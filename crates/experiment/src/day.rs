@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use xrsim_config::Notes;
 use xrsim_model::cost::CostTable;
 use xrsim_model::parallel;
-use xrsim_model::scenario::{Profile, Scenario};
 use xrsim_model::units::SimTime;
-use xrsim_sim::load::{LoadSettings, Phases};
-use xrsim_sim::plan::{Plan, Semantics};
+use xrsim_sim::load::Phases;
+use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::RunError;
 use xrsim_sim::sweep::day::{self, Day, DayMetrics};
 
@@ -38,7 +37,6 @@ const SCHEDULERS: [&str; 4] = [
 pub struct DayRun {
     experiment: Experiment,
     prepared: Prepared,
-    profile: Arc<Profile>,
     plan: Plan,
     costs: Arc<CostTable>,
 }
@@ -72,26 +70,16 @@ impl DayRun {
         notes: &Notes,
     ) -> Result<Self, ExperimentError> {
         let conflict = |message: &str| Err(ExperimentError::Conflict(message.into()));
-        if experiment.semantics() != Semantics::Principled {
-            return conflict("a profile has no `mlsys2023` semantics");
-        }
-        // The union of the scenarios says which networks are needed before the load is known.
-        let mut first = Prepared::new(Default::default(), notes);
-        let profile = first.catalog(Default::default()).profile(profile)?;
-        let union = Scenario::union(profile.name.clone(), &profile.scenarios());
-        let experiment = experiment.clone().scenario(union);
-        let mut prepared = experiment.prepare_noting(notes)?;
-        prepared.read_by(first);
+        let experiment = experiment.clone().profile(profile);
+        let prepared = experiment.prepare_compared(notes)?;
         let Some((plan, costs)) = prepared.only_run() else {
             return conflict(
                 "a run of a profile takes one system and one scheduler; choose with --system, --pes and --scheduler",
             );
         };
         let costs = costs?;
-        let phases = Phases::new(&profile, &plan.load).map_err(RunError::from)?;
-        let plan = plan.of_phases(phases);
         day::check(&plan, &costs).map_err(RunError::from)?;
-        Ok(Self { experiment, prepared, profile, plan, costs })
+        Ok(Self { experiment, prepared, plan, costs })
     }
 
     /// The run.
@@ -132,9 +120,7 @@ impl DayRun {
     ) -> Vec<Result<DayMetrics, RunError>> {
         let (all, n_made): (Vec<u64>, _) = ((0..n).collect(), AtomicUsize::new(0));
         parallel::map(&all, |&replication| {
-            let load = LoadSettings { replication, ..self.plan.load.clone() };
-            let phases = Phases::new(&self.profile, &load)?;
-            let plan = Plan { load, ..self.plan.clone() }.of_phases(phases);
+            let plan = self.plan.replicated(replication)?;
             let day = day::play(&plan, &self.costs, None, &|_| {});
             done(n_made.fetch_add(1, Ordering::Relaxed) + 1);
             Ok(DayMetrics::of(&day?, plan.load.duration))
@@ -200,9 +186,8 @@ impl DayRun {
     }
 
     fn tried(&self, key: &str, value: &str, what: &str) -> Option<DayChange> {
-        let prepared = self.experiment.replaced(key, value).prepare().ok()?;
-        let (plan, costs) = prepared.only_run()?;
-        let plan = plan.of_phases(self.phases().clone());
+        let changed = self.experiment.replaced(key, value);
+        let (plan, costs) = changed.prepare_compared(&Notes::default()).ok()?.only_run()?;
         if (&plan.scheduler, &plan.system) == (&self.plan.scheduler, &self.plan.system) {
             return None;
         }

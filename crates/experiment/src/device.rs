@@ -23,15 +23,21 @@ pub(super) fn named(
 ///
 /// [`ExperimentError::Conflict`] if the device does not fit, or if a governor has no device to govern.
 pub(super) fn on(plan: Plan, device: &Option<Arc<Device>>) -> Result<Plan, ExperimentError> {
-    if device.is_none() && plan.scheduler.options().governor != Governor::default() {
-        return Err(ExperimentError::Conflict(format!(
-            "the governor of {} has no effect without a device (--device)",
-            plan.scheduler.label()
-        )));
-    }
     let plan = Plan { device: device.clone(), ..plan };
+    check_governor(&plan)?;
     match plan.supplied() {
         Ok(_) => Ok(plan),
         Err(error) => Err(ExperimentError::Conflict(error.to_string())),
     }
+}
+
+/// Refuses a governor without a device.
+pub(super) fn check_governor(plan: &Plan) -> Result<(), ExperimentError> {
+    if plan.device.is_some() || plan.scheduler.options().governor == Governor::default() {
+        return Ok(());
+    }
+    Err(ExperimentError::Conflict(format!(
+        "the governor of {} has no effect without a device (--device)",
+        plan.scheduler.label()
+    )))
 }

@@ -17,8 +17,9 @@ use xrsim_sim::sweep::comparison::{Comparison, Triggers};
 use xrsim_sim::sweep::{self, RunError, RunResult, Scored};
 
 use super::given::GivenNames;
+use super::refusals::refuse_repeated;
 use super::systems::name_with_pes;
-use super::{ExperimentError, NamedCostModel, Run, Runs, Settings};
+use super::{ExperimentError, NamedCostModel, Run, Runs, Settings, device};
 
 /// Keys that vary, with the values of a run.
 type Varied = Arc<[(Box<str>, Box<str>)]>;
@@ -40,8 +41,6 @@ pub struct Prepared {
     points: Vec<(Varied, usize)>,
     /// By [`Edition`] of the networks.
     pub(super) catalogs: [Catalog; 2],
-    /// Further catalogs by which files were read.
-    further: Vec<Catalog>,
 }
 
 /// Successive runs of one cost model.
@@ -59,22 +58,7 @@ impl Prepared {
         let (warnings, groups, points) = (Vec::new(), Vec::new(), Vec::new());
         let given = GivenNames::default();
         let changes = Vec::new();
-        Self {
-            settings,
-            warnings,
-            changes,
-            groups,
-            uses_platform: false,
-            given,
-            points,
-            catalogs,
-            further: Vec::new(),
-        }
-    }
-
-    /// Notes that the files of `other` were read, too.
-    pub(super) fn read_by(&mut self, other: Self) {
-        self.further = other.catalogs.into();
+        Self { settings, warnings, changes, groups, uses_platform: false, given, points, catalogs }
     }
 
     /// Notes that all runs added since the last call have these values of the keys that vary.
@@ -156,7 +140,9 @@ impl Prepared {
     /// [`ExperimentError::Run`] for one that does not repeat.
     pub(super) fn check_recordings(&mut self) -> Result<(), ExperimentError> {
         let mut repeated: Vec<ShortRecording> = Vec::new();
-        for plan in self.plans().filter(|plan| plan.reads_recordings()) {
+        // Phases have checked theirs.
+        let scenarios = self.plans().filter(|plan| plan.phases.is_none());
+        for plan in scenarios.filter(|plan| plan.reads_recordings()) {
             plan.feed().map_err(RunError::from)?;
             for short in load::short_recordings(&plan.scenario, &plan.load) {
                 let is_same =
@@ -212,12 +198,12 @@ impl Prepared {
 
     /// Every file that was read.
     pub fn inputs(&self) -> impl Iterator<Item = InputFile> {
-        self.catalogs.iter().chain(&self.further).flat_map(Catalog::inputs)
+        self.catalogs.iter().flat_map(Catalog::inputs)
     }
 
     /// Every file that was read and does not come with the program.
     pub fn opened(&self) -> impl Iterator<Item = PathBuf> {
-        self.catalogs.iter().chain(&self.further).flat_map(Catalog::opened)
+        self.catalogs.iter().flat_map(Catalog::opened)
     }
 
     /// Every system with the cost model of its runs.
@@ -348,8 +334,9 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// [`ExperimentError::Conflict`] with several cost models, or under `mlsys2023` semantics, which
-    /// have one scheduler only.
+    /// [`ExperimentError::Conflict`] with several cost models, under `mlsys2023` semantics, which
+    /// have one scheduler only, or for a governor without a device; [`ExperimentError::Run`] for a scheduler that plans
+    /// before the run of a profile.
     pub fn compare(
         &self,
         schedulers: Vec<Policy>,
@@ -379,9 +366,32 @@ impl Prepared {
                            scheduler to compare it with; choose --semantics principled";
             return Err(ExperimentError::Conflict(message.into()));
         }
+        for plan in plans {
+            refuse_for(plan, &schedulers)?;
+        }
+        refuse_namesake_devices(plans)?;
         let model = &*cost_model.model;
         Ok(Comparison::costed(plans.clone(), schedulers, triggers, model, is_run))
     }
+}
+
+/// Refuses schedulers that cannot decide in the run of a plan.
+fn refuse_for(plan: &Plan, schedulers: &[Policy]) -> Result<(), ExperimentError> {
+    for scheduler in schedulers {
+        let plan = Plan { scheduler: scheduler.clone(), ..plan.clone() };
+        device::check_governor(&plan)?;
+        if plan.phases.is_some() {
+            plan.feed().map_err(RunError::from)?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses two devices of one name: their results could not be told apart.
+fn refuse_namesake_devices(plans: &[Plan]) -> Result<(), ExperimentError> {
+    let devices = distinct_by(plans.iter().filter_map(|plan| plan.device.clone()), Arc::ptr_eq);
+    let distinct = distinct(devices.iter().map(|device| &**device));
+    refuse_repeated("device", distinct.iter().map(|device| device.name.to_string()))
 }
 
 /// Every system once.

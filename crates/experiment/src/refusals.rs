@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use xrsim_config::Hardware;
 use xrsim_model::scenario::Scenario;
+use xrsim_sim::sweep::grid::{Factor, GridError};
 
 use super::systems::name_with_pes;
 use super::{ExperimentError, Settings};
@@ -23,6 +24,22 @@ pub(super) fn refuse_parameters(
          {task} its parameters when it is read",
         scenario.name()
     )))
+}
+
+/// The error for keys, the `factors`, that cannot vary as they are asked to.
+pub(super) fn no_grid(factors: &[Factor], error: &GridError) -> ExperimentError {
+    match error {
+        GridError::RepeatedRow { factor, row } => {
+            let Factor { keys, rows } = &factors[*factor];
+            let value = rows[*row].iter().flatten().next();
+            ExperimentError::Conflict(format!(
+                "{} `{}` is given twice",
+                keys[0],
+                value.map_or("", |it| it)
+            ))
+        }
+        other => ExperimentError::Conflict(other.to_string()),
+    }
 }
 
 /// Refuses two of one name: their results could not be told apart.

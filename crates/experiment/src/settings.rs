@@ -264,15 +264,6 @@ impl Settings {
         }
     }
 
-    /// Refuses a profile where scenarios run.
-    pub(super) fn refuse_profile(&self) -> Result<(), ExperimentError> {
-        let refusal = "`profile` is a key of sweeps; `xrsim day` runs a profile";
-        match &self.profile {
-            Some(_) => Err(ExperimentError::Conflict(refusal.into())),
-            None => Ok(()),
-        }
-    }
-
     /// Value of every key that the semantics follow, but for those that each run has its own of.
     pub fn effective(&self) -> Map<String, Value> {
         let is_known = |key: &&Key| self.semantics == Semantics::Principled || key.in_mlsys2023;

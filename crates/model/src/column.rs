@@ -129,6 +129,12 @@ impl<T> Column<T> {
         Self { heading, ..self }
     }
 
+    /// The same column without its values, beside those of other types.
+    pub const fn of_nothing(&self) -> Column<()> {
+        let Self { name, heading, label, help, kind, unit, better, .. } = *self;
+        Column { name, heading, label, help, kind, unit, better, value: |()| None }
+    }
+
     /// The value of `of`; `None` where it has none.
     pub fn of(&self, of: &T) -> Option<f64> {
         (self.value)(of)

@@ -1,7 +1,7 @@
 //! Results of a run of a profile: the first screen, and the files `device.csv`, `phases.csv` and `course.csv`.
 
 pub(crate) mod course;
-mod means;
+pub(crate) mod means;
 
 use xrsim_figures::{Caption, Course};
 use xrsim_model::hardware::System;

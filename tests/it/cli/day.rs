@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::support::binary::{output, path, refused, stderr, stdout, xrsim};
+use crate::support::page::data;
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
@@ -214,4 +215,65 @@ fn the_folder_of_a_day_becomes_a_page_unless_a_file_of_it_is_wrong() {
     fs::write(format!("{out}/day.json"), record.to_string()).expect("it is written");
     let expected = "course.csv:2: column `power_w`: `NaN` is no finite number";
     assert!(refused(&report).contains(expected));
+}
+
+/// Files of the second command are those that it names; what the first one wrote and nobody changed goes.
+#[test]
+fn a_page_of_several_draws_says_so_and_their_table_goes_with_them() {
+    let folder = folder();
+    let [out, device, page] = ["out", "device.yaml", "page.html"].map(|name| path(&folder, name));
+    let more = ["--device", &device, "--no-changes", "--out", &out];
+    let alone = words(&folder, &more);
+    let alone: Vec<_> = alone.iter().map(String::as_str).collect();
+    output(&[&alone[..], &["--replications", "3"]].concat());
+    let report = ["report", &out, "-o", &page];
+    let title = || -> (String, String) {
+        output(&report);
+        let data = data(&fs::read_to_string(&page).expect("a page"));
+        (data["title"].as_str().expect("a title").into(), data.to_string())
+    };
+    let (found, all) = title();
+    assert_eq!(found, "Day short, draw 1 of 3");
+    assert!(
+        all.contains("Means of 3 draws") && all.contains("No 95 % intervals below 25"),
+        "{all}"
+    );
+    assert!(all.contains("score of the whole profile"), "{all}");
+    let text = fs::read_to_string(format!("{out}/replications.csv")).expect("a table");
+    fs::write(format!("{out}/notes.txt"), "mine").expect("it is written");
+    let said = stderr(&xrsim(&alone).assert().code(0));
+    assert!(said.contains("replications.csv of an earlier command"), "{said}");
+    let expected = ["course.csv", "day.json", "device.csv", "notes.txt", "phases.csv"];
+    assert_eq!(files(&out), expected);
+    assert_eq!(title().0, "Day short");
+    // A table that was changed since is the user's.
+    output(&[&alone[..], &["--replications", "3"]].concat());
+    fs::write(format!("{out}/replications.csv"), text + "\n").expect("it is written");
+    output(&alone);
+    assert!(files(&out).contains(&"replications.csv".to_string()));
+}
+
+#[test]
+fn a_record_of_a_day_that_lacks_something_is_refused_with_its_place_once() {
+    let folder = folder();
+    let [out, device, page] = ["out", "device.yaml", "page.html"].map(|name| path(&folder, name));
+    let words = words(&folder, &["--device", &device, "--no-changes", "--out", &out]);
+    output(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let report = ["report", &out, "-o", &page];
+    let path = format!("{out}/day.json");
+    let text = fs::read_to_string(&path).expect("a record");
+    let mut record: Value = serde_json::from_str(&text).expect("JSON");
+    let members = record.as_object_mut().expect("an object");
+    for key in ["files", "record_sha256"] {
+        members.remove(key);
+    }
+    fs::write(&path, record.to_string()).expect("it is written");
+    fs::remove_file(format!("{out}/device.csv")).expect("it is there");
+    let message = refused(&report);
+    assert!(message.contains("day.json:1: the run has a device"), "{message}");
+    record.as_object_mut().expect("an object").remove("told");
+    fs::write(&path, record.to_string()).expect("it is written");
+    let message = refused(&report);
+    assert!(message.contains("day.json:1: missing field `told`"), "{message}");
+    assert!(!message.contains(" at line "), "{message}");
 }

@@ -157,3 +157,26 @@ fn an_external_scheduler_has_the_name_that_it_is_given() {
     let said = stderr(&xrsim(&two.concat()).assert().code(2));
     assert!(said.contains("scheduler `mine` is given twice"), "{said}");
 }
+
+#[test]
+fn a_run_that_fails_at_two_sizes_is_told_for_each() {
+    let run = ["run", "--scenario", "AR_gaming", "--system", "A", "--pes", "4096,8192"];
+    let more = ["--flexibility", "none", "--replications", "1", "--scheduler", "external:false"];
+    let said = stderr(&xrsim(&[&run[..], &more].concat()).assert().code(2));
+    for size in ["4096", "8192"] {
+        let start = format!("warning: no score for AR_gaming on A@{size}: ");
+        assert_eq!(said.lines().filter(|line| line.starts_with(&start)).count(), 1, "{said}");
+    }
+}
+
+/// Each of three replications fails for the same reason.
+#[test]
+fn a_run_that_fails_in_every_replication_is_told_once() {
+    let run = ["run", "--scenario", "AR_gaming", "--system", "A", "--pes", "4096"];
+    let more = ["--flexibility", "none", "--replications", "3", "--scheduler", "external:false"];
+    let said = stderr(&xrsim(&[&run[..], &more].concat()).assert().code(2));
+    let warnings = said.lines().filter(|line| line.starts_with("warning: no score for "));
+    let warnings: Vec<_> = warnings.collect();
+    assert_eq!(warnings.len(), 1, "{said}");
+    assert!(warnings[0].starts_with("warning: no score for AR_gaming on A: "), "{said}");
+}

@@ -195,14 +195,3 @@ fn an_old_command_is_told_its_name_also_if_an_option_is_missing() {
     assert_eq!(said.matches("warning").count(), 1, "{said}");
     assert!(!stderr(&xrsim(&["merge", "--help"]).assert().success()).contains("warning"));
 }
-
-#[test]
-fn a_run_that_fails_at_two_sizes_is_told_for_each() {
-    let run = ["run", "--scenario", "AR_gaming", "--system", "A", "--pes", "4096,8192"];
-    let more = ["--flexibility", "none", "--replications", "1", "--scheduler", "external:false"];
-    let said = stderr(&xrsim(&[&run[..], &more].concat()).assert().code(2));
-    for size in ["4096", "8192"] {
-        let start = format!("warning: no score for AR_gaming on A@{size}: ");
-        assert_eq!(said.lines().filter(|line| line.starts_with(&start)).count(), 1, "{said}");
-    }
-}

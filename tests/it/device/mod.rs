@@ -1,6 +1,7 @@
 //! The device around the accelerators: operating points, leakage, gates, and the account of the energy.
 
 mod body;
+mod compare;
 mod day;
 mod files;
 mod gating;

@@ -1,6 +1,7 @@
 //! `xrsim compare`: schedulers side by side on equal draws.
 
 mod parts;
+mod profiles;
 
 use std::path::PathBuf;
 
@@ -19,12 +20,12 @@ use xrsim_report::comparison::{
 };
 use xrsim_sim::bounds::window::MAX_FRAMES;
 use xrsim_sim::schedule::Policy;
-use xrsim_sim::sweep::comparison::{Comparison, Sample, Triggers};
+use xrsim_sim::sweep::comparison::{Comparison, Configuration, Subject, Triggers};
 use xrsim_sim::sweep::grid::Shard;
 
 use super::assumed::assumed_by_all_schedulers;
 use super::cluster::ClusterOptions;
-use super::experiment::{RunOptions, note_memory, prepare};
+use super::experiment::{CompareOptions, note_memory, prepare_compared};
 use super::figure::PictureOptions;
 use super::mappings::Mappings;
 use super::message::{Failure, hint, say, warn};
@@ -34,6 +35,7 @@ use super::places::Places;
 use super::progress::Progress;
 use super::{output, record, schedulers, table_style};
 use parts::{Divided, refuse_undivided};
+use profiles::{note_time, refuse_beside_profiles, refuse_unknown};
 
 /// Compare schedulers on common random numbers, with 95 % confidence intervals.
 #[derive(Debug, Clone, Args)]
@@ -42,11 +44,14 @@ use parts::{Divided, refuse_undivided};
     differences have little noise. Without --scenario, --system and --pes: the whole benchmark, 182 \
     configurations. Without --scheduler as well: all online schedulers, in AR_gaming on M with 8,192 PEs, where they differ. `--scheduler NAME=external:COMMAND` is your own program, called NAME in the results. The order of models in the scenario decides ties between requests, which can decide \
     a comparison (examples/schedulers/README.md).\n\n\
+    With --profile, runs are hours of use in place of scenarios, ranked by profile_score; each takes 1 to 3 s of CPU time. Several \
+    profiles and devices add up.\n\n\
     Examples:\n  \
     xrsim compare                                                    all schedulers, in AR_gaming on M\n  \
     xrsim compare --scheduler edf,edf:admission=hopeless,rm --scenario AR_gaming\n  \
     xrsim compare --scheduler edf --scheduler sjf --scenario AR_gaming --half-width 0.005\n  \
     xrsim compare --scheduler edf --scheduler dream --replications 30 --out comparison\n  \
+    xrsim compare --profile evening --device headset,glasses --system J --pes 4096 --scheduler edf,edf:governor=slack --replications 25\n  \
     xrsim compare --scheduler edf --scheduler sjf --width 3.35in --out paper    figures for a column of a paper\n  \
     xrsim compare --scheduler edf --scheduler sjf --pairs --format latex\n  \
     xrsim compare --scheduler edf --scheduler sjf --shard 2/5 --out part2     the second of five parts\n\n\
@@ -57,7 +62,7 @@ use parts::{Divided, refuse_undivided};
 )]
 pub(super) struct CompareArgs {
     #[command(flatten)]
-    pub options: RunOptions,
+    pub options: CompareOptions,
     /// Scheduler, with its parameters; repeat for each, or separate them by commas: KEY=VALUE after a comma is one more
     /// parameter of the scheduler before it, and an external command goes to the end of its option [default: all online
     /// schedulers].
@@ -73,8 +78,8 @@ pub(super) struct CompareArgs {
     /// replications at least, 1000 at most).
     #[arg(long, value_name = "X", conflicts_with = "replications", value_parser = positive)]
     pub half_width: Option<f64>,
-    /// Column of the ranking (a score, `missed` or `energy_mj`) [default: score, the primary metric, by which `run` also
-    /// ranks].
+    /// Column of the ranking (a score, `missed` or `energy_mj`; of profiles also `hours` or `mean_w`) [default: score, the
+    /// primary metric, by which `run` also ranks; profile_score for profiles].
     #[arg(long, value_name = "COLUMN")]
     pub by: Option<String>,
     /// Compare all pairs of schedulers, not only each with the best.
@@ -122,7 +127,7 @@ pub(super) struct CompareArgs {
 }
 
 /// Runs in which schedulers differ, for a comparison that names neither schedulers nor runs.
-const CASE: [(&str, &str); 3] = [("scenario", "AR_gaming"), ("system", "M"), ("pes", "8192")];
+static CASE: [(&str, &str); 3] = [("scenario", "AR_gaming"), ("system", "M"), ("pes", "8192")];
 
 impl CompareArgs {
     /// The same arguments with one scheduler each, and with those and the runs that stand for none.
@@ -132,14 +137,24 @@ impl CompareArgs {
             return all;
         }
         all.scheduler = schedulers::online().map(|entry| entry.name.to_string()).collect();
-        if CASE.iter().all(|(key, _)| all.options.values(key).is_empty()) {
-            let with = |options: RunOptions, (key, value): (&str, &str)| {
-                options.with(key, vec![value.into()])
+        // A profile stands in the place of the scenario.
+        let case: &[_] = if all.subject() == Subject::Profiles { &CASE[1..] } else { &CASE };
+        if case.iter().all(|(key, _)| all.options.values(key).is_empty()) {
+            let with = |options: CompareOptions, (key, value): &(&str, &str)| {
+                options.with(key, vec![value.to_string()])
             };
-            all.options = CASE.into_iter().fold(all.options, with);
-            all.case = &CASE;
+            all.options = case.iter().fold(all.options, with);
+            all.case = case;
         }
         all
+    }
+
+    /// What is compared on.
+    fn subject(&self) -> Subject {
+        match self.options.values("profile").is_empty() {
+            true => Subject::Scenarios,
+            false => Subject::Profiles,
+        }
     }
 
     fn parts(&self) -> PartOptions<'_> {
@@ -174,18 +189,25 @@ fn positive(text: &str) -> Result<f64, String> {
 pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let args = &args.complete();
     refuse_undivided(args)?;
-    let measure = args.by.as_deref().map_or_else(|| Ok(Measure::primary()), measure)?;
-    let prepared = prepare(&options(args).experiment([])?)?;
+    refuse_beside_profiles(args)?;
+    let subject = args.subject();
+    let measure = match &args.by {
+        None => Measure::primary(subject),
+        Some(name) => measure(subject, name)?,
+    };
+    let prepared = prepare_compared(&options(args).experiment([])?)?;
+    refuse_unknown(measure, &prepared)?;
     note_memory(&prepared);
+    note_time(args, &prepared);
     let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
-    // Refuses runs that have no schedulers to compare, before anything is written.
-    prepared.compare_some(Vec::new(), triggers, |_| false)?;
+    let given = policies(&args.scheduler)?;
+    // Refuses runs that cannot be compared, before anything is written.
+    prepared.compare_some(given.clone(), triggers, |_| false)?;
     let places = Places::default()
         .reading(prepared.opened())
         .reading(args.scheduler.iter().flat_map(|text| programs::files(text)))
         .reading(args.parts().joined());
     record::refuse_other_kind(args.out.as_deref(), "compare")?;
-    let given = policies(&args.scheduler)?;
     schedulers::note_untracked(
         args.out.iter().flat_map(|_| args.scheduler.iter().map(String::as_str)),
     );
@@ -254,7 +276,7 @@ fn tuned(text: &str, prepared: &Prepared) -> Result<String, Failure> {
 
 /// Options of the runs. `--steady` sets a duration of ten seconds, random phases and a warm-up of one
 /// second, unless they are given.
-fn options(args: &CompareArgs) -> RunOptions {
+fn options(args: &CompareArgs) -> CompareOptions {
     let mut options = args.options.clone();
     if args.steady {
         options = options.after(&["load.random_phase=true", "score.warm_up_ms=1000"]);
@@ -276,11 +298,12 @@ fn policies(given: &[String]) -> Result<Vec<Policy>, Failure> {
     Ok(policies)
 }
 
-fn measure(name: &str) -> Result<Measure, Failure> {
+fn measure(subject: Subject, name: &str) -> Result<Measure, Failure> {
     let (name, renamed) = renamed::current(&column::RENAMED, name);
     renamed.into_iter().for_each(hint);
-    Measure::named(name)
-        .ok_or_else(|| super::unknown("column", name, Sample::columns().map(|column| column.name)))
+    let columns = subject.columns();
+    Measure::of_subject(subject, name)
+        .ok_or_else(|| super::unknown("column", name, columns.iter().map(|column| column.name)))
 }
 
 /// Runs as many replications as are asked for, or as the interval needs.
@@ -309,11 +332,11 @@ fn extend(comparison: &mut Comparison, n_replications: u64) {
 /// Returns a failure if there is no configuration to compare.
 fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
     let all = comparison.configurations();
-    let without = all.iter().filter_map(|it| Some((&it.plan, it.replications.as_ref().err()?)));
+    let without = all.iter().filter_map(|it| Some((it, it.replications.as_ref().err()?)));
     let without: Vec<_> = without.collect();
     for it in all.iter().filter(|it| it.n_uncounted() > 0).take(3) {
         let (n_draws, n_uncounted) = (comparison.n_replications(), it.n_uncounted());
-        let (scenario, system) = (it.plan.scenario.name(), it.plan.system.name());
+        let (scenario, system) = (&it.name, it.plan.system.name());
         say(format_args!(
             "note: {scenario} on {system}: {} of {n_draws} draws count; in the others no frame is counted",
             n_draws - n_uncounted
@@ -324,8 +347,8 @@ fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
         true => warn(format_args!("{line}")),
         false => say(format_args!("note: {line}")),
     };
-    for (plan, error) in without.iter().take(3) {
-        let (scenario, name, pes) = (plan.scenario.name(), plan.system.name(), plan.system.pes());
+    for (Configuration { plan, name: scenario, .. }, error) in without.iter().take(3) {
+        let (name, pes) = (plan.system.name(), plan.system.pes());
         let mut systems = all.iter().map(|it| &it.plan.system);
         let system = match systems.any(|it| it.name() == name && it.pes() != pes) {
             true => format!("{name}@{pes}"),
@@ -460,7 +483,9 @@ impl Results {
         set.csv(POLICIES, self.rows(false))?;
         set.csv(PAIRS, self.rows(true))?;
         set.csv(CONFIGURATIONS, configurations_csv(comparison, measure))?;
-        set.csv(METRICS, metrics_csv(comparison))?;
+        if comparison.subject() == Subject::Scenarios {
+            set.csv(METRICS, metrics_csv(comparison))?;
+        }
         for (name, text) in self.tables(true).latex() {
             set.bytes(&format!("{name}.tex"), text.as_bytes())?;
         }
@@ -469,8 +494,12 @@ impl Results {
         if let Some(ranks) = &self.ranks {
             pictures.add(&mut set, FIGURES[1], Format::ALL, &ranks_figure(ranks, measure))?;
         }
+        let metrics = match comparison.subject() {
+            Subject::Scenarios => format!(", {METRICS}"),
+            Subject::Profiles => String::new(),
+        };
         let files = format_args!(
-            "{POLICIES}, {PAIRS}, {CONFIGURATIONS}, {METRICS}, tables for LaTeX, figures and {}",
+            "{POLICIES}, {PAIRS}, {CONFIGURATIONS}{metrics}, tables for LaTeX, figures and {}",
             record::COMPARE
         );
         set.commit_and_say(record::COMPARE, record, files)

@@ -141,7 +141,8 @@ impl<'a> Divided<'a> {
             let outcome = match result {
                 FAILED => comparison.again(configuration, replication),
                 text => {
-                    let outcome = Outcome::of_text(text, comparison.policies().len());
+                    let (subject, n_policies) = (self.args.subject(), comparison.policies().len());
+                    let outcome = Outcome::of_text(text, subject, n_policies);
                     Ok(outcome.ok_or_else(|| {
                         Failure::Argument(format!("the row of point {point} is no outcome"))
                     })?)

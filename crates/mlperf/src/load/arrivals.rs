@@ -319,6 +319,31 @@ mod tests {
         Bursts::new(ms(100), ms(20), [1000.0, 100.0], group).unwrap()
     }
 
+    /// Three draws are kept at most. The thread keeps a list with room left only, as a full one may lack later draws of its
+    /// stream; what is drawn is the same in each case.
+    #[test]
+    fn draws_up_to_the_limit_are_kept_and_are_the_same_again() {
+        let expected: Vec<f64> = {
+            let mut stream = MersenneTwister::new(7);
+            (0..8).map(|_| stream.exponential()).collect()
+        };
+        for (n_drawn, n_kept) in [(2, 2), (3, 0), (4, 0)] {
+            KEPT.set(None);
+            let mut first = Exponentials::new(7, 3);
+            let drawn: Vec<f64> = (0..n_drawn).map(|_| first.next()).collect();
+            assert_eq!(drawn, expected[..n_drawn]);
+            assert_eq!(first.drawn.len(), n_drawn.min(3));
+            first.keep();
+            let mut again = Exponentials::kept(7);
+            assert_eq!(again.drawn.len(), n_kept, "{n_drawn}");
+            // Beyond the limit, too.
+            let drawn: Vec<f64> = (0..8).map(|_| again.next()).collect();
+            assert_eq!(drawn, expected);
+        }
+        KEPT.set(None);
+        assert_eq!((MOST_KEPT, Exponentials::kept(8).most), (1 << 20, MOST_KEPT));
+    }
+
     #[test]
     fn expected_queries_become_time() {
         let bursts = bursts(1);

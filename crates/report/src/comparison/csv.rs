@@ -9,9 +9,11 @@ use xrsim_sim::bounds::ClassBounds;
 use xrsim_sim::metrics::{
     DeviceMetrics, Freshness, ModelMetrics, RunMetrics, Service, Shown, chains,
 };
-use xrsim_sim::sweep::comparison::{Comparison, Configuration, Replication, Sample};
+use xrsim_sim::plan::Plan;
+use xrsim_sim::schedule::Policy;
+use xrsim_sim::sweep::comparison::{Comparison, Configuration, Subject};
 
-use super::{Measure, Pair, Ranking, Shares, Standing};
+use super::{Beside, Measure, Pair, Ranking, Shares, Standing, feasible};
 
 /// Name of all scenarios together in the column `scenario`.
 pub const ALL: &str = "all";
@@ -38,15 +40,39 @@ pub fn policies_csv(overall: &Ranking, by_scenario: &[Ranking]) -> Rows {
         .number("p_holm", |(_, it)| cell_if_any(it.p_value))
         .number("won", share(|it| it.won))
         .number("tied", share(|it| it.tied))
-        .number("lost", share(|it| it.lost))
-        .number("miss_ratio", |(_, it)| cell(it.miss_ratio))
-        .number("energy_mj", |(_, it)| cell(it.energy_mj))
-        .number("gap_to_bound", |(_, it)| cell(it.gap))
-        .text("bound", |(_, it)| it.bound.0.name())
-        .text("bound_for", |(_, it)| it.class.short())
-        .number("wins", |(_, it)| it.wins)
-        .number("ties", |(_, it)| it.ties);
+        .number("lost", share(|it| it.lost));
+    let columns = match overall.measure.subject {
+        Subject::Scenarios => beside_scenarios(columns),
+        Subject::Profiles => beside_profiles(columns, overall.measure),
+    };
+    let columns = columns.number("wins", |(_, it)| it.wins).number("ties", |(_, it)| it.ties);
     columns.of(rows).into_rows()
+}
+
+type OfStandings<'c> = Columns<'c, (&'c Ranking, &'c Standing)>;
+
+fn beside_scenarios(columns: OfStandings<'_>) -> OfStandings<'_> {
+    let number = |of: fn(&Beside) -> Option<f64>| {
+        move |(_, it): &(&Ranking, &Standing)| cell_if_any(of(&it.beside))
+    };
+    let text = |of: fn(&Beside) -> Option<&'static str>| {
+        move |(_, it): &(&Ranking, &Standing)| of(&it.beside).unwrap_or_default()
+    };
+    columns
+        .number("miss_ratio", number(|it| Some(it.of_scenarios()?.miss_ratio)))
+        .number("energy_mj", number(|it| Some(it.of_scenarios()?.energy_mj)))
+        .number("gap_to_bound", number(|it| Some(it.of_scenarios()?.gap)))
+        .text("bound", text(|it| Some(it.of_scenarios()?.bound.0.name())))
+        .text("bound_for", text(|it| Some(it.of_scenarios()?.class.short())))
+}
+
+/// Adds all columns of samples of profiles but the measure.
+fn beside_profiles(columns: OfStandings<'_>, measure: Measure) -> OfStandings<'_> {
+    let others = Subject::Profiles.columns().into_iter().enumerate();
+    let others = others.filter(|(at, _)| *at != measure.at);
+    others.fold(columns, |columns, (at, column)| {
+        columns.number(column.name, move |(_, it)| cell_if_any(it.beside.of_profiles(at)))
+    })
 }
 
 /// A row for each pair of policies over all scenarios, and then in every scenario.
@@ -69,10 +95,15 @@ pub fn pairs_csv(pairs: &[(String, Vec<Pair>)]) -> Rows {
 /// A row for each policy on each configuration that could run: means over the replications of every
 /// column of [`Sample`], half the width of the 95 % interval of the measure, bounds, and metrics.
 pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
-    let mut header: Vec<String> =
-        ["scenario", "system", "pes", "scheduler", "replications"].map(String::from).into();
-    header.extend(Sample::columns().map(|column| column.name.to_string()));
+    let has_devices = has_devices(comparison);
+    let mut header = label_names(has_devices);
+    header.push("replications".into());
+    let columns = measure.subject.columns();
+    header.extend(columns.iter().map(|column| column.name.to_string()));
     header.push(format!("{}_half_width", measure.name()));
+    if measure.subject == Subject::Profiles {
+        return (header, configurations_of_profiles(comparison, measure, has_devices));
+    }
     header.extend(ClassBounds::COLUMNS.iter().map(|column| column.name.to_string()));
     header.extend(RunMetrics::COLUMNS.iter().map(|column| column.name.to_string()));
     // The metrics of the run have the power already.
@@ -86,17 +117,12 @@ pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
             let column = |column: usize| {
                 Summary::of(runs.iter().map(|run| run.samples[index].values()[column]))
             };
-            let mut row = vec![
-                plan.scenario.name().to_string(),
-                plan.system.name().to_string(),
-                plan.system.pes().to_string(),
-                policy.label().to_string(),
-                runs.len().to_string(),
-            ];
-            row.extend(Sample::columns().enumerate().map(|(at, _)| cell(column(at).mean)));
+            let mut row = label(plan, policy, has_devices);
+            row.push(runs.len().to_string());
+            row.extend((0..columns.len()).map(|at| cell(column(at).mean)));
             row.push(half_width(Some(column(measure.at))));
             let bound = |bound: &Column<ClassBounds>| {
-                Summary::of(runs.iter().filter_map(|it| bound.of(&it.bounds))).mean
+                Summary::of(runs.iter().filter_map(|it| bound.of(it.bounds.as_ref()?))).mean
             };
             row.extend(ClassBounds::COLUMNS.iter().map(|column| cell(bound(column))));
             row.extend(metrics[index].run.values().map(cell_if_any));
@@ -110,19 +136,55 @@ pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
     (header, rows)
 }
 
-/// Configurations that could run, with their replications.
-fn feasible(comparison: &Comparison) -> impl Iterator<Item = (&Configuration, &[Replication])> {
-    let runs = |it: &'_ Configuration| it.replications.is_ok();
-    let feasible = comparison.configurations().iter().filter(move |it| runs(it));
-    feasible.map(|it| (it, it.replications.as_deref().unwrap_or_default()))
+/// Rows of [`configurations_csv`] of profiles, which have no bounds and no metrics.
+fn configurations_of_profiles(
+    comparison: &Comparison,
+    measure: Measure,
+    has_devices: bool,
+) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for (Configuration { plan, .. }, runs) in feasible(comparison) {
+        for (index, policy) in comparison.policies().iter().enumerate() {
+            let column =
+                |at: usize| Summary::of(runs.iter().map(|run| run.samples[index].values()[at]));
+            let mut row = label(plan, policy, has_devices);
+            row.push(runs.len().to_string());
+            let means = (0..measure.subject.columns().len()).map(|at| column(at).mean);
+            row.extend(means.map(|mean| cell_if_any(Some(mean).filter(|it| !it.is_nan()))));
+            row.push(half_width(Some(column(measure.at))));
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+/// Whether rows have the column `device`: if the configurations have several devices.
+fn has_devices(comparison: &Comparison) -> bool {
+    comparison.configurations().iter().any(|it| *it.name != *it.plan.scenario.name())
+}
+
+/// Names of the columns that say which configuration and policy a row is of.
+fn label_names(has_devices: bool) -> Vec<String> {
+    let device = has_devices.then_some("device");
+    let names = ["scenario", "system", "pes"].into_iter().chain(device).chain(["scheduler"]);
+    names.map(String::from).collect()
+}
+
+/// The cells of [`label_names`].
+fn label(plan: &Plan, policy: &Policy, has_devices: bool) -> Vec<String> {
+    let device = plan.device.as_ref().map_or(String::new(), |device| device.name.to_string());
+    let (scenario, system) = (plan.scenario.name().to_string(), plan.system.name().to_string());
+    let of_plan = [scenario, system, plan.system.pes().to_string()].into_iter();
+    of_plan.chain(has_devices.then_some(device)).chain([policy.label().to_string()]).collect()
 }
 
 /// A row for each model and each chain of dependent models under each policy on each configuration
-/// that could run: means of its metrics over the replications. Cells that a chain does not have are
+/// of a scenario that could run: means of its metrics over the replications. Cells that a chain does not have are
 /// empty.
 pub fn metrics_csv(comparison: &Comparison) -> Rows {
-    let mut header: Vec<String> =
-        ["scenario", "system", "pes", "scheduler", "of", "name"].map(String::from).into();
+    let has_devices = has_devices(comparison);
+    let mut header = label_names(has_devices);
+    header.extend(["of", "name"].map(String::from));
     header.extend(ModelMetrics::names().map(String::from));
     let (n_columns, n_of_model) = (header.len(), ModelMetrics::names().count());
     let n_of_chain = Service::COLUMNS.len() + Freshness::COLUMNS.len();
@@ -144,14 +206,8 @@ pub fn metrics_csv(comparison: &Comparison) -> Rows {
             let chains = chains.iter().cloned().zip(&metrics.chains);
             let chains = chains.map(|(name, means)| (("chain", n_of_chain), name, means));
             for ((of, n_own), name, means) in models.chain(chains) {
-                let mut row = vec![
-                    plan.scenario.name().to_string(),
-                    plan.system.name().to_string(),
-                    plan.system.pes().to_string(),
-                    policy.label().to_string(),
-                    of.to_string(),
-                    name,
-                ];
+                let mut row = label(plan, policy, has_devices);
+                row.extend([of.to_string(), name]);
                 let values: Vec<_> = means.values().map(cell_if_any).collect();
                 let (own, shown) = values.split_at(n_own.min(values.len()));
                 row.extend_from_slice(own);

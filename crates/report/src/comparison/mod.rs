@@ -9,35 +9,42 @@ mod table;
 use std::sync::Arc;
 
 use xrsim_model::column::{Better, Column, Kind};
+use xrsim_model::sequence::distinct;
 use xrsim_model::statistics::{PairedDifference, Sequential, Stopping, Summary, holm, is_alike};
 use xrsim_sim::bounds::{Bound, Bounds, Class, ClassBounds, gap};
 use xrsim_sim::load::Drawn;
-use xrsim_sim::score::Score;
-use xrsim_sim::sweep::comparison::{Comparison, Replication, Sample};
+use xrsim_sim::sweep::comparison::{Comparison, Configuration, Replication, Sample, Subject};
 
 pub use csv::{ALL, configurations_csv, metrics_csv, pairs_csv, policies_csv};
 pub use figure::{drawn, figure, ranks_figure};
 pub use pairs::{Pair, Ranks, Shares, pairs};
 pub use table::{Tables, tables};
 
-/// The column of [`Sample`] that policies are ranked by. The default is the primary metric, [`Score::primary`].
+/// The column of [`Sample`] that policies are ranked by.
 #[derive(Debug, Clone, Copy)]
 pub struct Measure {
+    subject: Subject,
     /// Place in [`Sample::values`].
     at: usize,
-    column: &'static Column<Score>,
+    column: Column<()>,
 }
 
 impl Measure {
-    /// The measure called `name`; `None` unless [`Sample`] has a column of this name.
+    /// The measure of scenarios called `name`; `None` unless [`Sample`] has a column of this name.
     pub fn named(name: &str) -> Option<Self> {
-        let mut columns = Sample::columns().enumerate();
-        columns.find(|(_, column)| column.name == name).map(|(at, column)| Self { at, column })
+        Self::of_subject(Subject::Scenarios, name)
     }
 
-    /// The primary metric.
-    pub fn primary() -> Self {
-        Self::named(Score::primary().name).expect("samples have every score")
+    /// The measure of `subject` called `name`; `None` unless samples of it have a column of this name.
+    pub fn of_subject(subject: Subject, name: &str) -> Option<Self> {
+        let mut columns = subject.columns().into_iter().enumerate();
+        let (at, column) = columns.find(|(_, column)| column.name == name)?;
+        Some(Self { subject, at, column })
+    }
+
+    /// The measure of `subject` unless another one is named.
+    pub fn primary(subject: Subject) -> Self {
+        Self::of_subject(subject, subject.primary()).expect("samples have it")
     }
 
     /// Its name.
@@ -62,9 +69,11 @@ impl Measure {
     /// Its meaning, and whether it is the one that all commands rank by.
     fn meaning(self) -> String {
         let Column { name, help, .. } = self.column;
-        match **name == *Score::primary().name {
-            true => format!("{name}: the primary metric, by which `run` also ranks: {help}"),
-            false => format!("{name}: {help}"),
+        match self.subject {
+            Subject::Scenarios if *name == *self.subject.primary() => {
+                format!("{name}: the primary metric, by which `run` also ranks: {help}")
+            }
+            _ => format!("{name}: {help}"),
         }
     }
 
@@ -97,6 +106,27 @@ pub struct Standing {
     pub p_value: Option<f64>,
     /// Shares of all runs that are better, equal and worse than those of the best policy; `None` for the best.
     pub shares: Option<Shares>,
+    /// Quantities beside the measure.
+    pub beside: Beside,
+    /// Configurations in which the policy is better than every other one.
+    pub wins: usize,
+    /// Configurations in which it is the best together with others.
+    pub ties: usize,
+}
+
+/// Quantities of a policy beside the measure that it is ranked by.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Beside {
+    /// Of scenarios.
+    Scenarios(OfScenarios),
+    /// Of profiles: means over the replications, then the configurations, in the order of [`Subject::columns`]; NaN where a run
+    /// has none.
+    Profiles(Vec<f64>),
+}
+
+/// Quantities of a policy in scenarios.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OfScenarios {
     /// Late and dropped requests over all requests: mean over the configurations with any requests.
     pub miss_ratio: f64,
     /// Energy of a run \[mJ\]: mean over configurations.
@@ -107,10 +137,24 @@ pub struct Standing {
     pub bound: (Bound, f64),
     /// Difference of this bound and the mean score, as a share of the bound.
     pub gap: f64,
-    /// Configurations in which the policy is better than every other one.
-    pub wins: usize,
-    /// Configurations in which it is the best together with others.
-    pub ties: usize,
+}
+
+impl Beside {
+    /// Those of scenarios.
+    pub fn of_scenarios(&self) -> Option<&OfScenarios> {
+        match self {
+            Self::Scenarios(of) => Some(of),
+            Self::Profiles(_) => None,
+        }
+    }
+
+    /// The mean of the column of profiles at a place.
+    pub(crate) fn of_profiles(&self, at: usize) -> Option<f64> {
+        match self {
+            Self::Scenarios(_) => None,
+            Self::Profiles(means) => means.get(at).copied().filter(|mean| !mean.is_nan()),
+        }
+    }
 }
 
 /// Ranking of all policies of a comparison.
@@ -118,14 +162,14 @@ pub struct Standing {
 pub struct Ranking {
     /// The measure that policies are ranked by.
     pub measure: Measure,
-    /// The only scenario; `None` for all.
+    /// The only scenario or profile, see [`Configuration::name`](xrsim_sim::sweep::comparison::Configuration::name); `None` for all.
     pub scenario: Option<Arc<str>>,
     /// The best policy first; of equal ones the one that was given first.
     pub standings: Vec<Standing>,
     /// Mean over the configurations of the measure of the policy that is best there.
     pub best_of_each: f64,
-    /// Upper bounds of `score_executed_mean`, means over configurations and replications.
-    pub bounds: ClassBounds,
+    /// Upper bounds of `score_executed_mean`, means over configurations and replications. Profiles have none.
+    pub bounds: Option<ClassBounds>,
     /// Configurations that could run.
     pub n_configurations: usize,
     /// Draws in which frames of all of them are counted.
@@ -136,6 +180,10 @@ pub struct Ranking {
 
 impl Ranking {
     /// Ranks the policies of `comparison` by `measure`.
+    ///
+    /// # Panics
+    ///
+    /// If the measure is not of the subject of the comparison.
     pub fn new(comparison: &Comparison, measure: Measure) -> Self {
         Self::within(comparison, measure, None)
     }
@@ -169,19 +217,27 @@ impl Ranking {
         let difference: Vec<_> = order.iter().skip(1).map(to_best).collect();
         let p_values: Vec<_> = difference.iter().filter_map(PairedDifference::p_value).collect();
         let adjusted = holm(&p_values);
-        let bounds = mean_bounds(&all);
+        let bounds = mean_bounds(&all, measure.subject);
         let class = |policy: usize| comparison.policies()[policy].class();
-        let bound = |policy: usize| bounds.of(class(policy)).tightest();
+        let beside = |policy: usize| match &bounds {
+            None => Beside::Profiles(means_of_all(&all, policy, measure.subject)),
+            Some(bounds) => {
+                let bound = bounds.of(class(policy)).tightest();
+                Beside::Scenarios(OfScenarios {
+                    miss_ratio: miss_ratio(&all, policy),
+                    energy_mj: mean_of(&all, policy, "energy_mj"),
+                    class: class(policy),
+                    bound,
+                    gap: gap(bound.1, mean_of(&all, policy, "score_executed_mean")),
+                })
+            }
+        };
         let standing = |(rank, &policy): (usize, &usize)| Standing {
-            class: class(policy),
-            bound: bound(policy),
+            beside: beside(policy),
             policy: Arc::clone(comparison.policies()[policy].label()),
             measure: summaries[policy],
             difference: rank.checked_sub(1).map(|rank| difference[rank]),
             p_value: rank.checked_sub(1).and_then(|rank| adjusted.get(rank).copied()),
-            miss_ratio: miss_ratio(&all, policy),
-            energy_mj: mean_of(&all, policy, "energy_mj"),
-            gap: gap(bound(policy).1, mean_of(&all, policy, "score_executed_mean")),
             shares: (rank > 0).then(|| Shares::compute(&all, (policy, order[0]), measure)),
             wins: leaders.led_by(policy, true),
             ties: leaders.led_by(policy, false),
@@ -193,10 +249,9 @@ impl Ranking {
             bounds,
             n_configurations: all.len(),
             n_replications: n_counted(comparison, &all),
-            drawn: comparison
-                .feasible()
-                .filter(|(plan, _)| scenario.as_deref().is_none_or(|it| plan.scenario.name() == it))
-                .map(|(plan, _)| plan.drawn())
+            drawn: feasible(comparison)
+                .filter(|(it, _)| scenario.as_deref().is_none_or(|name| *it.name == *name))
+                .map(|(it, _)| it.plan.drawn())
                 .fold(Drawn::default(), Drawn::or),
             scenario,
         }
@@ -305,30 +360,45 @@ fn mean_of(all: &[&[Replication]], policy: usize, column: &str) -> f64 {
     Summary::of(all.iter().map(mean)).mean
 }
 
-/// Scenarios with configurations that could run, in their order.
-fn scenarios(comparison: &Comparison) -> Vec<Arc<str>> {
-    let mut names: Vec<Arc<str>> = Vec::new();
-    for (plan, _) in comparison.feasible() {
-        if !names.iter().any(|name| **name == *plan.scenario.name()) {
-            names.push(plan.scenario.name().into());
-        }
-    }
-    names
+/// Means over replications, then configurations, of all columns of samples of `subject`.
+fn means_of_all(all: &[&[Replication]], policy: usize, subject: Subject) -> Vec<f64> {
+    let mean = |at: usize| {
+        let of_runs = |runs: &&[Replication]| {
+            Summary::of(runs.iter().map(|it| it.samples[policy].values()[at])).mean
+        };
+        Summary::of(all.iter().map(of_runs)).mean
+    };
+    (0..subject.columns().len()).map(mean).collect()
 }
 
-/// Replications of every configuration that could run, of one scenario or of all.
+/// Configurations that could run, with their replications.
+fn feasible(comparison: &Comparison) -> impl Iterator<Item = (&Configuration, &[Replication])> {
+    let all = comparison.configurations().iter();
+    all.filter_map(|it| Some((it, it.replications.as_deref().ok()?)))
+}
+
+/// Names of configurations that could run, in their order.
+fn scenarios(comparison: &Comparison) -> Vec<Arc<str>> {
+    distinct(feasible(comparison).map(|(it, _)| Arc::clone(&it.name)))
+}
+
+/// Replications of every configuration that could run, of one name or of all.
 fn runs_of<'c>(comparison: &'c Comparison, scenario: Option<&str>) -> Vec<&'c [Replication]> {
-    let here = comparison.feasible();
-    let here = here.filter(|(plan, _)| scenario.is_none_or(|name| plan.scenario.name() == name));
+    let here = feasible(comparison);
+    let here = here.filter(|(it, _)| scenario.is_none_or(|name| *it.name == *name));
     here.map(|(_, runs)| runs).collect()
 }
 
-/// Means of the bounds.
-fn mean_bounds(all: &[&[Replication]]) -> ClassBounds {
+/// Means of the bounds; profiles have none.
+fn mean_bounds(all: &[&[Replication]], subject: Subject) -> Option<ClassBounds> {
+    if subject == Subject::Profiles {
+        return None;
+    }
     let [any, keeping] = Class::ALL.map(|class| {
         let mean = |of: fn(&Bounds) -> f64| {
-            let bound = |it: &Replication| of(it.bounds.of(class));
-            Summary::of(all.iter().map(|runs| Summary::of(runs.iter().map(bound)).mean)).mean
+            let bound = |it: &Replication| Some(of(it.bounds?.of(class)));
+            let mean = |runs: &&[Replication]| Summary::of(runs.iter().filter_map(bound)).mean;
+            Summary::of(all.iter().map(mean)).mean
         };
         Bounds {
             isolation: mean(|it| it.isolation),
@@ -336,5 +406,5 @@ fn mean_bounds(all: &[&[Replication]]) -> ClassBounds {
             linear_program: mean(|it| it.linear_program),
         }
     });
-    ClassBounds::new(any, keeping)
+    Some(ClassBounds::new(any, keeping))
 }

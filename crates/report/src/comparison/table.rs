@@ -5,11 +5,24 @@ use crate::table::{Columns, Grid, Style, heading, interval_meaning, or_dash, wit
 use xrsim_model::statistics::{ALIKE, PairedDifference};
 use xrsim_model::text::counted;
 use xrsim_sim::bounds::{Bound, Class};
+use xrsim_sim::sweep::comparison::Subject;
 
 use super::p_value::p_text;
-use super::{Pair, Ranking, Ranks, Standing};
+use super::{OfScenarios, Pair, Ranking, Ranks, Standing};
 
 const MORE: &str = "more: --explain-columns for the meaning of columns, bounds and rank tests, --pairs for all pairs\n";
+
+/// Columns of the table of profiles beside the measure, with their decimals.
+const OF_PROFILES: [(&str, usize); 8] = [
+    ("profile_score", 4),
+    ("hours", 2),
+    ("score", 4),
+    ("missed_share", 4),
+    ("mean_w", 3),
+    ("outside_c", 1),
+    ("capped_share", 4),
+    ("charge_left", 3),
+];
 
 /// The tables of a comparison.
 pub struct Tables<'r> {
@@ -54,15 +67,22 @@ impl Tables<'_> {
         if explains {
             return counts(self.overall) + "\n";
         }
-        let Ranking { bounds, n_replications, .. } = self.overall;
-        let [any, keeping] = Class::ALL.map(|class| bounds.of(class).tightest());
+        let Ranking { bounds, n_replications, measure, .. } = self.overall;
+        let first = match bounds {
+            None => format!("by {}\n", measure.meaning()),
+            Some(bounds) => {
+                let [any, keeping] = Class::ALL.map(|class| bounds.of(class).tightest());
+                format!(
+                    "upper bounds of score_executed_mean in these draws: {:.4} for any scheduler, {:.4} for schedulers that keep a request where it began ({}, {})\n",
+                    any.1,
+                    keeping.1,
+                    any.0.name(),
+                    keeping.0.name(),
+                )
+            }
+        };
         format!(
-            "upper bounds of score_executed_mean in these draws: {:.4} for any scheduler, {:.4} for schedulers that keep a request where it began ({}, {})\n\
-             {}; {}; difference: to the best scheduler\n{MORE}",
-            any.1,
-            keeping.1,
-            any.0.name(),
-            keeping.0.name(),
+            "{first}{}; {}; difference: to the best scheduler\n{MORE}",
             counts(self.overall),
             interval_meaning(*n_replications),
         )
@@ -97,11 +117,26 @@ impl Tables<'_> {
 
     fn policies(&self, style: Style) -> Grid {
         let columns = Columns::<&Standing>::new().text("scheduler", |it| it.policy.clone());
-        self.compared(columns, |it| it, style)
-            .number("miss_ratio", |it| format!("{:.4}", it.miss_ratio))
-            .number("energy_mj", |it| format!("{:.1}", it.energy_mj))
-            .number("gap_to_bound", |it| unsigned_percent(it.gap))
-            .of(&self.overall.standings)
+        let columns = self.compared(columns, |it| it, style);
+        let columns = match self.overall.measure.subject {
+            Subject::Scenarios => beside_scenarios(columns),
+            Subject::Profiles => self.beside_profiles(columns),
+        };
+        columns.of(&self.overall.standings)
+    }
+
+    /// Adds the columns of [`OF_PROFILES`] but the measure and those without values.
+    fn beside_profiles<'c>(&self, columns: Columns<'c, &'c Standing>) -> Columns<'c, &'c Standing> {
+        let all = Subject::Profiles.columns();
+        let place = |name: &str| all.iter().position(|column| column.name == name);
+        let standings = &self.overall.standings;
+        let has_values = |at: usize| standings.iter().any(|it| it.beside.of_profiles(at).is_some());
+        let others = OF_PROFILES.into_iter().filter(|(name, _)| *name != self.measure());
+        let others = others.filter_map(|(name, decimals)| Some((name, decimals, place(name)?)));
+        others.filter(|(.., at)| has_values(*at)).fold(columns, |columns, (name, decimals, at)| {
+            let text = move |mean: f64| format!("{mean:.decimals$}");
+            columns.number(name, move |it| or_dash(it.beside.of_profiles(at), text))
+        })
     }
 
     fn scenarios(&self, style: Style) -> Grid {
@@ -170,20 +205,7 @@ impl Tables<'_> {
 
     /// Explanation of the columns, the bounds and the ranks.
     fn legend(&self) -> String {
-        let Ranking { measure, bounds, best_of_each, standings, .. } = self.overall;
-        let [any, keeping] = Class::ALL.map(|class| bounds.of(class).values());
-        let bound = Bound::ALL.iter().zip(keeping.iter().zip(any));
-        let bound = bound.map(|(it, (keeping, any))| {
-            format!("  {}  {keeping:7.4}  {any:.4}  {}", it.name(), it.meaning())
-        });
-        let of = |class: Class| {
-            let bound = bounds.of(class).tightest().0.name();
-            let names: Vec<_> =
-                standings.iter().filter(|it| it.class == class).map(|it| &*it.policy).collect();
-            let used = format!("{bound} {} for {}", class.short(), names.join(", "));
-            (!names.is_empty()).then_some(used)
-        };
-        let used: Vec<_> = [Class::Keeping, Class::Any].into_iter().filter_map(of).collect();
+        let Ranking { measure, best_of_each, .. } = self.overall;
         let ranks = self.ranks.map_or_else(String::new, |ranks| ranks.sentence() + "\n");
         format!(
             "{}\n\
@@ -193,20 +215,68 @@ impl Tables<'_> {
              {}\
              {}\n\
              wins, ties: number of configurations in which the scheduler is the only best, and in which it shares the first place\n\
-             gap_to_bound: share of the bound of the scheduler's class that score_executed_mean misses: {}\n\
-             upper bounds of score_executed_mean, means over configurations:\n       keeping  any\n{}\n\
-             keeping: {}; any: {}\n\
+             {}\n\
              {ranks}best scheduler of every configuration: {best_of_each:.4}\n",
             measure.meaning(),
             interval_meaning(self.overall.n_replications),
             self.alike(),
             corrected(self.n_tests(), "comparison"),
+            self.of_bounds(),
+        )
+    }
+
+    /// Explanation of the bounds; of the other columns for profiles, which have no bounds.
+    fn of_bounds(&self) -> String {
+        let Ranking { bounds, standings, .. } = self.overall;
+        let Some(bounds) = bounds else {
+            let columns = Subject::Profiles.columns().into_iter();
+            let shown = columns.filter(|it| OF_PROFILES.iter().any(|(name, _)| *name == it.name));
+            let shown = shown.filter(|it| it.name != self.measure());
+            let lines = shown.map(|it| match it.unit {
+                "" => format!("{}: {}\n", it.name, it.help),
+                unit => format!("{}: {} [{unit}]\n", it.name, it.help),
+            });
+            return lines.collect::<String>()
+                + "profiles have no upper bounds: those of scenarios know neither a battery nor hours";
+        };
+        let [any, keeping] = Class::ALL.map(|class| bounds.of(class).values());
+        let bound = Bound::ALL.iter().zip(keeping.iter().zip(any));
+        let bound = bound.map(|(it, (keeping, any))| {
+            format!("  {}  {keeping:7.4}  {any:.4}  {}", it.name(), it.meaning())
+        });
+        let of = |class: Class| {
+            let bound = bounds.of(class).tightest().0.name();
+            let is_of =
+                |it: &Standing| it.beside.of_scenarios().is_some_and(|it| it.class == class);
+            let names: Vec<_> =
+                standings.iter().filter(|it| is_of(it)).map(|it| &*it.policy).collect();
+            let used = format!("{bound} {} for {}", class.short(), names.join(", "));
+            (!names.is_empty()).then_some(used)
+        };
+        let used: Vec<_> = [Class::Keeping, Class::Any].into_iter().filter_map(of).collect();
+        format!(
+            "gap_to_bound: share of the bound of the scheduler's class that score_executed_mean misses: {}\n\
+             upper bounds of score_executed_mean, means over configurations:\n       keeping  any\n{}\n\
+             keeping: {}; any: {}",
             used.join("; "),
             bound.collect::<Vec<_>>().join("\n"),
             Class::Keeping.name(),
             Class::Any.name(),
         )
     }
+}
+
+/// Adds the columns of scenarios.
+fn beside_scenarios<'c>(columns: Columns<'c, &'c Standing>) -> Columns<'c, &'c Standing> {
+    type Of = fn(&OfScenarios) -> String;
+    let columns_of: [(&str, Of); 3] = [
+        ("miss_ratio", |it| format!("{:.4}", it.miss_ratio)),
+        ("energy_mj", |it| format!("{:.1}", it.energy_mj)),
+        ("gap_to_bound", |it| unsigned_percent(it.gap)),
+    ];
+    columns_of.into_iter().fold(columns, |columns, (name, text)| {
+        columns.number(name, move |it| or_dash(it.beside.of_scenarios(), text))
+    })
 }
 
 /// Head of the column called `name` in a table of a paper: words, and the unit after a comma.

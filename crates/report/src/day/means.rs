@@ -5,7 +5,7 @@ use xrsim_model::text::cell;
 use xrsim_sim::sweep::RunError;
 use xrsim_sim::sweep::day::DayMetrics;
 
-use crate::table::{Columns, Rows, Style, interval_meaning, with_half_width};
+use crate::table::{Columns, Grid, Rows, Style, interval_meaning, with_half_width};
 
 /// Quantities of a replication, or the reason that it has none.
 pub type Replication = Result<DayMetrics, RunError>;
@@ -26,11 +26,30 @@ const SHOWN: [(&str, &str, f64, usize); 9] = [
 /// Means of the quantities over the replications, with 95 % intervals. `outside` is the name of the node that people feel.
 pub fn means(replications: &[Replication], outside: Option<&str>, style: Style) -> String {
     let made: Vec<_> = replications.iter().flatten().collect();
-    let row = |(name, heading, factor, decimals): (&str, &str, f64, usize)| {
+    let values = |name: &str| {
         let column = DayMetrics::column(name)?;
-        let values: Option<Vec<f64>> =
-            made.iter().map(|it| Some(factor * column.of(it)?)).collect();
-        let values = values.filter(|it| !it.is_empty())?;
+        made.iter().map(|it| column.of(it)).collect()
+    };
+    let n = made.len() as u64;
+    let mut text = format!("\n{n} replications; {}\n\n", interval_meaning(n));
+    text += &of_values(values, outside, style).text(style);
+    let failed: Vec<_> = replications.iter().filter_map(|it| it.as_ref().err()).collect();
+    if let Some(reason) = failed.first() {
+        text += &format!("{} of {} have no result: {reason}\n", failed.len(), replications.len());
+    }
+    text
+}
+
+/// The table of means. `values` has those of a column of [`DayMetrics`], one for each replication that has a result; `None` if one
+/// lacks it.
+pub(crate) fn of_values(
+    values: impl Fn(&str) -> Option<Vec<f64>>,
+    outside: Option<&str>,
+    style: Style,
+) -> Grid {
+    let row = |(name, heading, factor, decimals): (&str, &str, f64, usize)| {
+        let values: Vec<f64> = values(name)?.into_iter().map(|it| factor * it).collect();
+        let values = Some(values).filter(|it| !it.is_empty())?;
         let [least, most] = [f64::min, f64::max].map(|of| values.iter().copied().reduce(of));
         let number = |value: Option<f64>| format!("{:.decimals$}", value.unwrap_or_default());
         let name = match name {
@@ -40,20 +59,12 @@ pub fn means(replications: &[Replication], outside: Option<&str>, style: Style) 
         let mean = with_half_width(&Summary::of(values), decimals, style);
         Some([name, mean, number(least), number(most)])
     };
-    let rows: Vec<_> = SHOWN.into_iter().filter_map(row).collect();
-    let columns = Columns::<[String; 4]>::new()
+    Columns::<[String; 4]>::new()
         .text("", |row| row[0].clone())
         .number("mean", |row| row[1].clone())
         .number("least", |row| row[2].clone())
-        .number("most", |row| row[3].clone());
-    let n = made.len() as u64;
-    let mut text = format!("\n{n} replications; {}\n\n", interval_meaning(n));
-    text += &columns.of(rows).text(style);
-    let failed: Vec<_> = replications.iter().filter_map(|it| it.as_ref().err()).collect();
-    if let Some(reason) = failed.first() {
-        text += &format!("{} of {} have no result: {reason}\n", failed.len(), replications.len());
-    }
-    text
+        .number("most", |row| row[3].clone())
+        .of(SHOWN.into_iter().filter_map(row))
 }
 
 /// `replications.csv`: a row for each replication.

@@ -2,7 +2,7 @@
 //! data; pictures in the folder are not used.
 
 use xrsim_figures::{Caption, CriticalDifference, DifferenceRow, Figure};
-use xrsim_sim::score::Score;
+use xrsim_sim::sweep::comparison::Subject;
 
 use crate::comparison::p_value::p_text;
 use crate::comparison::{Measure, drawn};
@@ -40,7 +40,6 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
     let policies = Table::read(files.policies, &["scenario", "scheduler"])?;
     let pairs = Table::read(files.pairs, &["scenario", "first", "second"])?;
     let facts = facts(files.record.text);
-    let measure = fact(&facts, "by").unwrap_or(Score::primary().name).to_string();
     let (all, of_scenarios): (Vec<_>, Vec<_>) =
         policies.rows.iter().cloned().partition(|row| row[0] == ALL);
     let mut ranking = Section::new(
@@ -50,7 +49,12 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
          the 95 % interval of a mean. p (Holm): paired t-test, corrected by Holm. A p-value says that a difference is not \
          chance, and not that it is large.",
     );
-    let known = Measure::named(&measure);
+    let subject = match policies.place("profile_score") {
+        Some(_) => Subject::Profiles,
+        None => Subject::Scenarios,
+    };
+    let measure = fact(&facts, "by").unwrap_or(subject.primary()).to_string();
+    let known = Measure::of_subject(subject, &measure);
     let known = known.ok_or_else(|| {
         problem(files.record, 1, format!("`{measure}` is no column of comparisons"))
     })?;
@@ -62,11 +66,20 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
         let columns = [first, &[&*measure, "difference", "d_z", "p_holm"], rest].concat();
         written(&policies, rows, &columns, &measure)
     };
-    let rest = ["wins", "ties", "miss_ratio", "energy_mj", "gap_to_bound"];
-    ranking.add_written("Schedulers over all scenarios", compared(&["scheduler"], &all, &rest));
-    let mut scenarios = Section::new("scenarios", "Scenarios", "Every scenario by itself.");
+    let subject_columns = subject.columns();
+    let of_profiles = subject_columns.iter().map(|it| it.name).filter(|it| *it != measure);
+    let rest: Vec<&str> = match subject {
+        Subject::Scenarios => {
+            [&["wins", "ties"][..], &["miss_ratio", "energy_mj", "gap_to_bound"]].concat()
+        }
+        Subject::Profiles => ["wins", "ties"].into_iter().chain(of_profiles).collect(),
+    };
+    let what = if subject == Subject::Profiles { "profile" } else { "scenario" };
+    let over_all = compared(&["scheduler"], &all, &rest);
+    ranking.add_written(&format!("Schedulers over all {what}s"), over_all);
+    let mut scenarios = Section::new("scenarios", "Scenarios", &format!("Every {what} by itself."));
     let grid = compared(&["scenario", "scheduler"], &of_scenarios, &["wins", "ties"]);
-    scenarios.add_written("Schedulers in every scenario", grid);
+    scenarios.add_written(&format!("Schedulers in every {what}"), grid);
     let mut ranks = Section::new(
         "ranks",
         "Ranks",
@@ -178,6 +191,7 @@ fn written(table: &Table, rows: &[Vec<String>], names: &[&str], measure: &str) -
                 small(value, digits) + &half
             }
             "energy_mj" => format!("{value:.1}"),
+            _ if text.contains('.') => small(value, 3),
             _ => text.into(),
         }
     };

@@ -6,13 +6,14 @@ use serde_json::Value;
 use xrsim_figures::{Caption, Quantity, Tornado, TornadoBar, TornadoRow};
 
 use crate::day::course::{self, Misread, all_numbers, numbers, place};
-use crate::table::{Columns, Rows, percent};
+use crate::day::means;
+use crate::table::{Columns, Rows, Style, interval_meaning, percent};
 use crate::words::capitalised;
 
 use super::article::{Article, Section};
 use super::comparison::{Table, draw, problem};
 use super::provenance::pairs;
-use super::sweep::facts;
+use super::sweep::facts_of;
 use super::{ReadError, Source};
 
 /// The files of a day. Those of a device are absent without one.
@@ -26,6 +27,8 @@ pub struct DayFiles<'a> {
     pub device: Option<Source<'a>>,
     /// `course.csv`.
     pub course: Option<Source<'a>>,
+    /// `replications.csv`, if there are several replications.
+    pub replications: Option<Source<'a>>,
     /// The command that wrote the folder, if it is known.
     pub command: Option<&'a str>,
 }
@@ -73,18 +76,34 @@ const OWNERS: [&str; 2] = ["accelerators", "others"];
 ///
 /// The first place at which a file differs from those of `xrsim day --out`.
 pub fn day_page(files: &DayFiles<'_>) -> Result<(String, usize), ReadError> {
-    let record: Record = serde_json::from_str(files.record.text)
-        .map_err(|error| problem(files.record, error.line(), error.to_string()))?;
+    let all: Value =
+        serde_json::from_str(files.record.text).map_err(|error| no_json(files.record, &error))?;
+    let record =
+        Record::deserialize(&all).map_err(|error| problem(files.record, 1, error.to_string()))?;
     let about = &record.effective;
+    if about.device.is_some() && (files.device.is_none() || files.course.is_none()) {
+        let message = "the run has a device, so that device.csv and course.csv belong to the folder; run the command again";
+        return Err(problem(files.record, 1, message.into()));
+    }
     let phases = read(files.phases, &["phase", "name", "scenario"])?;
     let device = about.device.as_ref().map_or(String::new(), |name| format!("device {name}, "));
     let lead =
         format!("{} on {}, {device}{}.", about.profile, about.system.join(", "), about.scheduler);
     let mut told = record.told.iter().map(|line| capitalised(line) + ".");
     let summary = told.next().unwrap_or_default();
+    let drawn = files.replications.map(Drawn::read).transpose()?;
+    let (title, lead) = match &drawn {
+        None => (format!("Day {}", about.profile), lead),
+        Some(drawn) => {
+            let title = format!("Day {}, draw 1 of {}", about.profile, drawn.n());
+            let more = "Answer, figure, phases and energy are those of draw 1; the means of all are in the table of draws.";
+            (title, format!("{lead} {more}"))
+        }
+    };
     let mut answer = Section::new("answer", "Answer", &lead);
     answer.points = told.collect();
     let mut sections = vec![answer];
+    sections.extend(drawn.as_ref().map(Drawn::section));
     if let Some(source) = files.course {
         sections.push(course_of(&record, &phases, files.phases, source)?);
     }
@@ -96,16 +115,67 @@ pub fn day_page(files: &DayFiles<'_>) -> Result<(String, usize), ReadError> {
     if let Some(source) = files.device {
         sections.push(energy(source)?);
     }
-    let all: Value = serde_json::from_str(files.record.text).unwrap_or_default();
     let [settings, inputs] = ["effective", "inputs_sha256"].map(|key| pairs(&all[key]));
     let article = Article {
-        title: format!("Day {}", about.profile),
+        title,
         summary,
         command: files.command.map(String::from),
         sections,
-        facts: [facts(files.record.text), settings, inputs].concat(),
+        facts: [facts_of(&all), settings, inputs].concat(),
     };
     Ok((article.page(), phases.1.len()))
+}
+
+/// `replications.csv`.
+struct Drawn {
+    n: usize,
+    /// Columns by name, with the values of the draws that have a result.
+    columns: Vec<(String, Vec<Option<f64>>)>,
+}
+
+impl Drawn {
+    fn read(source: Source<'_>) -> Result<Self, ReadError> {
+        let (header, rows) = read(source, &["replication", "score"])?;
+        let n = rows.len();
+        let made: Vec<_> = rows.into_iter().filter(|row| !row[1].is_empty()).collect();
+        let table = (header, made);
+        let values = |name: &String| {
+            let values = numbers(&table, name).map_err(misread(source))?;
+            Ok((name.clone(), values))
+        };
+        let names = table.0.iter().filter(|name| *name != "reason");
+        let columns = names.map(values).collect::<Result<_, ReadError>>()?;
+        Ok(Self { n, columns })
+    }
+
+    /// Number of draws.
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn section(&self) -> Section {
+        let values = |name: &str| {
+            let (_, values) = self.columns.iter().find(|(known, _)| known == name)?;
+            values.iter().copied().collect()
+        };
+        let n_made = self.columns.first().map_or(0, |(_, values)| values.len());
+        let mut lead =
+            format!("{}.", capitalised(&interval_meaning(n_made as u64).replace("+-", "±")));
+        if n_made < self.n {
+            lead += &format!(" {} of {} draws have no result.", self.n - n_made, self.n);
+        }
+        let mut section = Section::new("draws", "Draws", &lead);
+        let grid = means::of_values(values, Some("outside"), Style::Lines);
+        section.add_written(&format!("Means of {n_made} draws"), grid);
+        section
+    }
+}
+
+/// A record that is no JSON. The place stands before the message, not in it.
+fn no_json(source: Source<'_>, error: &serde_json::Error) -> ReadError {
+    let (line, column, text) = (error.line(), error.column(), error.to_string());
+    let place = format!(" at line {line} column {column}");
+    problem(source, line, text.strip_suffix(&place).unwrap_or(&text).into())
 }
 
 /// A table that begins with the columns `first`.

@@ -115,8 +115,12 @@ fn map(points: &PointTable) -> Section {
     section
 }
 
-/// Entries of a record that are no lists.
+/// Entries of the text of a record that are no lists.
 pub(super) fn facts(record: &str) -> Vec<Pair> {
-    let value: serde_json::Value = serde_json::from_str(record).unwrap_or_default();
-    value.as_object().map(scalars).unwrap_or_default()
+    facts_of(&serde_json::from_str(record).unwrap_or_default())
+}
+
+/// Entries of a record that are no lists.
+pub(super) fn facts_of(record: &serde_json::Value) -> Vec<Pair> {
+    record.as_object().map(scalars).unwrap_or_default()
 }

@@ -17,8 +17,7 @@ use super::{Generator, LoadError, LoadSettings, Request};
 /// phase that has ended keep their deadlines beside those of the next one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phases {
-    /// Name of the profile.
-    name: Box<str>,
+    profile: Arc<Profile>,
     phases: Vec<PlayedPhase>,
     /// Every scenario once, with the place of its first model in the union.
     parts: Vec<(Arc<Scenario>, usize)>,
@@ -58,7 +57,7 @@ impl Phases {
     /// # Panics
     ///
     /// If no phase has a scenario.
-    pub fn new(profile: &Profile, settings: &LoadSettings) -> Result<Self, LoadError> {
+    pub fn new(profile: &Arc<Profile>, settings: &LoadSettings) -> Result<Self, LoadError> {
         let mut parts: Vec<(Arc<Scenario>, usize)> = Vec::new();
         let mut n_models = 0;
         for scenario in profile.scenarios() {
@@ -88,12 +87,17 @@ impl Phases {
             return Err(LoadError::ProfileTooLong { phases: phases.len(), requests: total });
         }
         let union = Arc::new(Scenario::union(profile.name.clone(), &scenarios));
-        Ok(Self { name: profile.name.clone(), phases, parts, union })
+        Ok(Self { profile: Arc::clone(profile), phases, parts, union })
     }
 
     /// Name of the profile.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.profile.name
+    }
+
+    /// The profile.
+    pub fn profile(&self) -> &Arc<Profile> {
+        &self.profile
     }
 
     /// All phases in their order.
@@ -331,8 +335,8 @@ mod tests {
         Arc::new(Activity { name: name.into(), scenario, base_mw: None, ambient_c: None })
     }
 
-    fn fixed(phases: Vec<Phase>) -> Profile {
-        Profile { name: "profile".into(), course: Course::Fixed(phases) }
+    fn fixed(phases: Vec<Phase>) -> Arc<Profile> {
+        Arc::new(Profile { name: "profile".into(), course: Course::Fixed(phases) })
     }
 
     fn taken(phases: &Phases) -> Vec<(Request, Vec<RequestId>)> {
@@ -497,7 +501,7 @@ mod tests {
             states
                 .push(State { activity: activity("never", Some(&scenario)), ..states[0].clone() });
             let chain = Chain { start: 0, duration: minutes(43_000.0), states };
-            let profile = Profile { name: "day".into(), course: Course::Chain(chain) };
+            let profile = Arc::new(Profile { name: "day".into(), course: Course::Chain(chain) });
             let mut samples = vec![[0.0; 4]; 20];
             for (replication, sample) in (0..).zip(&mut samples) {
                 let settings = LoadSettings { replication, ..LoadSettings::default() };
@@ -533,7 +537,7 @@ mod tests {
             next: vec![(next, 1.0)],
         };
         let chain = Chain { start: 0, duration: ms(1000.0), states: vec![state(1), state(0)] };
-        let profile = Profile { name: "fast".into(), course: Course::Chain(chain) };
+        let profile = Arc::new(Profile { name: "fast".into(), course: Course::Chain(chain) });
         let error = Phases::new(&profile, &LoadSettings::default()).expect_err("they are too many");
         let expected = "more than 10000 phases; give states a longer `mean`, or fewer `hours`";
         assert_eq!(error.to_string(), expected);

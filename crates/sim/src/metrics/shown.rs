@@ -161,6 +161,35 @@ mod tests {
         assert_eq!(found.motion_to_photon_ms, found.mean_ms + 5.5);
     }
 
+    /// 100 Hz, so pictures at 0, 10, .. 50 ms. The first result is of 0 ms and ends at 5, the second one of 20 and ends at 25:
+    /// pictures from 10 ms on have ages of 10, 20, 10, 20, 30. Those before `begin` do not count, and `lead` is in each age.
+    #[test]
+    fn a_window_begins_with_its_first_picture_and_ages_have_the_lead_by_hand() {
+        let updates = [update(0, 5 * MS), update(20 * MS, 25 * MS)];
+        let of = |begin_ms: u64, lead_ms: u64, phase_ms: u64| {
+            let window = (SimTime::from_ns(begin_ms * MS), SimTime::from_ns(50 * MS));
+            let display = display(100.0, phase_ms * MS, 0);
+            let lead = SimSpan::from_ns(lead_ms * MS);
+            let found = Shown::of(updates.to_vec(), window, lead, &display)?;
+            assert_eq!(found.p99_ms, found.max_ms);
+            Some((found.pictures, found.sum_ns / u128::from(MS), found.max_ms))
+        };
+        assert_eq!(of(0, 0, 0), Some((5, 90, 30.0)));
+        // A picture at `begin` counts: 20 + 10 + 20 + 30.
+        assert_eq!(of(20, 0, 0), Some((4, 80, 30.0)));
+        assert_eq!(of(20, 3, 0), Some((4, 92, 33.0)));
+        // Only the second result is shown: 10 + 20 + 30.
+        assert_eq!(of(21, 0, 0), Some((3, 60, 30.0)));
+        assert_eq!(of(30, 1, 0), Some((3, 63, 31.0)));
+        // Pictures at 4, 14, .. 44 ms: 24 of the first result; 14 and 24 of the second one.
+        assert_eq!(of(20, 0, 4), Some((3, 62, 24.0)));
+        assert_eq!(of(20, 3, 4), Some((3, 71, 27.0)));
+        assert_eq!(of(25, 0, 4), Some((2, 38, 24.0)));
+        // No picture between the last one at 50 ms and the end.
+        assert_eq!(of(50, 0, 0), Some((1, 30, 30.0)));
+        assert_eq!(of(45, 0, 4), None);
+    }
+
     /// Results of every picture, one by one, at many rates, phases and times to compose.
     #[test]
     fn ages_of_pictures_are_those_of_one_after_the_other() {

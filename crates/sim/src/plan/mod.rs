@@ -140,6 +140,23 @@ impl Plan {
         Self { scenario, load, phases: Some(Arc::new(phases)), ..self }
     }
 
+    /// The same run with the draws of another replication.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] as of [`Phases::new`] if it is one of a profile.
+    pub fn replicated(&self, replication: u64) -> Result<Self, LoadError> {
+        let load = LoadSettings { replication, ..self.load.clone() };
+        let again = Self { load, ..self.clone() };
+        match &self.phases {
+            None => Ok(again),
+            Some(phases) => {
+                let phases = Phases::new(phases.profile(), &again.load)?;
+                Ok(again.of_phases(phases))
+            }
+        }
+    }
+
     /// Checks that `costs` have a row for every model and a column for every accelerator.
     ///
     /// # Errors

@@ -5,8 +5,9 @@ use xrsim_model::ids::WorkId;
 use super::{Job, Quality, View};
 
 impl Quality {
-    /// The one of `works`, rows of the costs in the order of preference, that `job`, which has not begun, is to run. `None`
-    /// if no idle accelerator can run any, and if the first one is run in any case.
+    /// The one of `works`, rows of the costs in the order of preference, that `job`, which has not begun, is to run: the
+    /// cheapest one, or one that fits if the rule is [`Quality::Fitting`]. `None` if no idle accelerator can run any.
+    /// [`Quality::First`] runs the first one in any case, without a question.
     pub(crate) fn pick(
         self,
         job: &Job,
@@ -18,14 +19,8 @@ impl Quality {
             view.idle_for(&job).map(|accelerator| view.remaining(&job, accelerator)).min()
         };
         let offered = works.filter_map(|work| Some((work, time(work)?)));
-        match self {
-            Self::First => None,
-            Self::Cheapest => offered.min_by_key(|(_, time)| *time),
-            Self::Fitting => {
-                let fits = offered.clone().find(|(_, time)| view.now + *time <= job.deadline);
-                fits.or_else(|| offered.min_by_key(|(_, time)| *time))
-            }
-        }
-        .map(|(work, _)| work)
+        let fits = || offered.clone().find(|(_, time)| view.now + *time <= job.deadline);
+        let fitting = if self == Self::Fitting { fits() } else { None };
+        fitting.or_else(|| offered.min_by_key(|(_, time)| *time)).map(|(work, _)| work)
     }
 }

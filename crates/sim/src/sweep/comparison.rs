@@ -2,6 +2,7 @@
 //! replication, so that random effects cancel out of their differences (common random numbers).
 
 mod outcome;
+mod sample;
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
@@ -13,19 +14,19 @@ use crate::load::{LoadSettings, RequestStream, least_costs};
 use crate::metrics::{DeviceMetrics, Metrics, Usage};
 use crate::plan::Plan;
 use crate::schedule::Policy;
-use crate::score::{self, Score};
-use xrsim_model::column::Column;
 use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::cost::{ChosenMappings, CostModel, CostTable};
 use xrsim_model::ids::ModelId;
 use xrsim_model::parallel;
 use xrsim_model::units::SimTime;
 
+use super::day::{self, DayMetrics};
 use super::enumeration::{Pattern, patterns};
 use super::means::MeanMetrics;
 use super::{RunError, pairs};
 
 pub use outcome::Outcome;
+pub use sample::{Sample, Subject};
 
 /// Source of triggers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,62 +38,6 @@ pub enum Triggers {
     Enumerated,
 }
 
-/// Results of one policy in one replication of one configuration; expectations where triggers are
-/// enumerated.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Sample([f64; Sample::N_COLUMNS]);
-
-/// Requests that missed their deadline.
-const MISSED: Column<Score> = Column::count("missed", "Missed", |it: &Score| {
-    Some((it.counts.late + it.counts.dropped) as f64)
-})
-.lower("requests that ended after their deadline or were dropped");
-
-/// Columns of samples after the scores.
-const OTHERS: [Column<Score>; 5] =
-    [score::REQUESTS, MISSED, score::ENERGY, score::LATENCY_P99, score::HEADROOM];
-
-impl Sample {
-    /// Number of columns.
-    pub const N_COLUMNS: usize = Score::SCORES.len() + OTHERS.len();
-
-    /// Columns of samples: the scores (means over the models of the run), the number of requests,
-    /// those that were late or dropped, the energy \[mJ\], the 99th percentile of the response times \[ms\], and the
-    /// headroom.
-    pub fn columns() -> impl Iterator<Item = &'static Column<Score>> {
-        Score::SCORES.iter().chain(&OTHERS)
-    }
-
-    /// The sample of a run with these scores.
-    pub fn new(total: &Score) -> Self {
-        let mut sample = Self::default();
-        for (value, column) in sample.0.iter_mut().zip(Self::columns()) {
-            *value = column.of(total).unwrap_or(0.0);
-        }
-        sample
-    }
-
-    /// The values, in the order of [`Sample::columns`].
-    pub fn values(&self) -> &[f64] {
-        &self.0
-    }
-
-    /// The value in the column called `name`; `None` if there is no such column.
-    pub fn value(&self, name: &str) -> Option<f64> {
-        let at = Self::columns().position(|column| column.name == name)?;
-        Some(self.0[at])
-    }
-
-    /// The sample of these values, in the order of [`Sample::columns`]; `None` if they are not as many.
-    fn of_values(values: &[f64]) -> Option<Self> {
-        values.try_into().ok().map(Self)
-    }
-
-    fn add(&mut self, other: &Self, weight: f64) {
-        self.0.iter_mut().zip(other.0).for_each(|(sum, value)| *sum += weight * value);
-    }
-}
-
 /// One replication of one configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replication {
@@ -100,8 +45,9 @@ pub struct Replication {
     pub draw: u64,
     /// Results of the policies, in their order.
     pub samples: Box<[Sample]>,
-    /// Upper bounds of both classes of schedulers, whatever the policies are; expectations if triggers are enumerated.
-    pub bounds: ClassBounds,
+    /// Upper bounds of both classes of schedulers, whatever the policies are; expectations if triggers are enumerated. `None`
+    /// for a profile.
+    pub bounds: Option<ClassBounds>,
 }
 
 /// One configuration: a scenario on a system.
@@ -109,6 +55,9 @@ pub struct Replication {
 pub struct Configuration {
     /// The run, whose policy and replication do not count.
     pub plan: Plan,
+    /// Name of its scenario or profile. If the configurations have several devices, that of its device follows, as in
+    /// `evening/headset`.
+    pub name: Arc<str>,
     /// Whether its costs were computed, so that it can be run.
     is_costed: bool,
     /// Replications so far in the order of their draws, or why there are none.
@@ -161,7 +110,13 @@ impl Comparison {
         is_run: impl Fn(usize) -> bool,
     ) -> Self {
         let metrics = vec![MeanMetrics::default(); policies.len()];
+        let has_several = plans.iter().any(|plan| device(plan) != device(&plans[0]));
+        let name = |plan: &Plan| match device(plan) {
+            Some(device) if has_several => format!("{}/{device}", plan.scenario.name()).into(),
+            _ => plan.scenario.name().into(),
+        };
         let configuration = |(index, plan)| Configuration {
+            name: name(&plan),
             plan,
             is_costed: is_run(index),
             replications: Ok(Vec::new()),
@@ -172,6 +127,14 @@ impl Comparison {
         let costed = configurations.iter().filter(|it| it.is_costed);
         let library = CostLibrary::evaluate(cost_model, pairs(costed.map(|it| &it.plan)));
         Self { policies, triggers, library, configurations, n_replications: 0 }
+    }
+
+    /// What the configurations run.
+    pub fn subject(&self) -> Subject {
+        match self.configurations.iter().any(|it| it.plan.phases.is_some()) {
+            true => Subject::Profiles,
+            false => Subject::Scenarios,
+        }
     }
 
     /// The policies.
@@ -220,9 +183,7 @@ impl Comparison {
             }
             let costs = self.costs(&block);
             let outcome = |&(configuration, replication): &(usize, u64)| {
-                let outcome = self.outcome(configuration, replication, &costs)?;
-                done(self.policies.len() as u64);
-                Ok(outcome)
+                self.outcome(configuration, replication, &costs, &done)
             };
             let outcomes = parallel::map(&block, outcome);
             for ((configuration, _), outcome) in block.iter().zip(outcomes) {
@@ -242,14 +203,14 @@ impl Comparison {
         let costs = self.costs(items);
         parallel::about_in_order(items.len(), &|index| {
             let (configuration, replication) = items[index];
-            each(index, self.outcome(configuration, replication, &costs))
+            each(index, self.outcome(configuration, replication, &costs, &|_| {}))
         });
     }
 
     /// Makes one replication of a configuration.
     pub fn again(&self, configuration: usize, replication: u64) -> Result<Outcome, RunError> {
         let costs = self.costs(&[(configuration, replication)]);
-        self.outcome(configuration, replication, &costs)
+        self.outcome(configuration, replication, &costs, &|_| {})
     }
 
     /// Adds the next draw of a configuration: its replication, or the reason why there is none. After any reason but that
@@ -283,36 +244,48 @@ impl Comparison {
         Costs { first, tables: (first..=last).map(|_| OnceLock::new()).collect() }
     }
 
-    /// Runs every policy in one replication of a configuration.
+    /// Runs every policy in one replication of a configuration. `done` gets the number of runs that have ended.
     fn outcome(
         &self,
         configuration: usize,
         replication: u64,
         costs: &Costs,
+        done: &(dyn Fn(u64) + Sync),
     ) -> Result<Outcome, RunError> {
         let plan = &self.configurations[configuration].plan;
         let costs = costs.tables[configuration - costs.first].get_or_init(|| {
             let table = super::costs(plan, &self.library)?;
             let none = RequestStream::default();
-            let routes = routes(plan, &table.least_over_points(), &none);
+            let is_bounded = plan.phases.is_none();
+            let routes = is_bounded.then(|| routes(plan, &table.least_over_points(), &none));
             Ok(Costed { routes, table })
         });
         let costs = costs.as_ref().map_err(RunError::clone)?;
-        let mut plan = plan.clone();
-        plan.load.replication = replication;
+        let plan = plan.replicated(replication)?;
+        if plan.phases.is_some() {
+            let samples = days(plan, &costs.table, &self.policies, done)?;
+            let replication = Replication { draw: replication, samples, bounds: None };
+            let metrics = vec![MeanMetrics::default(); self.policies.len()];
+            return Ok(Outcome { replication, metrics });
+        }
         let drawn = match costs.table.has_spreads() || plan.has_work() {
             true => {
                 let least = least_costs(&plan.scenario, &plan.load, &costs.table);
                 let routes = routes(&plan, &least, &plan.requests()?);
-                Some(Costed { routes, table: Arc::clone(&costs.table) })
+                Some(Costed { routes: Some(routes), table: Arc::clone(&costs.table) })
             }
             false => None,
         };
         let costs = drawn.as_ref().unwrap_or(costs);
         let mut metrics = vec![MeanMetrics::default(); self.policies.len()];
         let replication = replicate(plan, costs, &self.policies, self.triggers, &mut metrics)?;
+        done(self.policies.len() as u64);
         Ok(Outcome { replication, metrics })
     }
+}
+
+fn device(plan: &Plan) -> Option<&str> {
+    plan.device.as_deref().map(|device| &*device.name)
 }
 
 /// Most outcomes that are in memory before they are added.
@@ -325,10 +298,10 @@ struct Costs {
     tables: Vec<OnceLock<Result<Costed, RunError>>>,
 }
 
-/// Costs of a configuration, and what bounds know of them, by class.
+/// Costs of a configuration, and what bounds of its scenario know of them, by class.
 struct Costed {
     table: Arc<CostTable>,
-    routes: [Routes; 2],
+    routes: Option<[Routes; 2]>,
 }
 
 impl Comparison {
@@ -380,12 +353,14 @@ fn replicate(
         let samples = samples(plan, &costs.table, &requests, policies, metrics, 1.0)?;
         return Ok(Replication { draw, samples, bounds });
     };
-    let mut expected = vec![Sample::default(); policies.len()];
-    let mut bound = ClassBounds::default();
+    let mut expected = vec![Sample::zero(); policies.len()];
+    let mut bound: Option<ClassBounds> = None;
     for Pattern { probability, load } in patterns {
         let plan = Plan { load, ..plan.clone() };
         let requests = plan.requests()?;
-        bound.add(&bounds(&plan, costs, &requests), probability);
+        if let Some(of_pattern) = bounds(&plan, costs, &requests) {
+            bound.get_or_insert_default().add(&of_pattern, probability);
+        }
         let samples = samples(plan, &costs.table, &requests, policies, metrics, probability)?;
         expected.iter_mut().zip(samples).for_each(|(sum, sample)| sum.add(&sample, probability));
     }
@@ -398,13 +373,30 @@ fn routes(plan: &Plan, costs: &CostTable, requests: &RequestStream) -> [Routes; 
 }
 
 /// Bounds of both classes.
-fn bounds(plan: &Plan, costs: &Costed, requests: &RequestStream) -> ClassBounds {
-    let [any, keeping] = costs.routes.each_ref().map(|it| it.bounds(&plan.scenario, requests));
-    ClassBounds::new(any, keeping)
+fn bounds(plan: &Plan, costs: &Costed, requests: &RequestStream) -> Option<ClassBounds> {
+    let routes = costs.routes.as_ref()?.each_ref();
+    let [any, keeping] = routes.map(|it| it.bounds(&plan.scenario, requests));
+    Some(ClassBounds::new(any, keeping))
 }
 
 fn frames(requests: &RequestStream, model: ModelId) -> usize {
     requests.requests().iter().filter(|request| request.model == model).count()
+}
+
+/// Runs every policy on the same draws of a profile.
+fn days(
+    mut plan: Plan,
+    costs: &Arc<CostTable>,
+    policies: &[Policy],
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Box<[Sample]>, RunError> {
+    let sample = |policy: &Policy| {
+        plan.scheduler = policy.clone();
+        let day = day::play(&plan, costs, None, &|_| {})?;
+        done(1);
+        Ok(Sample::of_day(&DayMetrics::of(&day, plan.load.duration)))
+    };
+    policies.iter().map(sample).collect()
 }
 
 fn samples(

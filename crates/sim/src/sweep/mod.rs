@@ -163,10 +163,12 @@ const BLOCK_REQUESTS: u64 = 1 << 21;
 /// several segments take more.
 const BYTES_PER_REQUEST: u64 = 150;
 
-/// Least memory that the runs take while they are made, from the number of their requests \[byte\].
+/// Least memory that the runs take while they are made, from the number of their requests \[byte\]. Runs of profiles keep
+/// none.
 pub fn memory(plans: &[Plan]) -> u64 {
     let allowed = |requests: &u64| *requests <= RequestStream::MAX_REQUESTS;
-    let requests = || plans.iter().map(n_requests).filter(allowed);
+    let kept = || plans.iter().filter(|plan| plan.phases.is_none());
+    let requests = || kept().map(n_requests).filter(allowed);
     let together = requests().fold(0, u64::saturating_add).min(BLOCK_REQUESTS);
     requests().fold(together, u64::max) * BYTES_PER_REQUEST
 }

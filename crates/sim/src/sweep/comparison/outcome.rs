@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::bounds::{Bounds, Class, ClassBounds};
 
 use super::super::means::{MeanMetrics, Means};
-use super::{Replication, Sample};
+use super::{Replication, Sample, Subject};
 
 /// Results of all policies in one replication of one configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,8 +18,8 @@ pub struct Outcome {
 
 impl Outcome {
     /// All numbers in one line, from which [`Outcome::of_text`] makes the same bits: lists separated by `;`
-    /// of numbers separated by blanks. The lists are the numbers of models and of chains, the samples of all
-    /// policies, the bounds of both classes, and for each policy its means of the run, of the hardware, of every model and of
+    /// of numbers separated by blanks, `-` for none. The lists are the numbers of models and of chains, the samples of all
+    /// policies, the bounds of both classes (of a profile an empty one), and for each policy its means of the run, of the hardware, of every model and of
     /// every chain.
     pub fn to_text(&self) -> String {
         let first = self.metrics.first();
@@ -27,8 +27,10 @@ impl Outcome {
         let mut text = format!("{models} {chains};");
         let Replication { samples, bounds, .. } = &self.replication;
         let values = samples.iter().flat_map(|sample| sample.values());
-        text.push_str(&joined(values.map(f64::to_string)));
-        let bounds = Class::ALL.into_iter().flat_map(|class| bounds.of(class).values());
+        let value = |it: &f64| if it.is_nan() { "-".into() } else { it.to_string() };
+        text.push_str(&joined(values.map(value)));
+        let bounds = bounds.iter().flat_map(|it| Class::ALL.map(|class| it.of(class).values()));
+        let bounds = bounds.flatten();
         text.push(';');
         text.push_str(&joined(bounds.map(|bound| bound.to_string())));
         for MeanMetrics { run, device, models, chains } in &self.metrics {
@@ -40,24 +42,20 @@ impl Outcome {
         text
     }
 
-    /// The outcome of `n_policies` policies in a text; `None` if it is not the text of one.
-    pub fn of_text(text: &str, n_policies: usize) -> Option<Self> {
+    /// The outcome of `n_policies` policies on a `subject` in a text; `None` if it is not the text of one.
+    pub fn of_text(text: &str, subject: Subject, n_policies: usize) -> Option<Self> {
         let mut lists = text.split(';');
         let (models, chains) = lists.next()?.split_once(' ')?;
         let (models, chains): (usize, usize) = (models.parse().ok()?, chains.parse().ok()?);
-        let values: Vec<f64> = numbers(lists.next()?)?;
-        if values.len() != n_policies.checked_mul(Sample::N_COLUMNS)? {
+        let value = |cell| if cell == "-" { Some(f64::NAN) } else { number(cell) };
+        let values: Vec<f64> = lists.next()?.split(' ').map(value).collect::<Option<_>>()?;
+        let n_columns = subject.columns().len();
+        if values.len() != n_policies.checked_mul(n_columns)? {
             return None;
         }
-        let samples = values.chunks(Sample::N_COLUMNS).map(Sample::of_values);
+        let samples = values.chunks(n_columns).map(|it| Sample::of_values(subject, it));
         let samples = samples.collect::<Option<_>>()?;
-        let bounds: [f64; 6] = numbers(lists.next()?)?.try_into().ok()?;
-        let [any, keeping] = [&bounds[..3], &bounds[3..]].map(|of| Bounds {
-            isolation: of[0],
-            pooled_capacity: of[1],
-            linear_program: of[2],
-        });
-        let bounds = ClassBounds::new(any, keeping);
+        let bounds = bounds(subject, lists.next()?)?;
         let mut means =
             || Some(Means::of_sums(lists.next()?.split(' ').map(sum).collect::<Option<_>>()?));
         let mut metrics = Vec::new();
@@ -75,6 +73,21 @@ impl Outcome {
     }
 }
 
+/// The bounds in a list.
+fn bounds(subject: Subject, list: &str) -> Option<Option<ClassBounds>> {
+    if subject == Subject::Profiles {
+        return list.is_empty().then_some(None);
+    }
+    let all = list.split(' ').map(number).collect::<Option<Vec<f64>>>()?;
+    let all: [f64; 6] = all.try_into().ok()?;
+    let [any, keeping] = [&all[..3], &all[3..]].map(|of| Bounds {
+        isolation: of[0],
+        pooled_capacity: of[1],
+        linear_program: of[2],
+    });
+    Some(Some(ClassBounds::new(any, keeping)))
+}
+
 fn joined(cells: impl Iterator<Item = String>) -> String {
     cells.enumerate().fold(String::new(), |mut text, (index, cell)| {
         // Writing to a string does not fail.
@@ -86,10 +99,6 @@ fn joined(cells: impl Iterator<Item = String>) -> String {
 /// A number that a run can have; a file of rows may have been written by anyone.
 fn number(cell: &str) -> Option<f64> {
     cell.parse().ok().filter(|number: &f64| number.is_finite())
-}
-
-fn numbers(list: &str) -> Option<Vec<f64>> {
-    list.split(' ').map(number).collect()
 }
 
 /// A weighted sum and its weight: the sum alone if the weight is 1, `-` if there is none.
@@ -111,6 +120,7 @@ fn sum(cell: &str) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::day::DayMetrics;
     use super::*;
 
     fn outcome() -> Outcome {
@@ -119,7 +129,7 @@ mod tests {
         let samples = (0..2).map(|policy| {
             let values: Vec<_> =
                 (0..Sample::N_COLUMNS).map(|it| value(policy * 100 + it)).collect();
-            Sample::of_values(&values).expect("there are enough")
+            Sample::of_values(Subject::Scenarios, &values).expect("there are enough")
         });
         let metrics = MeanMetrics {
             run: means(&[(0.1 + 0.2, 1.0), (-0.0, 1.0), (0.0, 0.0)]),
@@ -128,7 +138,7 @@ mod tests {
             chains: vec![means(&[(5.0, 1.0 / 3.0)])],
         };
         let any = Bounds { isolation: 1.0, pooled_capacity: 0.7, linear_program: 1.0 / 3.0 };
-        let bounds = ClassBounds::new(any, Bounds { linear_program: 0.3, ..any });
+        let bounds = Some(ClassBounds::new(any, Bounds { linear_program: 0.3, ..any }));
         let replication = Replication { draw: 0, samples: samples.collect(), bounds };
         Outcome { replication, metrics: vec![metrics.clone(), metrics] }
     }
@@ -136,7 +146,7 @@ mod tests {
     #[test]
     fn a_text_gives_the_same_bits_again() {
         let (outcome, text) = (outcome(), outcome().to_text());
-        let again = Outcome::of_text(&text, 2).expect("it is its text");
+        let again = Outcome::of_text(&text, Subject::Scenarios, 2).expect("it is its text");
         assert_eq!(again, outcome);
         assert_eq!(again.to_text(), text);
         // -0.0 equals 0.0, but not in its bits.
@@ -144,16 +154,35 @@ mod tests {
         assert!(!text.contains([',', '\n', '"']), "{text}");
     }
 
+    /// A charge without a battery has no value, and no number stands for it.
+    #[test]
+    fn a_text_of_a_profile_gives_the_same_values_and_gaps() {
+        let day = DayMetrics { hours: 0.1 + 0.2, energy_j: Some(1e-310), ..DayMetrics::default() };
+        let samples = [Sample::of_day(&day)].into();
+        let replication = Replication { draw: 0, samples, bounds: None };
+        let outcome = Outcome { replication, metrics: vec![MeanMetrics::default()] };
+        let text = outcome.to_text();
+        let again = Outcome::of_text(&text, Subject::Profiles, 1).expect("it is its text");
+        let sample = &again.replication.samples[0];
+        assert_eq!(sample.value("hours"), Some(0.1 + 0.2));
+        assert_eq!(sample.value("energy_j"), Some(1e-310));
+        assert_eq!((sample.value("charge_left"), sample.value("speed")), (None, None));
+        assert_eq!((again.replication.bounds, again.to_text()), (None, text.clone()));
+        assert!(!text.contains([',', '\n', '"']), "{text}");
+        assert_eq!(Outcome::of_text(&text, Subject::Scenarios, 1), None);
+        assert_eq!(Outcome::of_text(&text.replace("-", "NaN"), Subject::Profiles, 1), None);
+    }
+
     #[test]
     fn other_texts_are_no_outcomes() {
         let text = outcome().to_text();
-        assert_eq!(Outcome::of_text(&text, 1), None);
-        assert_eq!(Outcome::of_text(&text, 3), None);
-        assert_eq!(Outcome::of_text(&format!("{text};1"), 2), None);
+        assert_eq!(Outcome::of_text(&text, Subject::Scenarios, 1), None);
+        assert_eq!(Outcome::of_text(&text, Subject::Scenarios, 3), None);
+        assert_eq!(Outcome::of_text(&format!("{text};1"), Subject::Scenarios, 2), None);
         for other in ["", "failed", "1 1", "1 1;0.5;1 1 1", "99999999999999999999 1;;"] {
-            assert_eq!(Outcome::of_text(other, 2), None, "{other}");
+            assert_eq!(Outcome::of_text(other, Subject::Scenarios, 2), None, "{other}");
         }
         let last = text.rfind(';').expect("it has lists");
-        assert_eq!(Outcome::of_text(&text[..last], 2), None);
+        assert_eq!(Outcome::of_text(&text[..last], Subject::Scenarios, 2), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::device::{Body, Item, Ledger, Section};
 use xrsim_model::column::{Column, Kind};
+use xrsim_model::hardware::Device;
 use xrsim_model::units::SimSpan;
 
 use super::{Day, Weighted};
@@ -85,6 +86,17 @@ impl DayMetrics {
     /// The column called `name`.
     pub fn column(name: &str) -> Option<&'static Column<Self>> {
         Self::COLUMNS.iter().find(|column| column.name == name)
+    }
+
+    /// Whether every run on `device` has the quantity called `name`.
+    pub fn is_of(name: &str, device: Option<&Device>) -> bool {
+        match name {
+            "score" | "profile_score" | "missed_share" | "hours" => true,
+            "outside_c" | "capped_share" | "halted_s" => device.is_some_and(|it| it.heat.is_some()),
+            "charge_left" => device.is_some_and(|it| it.battery.is_some()),
+            "energy_j" | "accelerator_share" | "mean_w" | "peak_w" => device.is_some(),
+            _ => false,
+        }
     }
 
     /// The quantities of `day`, a run of a profile that lasts `whole`.

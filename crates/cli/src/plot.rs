@@ -10,8 +10,10 @@ use xrsim_config::read_bounded;
 use xrsim_model::column::{self, Better};
 use xrsim_model::renamed;
 use xrsim_report::points::{Best, Front, Means, Objective, PointTable, PointsError, heat_map};
+use xrsim_report::table::Rows;
 use xrsim_results::rows::Checked;
 
+use super::console::Stream;
 use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
 use super::places::Places;
@@ -77,6 +79,42 @@ pub(super) enum PlotKind {
     Means,
 }
 
+impl PlotKind {
+    /// The options of columns that the kind takes.
+    fn takes(self) -> &'static [&'static str] {
+        match self {
+            Self::Pareto | Self::Heatmap => &["--x", "--y", "--z"],
+            Self::Best => &["--z"],
+            Self::Means => &["--columns"],
+        }
+    }
+
+    /// Refuses options of columns that are for other kinds.
+    fn check(self, args: &PlotArgs) -> Result<(), Failure> {
+        let given = [
+            ("--x", args.x.is_some()),
+            ("--y", args.y.is_some()),
+            ("--z", args.z.is_some()),
+            ("--columns", !args.columns.is_empty()),
+        ];
+        let other = given.iter().find(|(name, is_given)| *is_given && !self.takes().contains(name));
+        if let Some((name, _)) = other {
+            let kinds: Vec<_> =
+                Self::value_variants().iter().filter(|it| it.takes().contains(name)).collect();
+            let kinds = kinds.iter().filter_map(|it| it.to_possible_value());
+            let kinds: Vec<_> = kinds.map(|it| it.get_name().to_string()).collect();
+            let own = self.to_possible_value();
+            refuse!(
+                "{name} is for --kind {}; --kind {} takes {}",
+                kinds.join(" and "),
+                own.as_ref().map_or("", |it| it.get_name()),
+                self.takes().join(", ")
+            );
+        }
+        Ok(())
+    }
+}
+
 /// Draws or prints the plot.
 ///
 /// # Errors
@@ -84,6 +122,7 @@ pub(super) enum PlotKind {
 /// Returns a failure if the file is not a result of a sweep or lacks a column, or if the output cannot be
 /// written.
 pub(super) fn run(args: &PlotArgs) -> Result<(), Failure> {
+    args.kind.check(args)?;
     let conditions = args.conditions.iter().map(|condition| {
         let (column, value) = condition.split_once('=').ok_or_else(|| {
             Failure::Argument(format!("--where takes COLUMN=VALUE, found `{condition}`"))
@@ -161,8 +200,7 @@ fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let objectives: Vec<_> = columns.map(objective).collect();
     let front = Front::compute(points, &objectives).map_err(super::argument)?;
     let (header, rows) = front.rows();
-    let text =
-        Text { header, rows, n_text: front.n_settings(), draws: points.draws(), is_short: false };
+    let text = Text { header, rows, n_text: front.n_settings(), draws: points.draws() };
     match &args.out {
         Some(out) if objectives.len() == 2 && !is_csv(out) => {
             args.pictures.write(out, &front.scatter())?;
@@ -176,7 +214,7 @@ fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
 fn best(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let objective = objective(args.z.as_deref().unwrap_or(points.score()));
     let Best { header, rows, n_text } = Best::find(points, &objective).map_err(super::argument)?;
-    let text = Text { header, rows, n_text, draws: points.draws(), is_short: false };
+    let text = Text { header, rows, n_text, draws: points.draws() };
     match &args.out {
         Some(out) => text.write(out),
         None => text.print(),
@@ -186,16 +224,12 @@ fn best(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
 fn means(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let columns: Vec<_> = args.columns.iter().map(|name| column_name(name)).collect();
     let means = Means::of(points, &columns).map_err(super::argument)?;
-    let (n_text, draws) = (means.n_text(), format!("{}; {}", points.draws(), means.note()));
-    let (header, rows) = match &args.out {
-        Some(_) => means.rows(),
-        None => means.shown(table_style()),
-    };
-    let text = Text { header, rows, n_text, draws, is_short: true };
-    match &args.out {
-        Some(out) => text.write(out),
-        None => text.print(),
+    if let Some(out) = &args.out {
+        return write_table(out, means.rows());
     }
+    let ((header, rows), notes) = means.shown(table_style());
+    let table = output::table_text(&header, &rows, means.n_text());
+    output::print_text(&(table + &Stream::Out.broken(&notes)))
 }
 
 fn heatmap(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
@@ -237,28 +271,30 @@ struct Text {
     n_text: usize,
     /// Remark on random draws.
     draws: String,
-    /// Whether numbers are as people read them.
-    is_short: bool,
 }
 
 impl Text {
     fn print(&self) -> Result<(), Failure> {
         let cells = |row: &Vec<String>| {
             let (text, numbers) = row.split_at(self.n_text);
-            let number = |it: &String| if self.is_short { it.clone() } else { short(it) };
-            text.iter().cloned().chain(numbers.iter().map(number)).collect::<Vec<_>>()
+            let numbers = numbers.iter().map(|it| short(it));
+            text.iter().cloned().chain(numbers).collect::<Vec<_>>()
         };
         let table = output::table_text(&self.header, self.rows.iter().map(cells), self.n_text);
         output::print_text(&format!("{table}{}\n", self.draws))
     }
 
-    /// Writes the table as a CSV file.
-    fn write(&self, path: &Path) -> Result<(), Failure> {
-        if !is_csv(path) {
-            refuse!("{}: a table ends in .csv", path.display());
-        }
-        output::write_csv(path, (self.header.clone(), self.rows.clone()))
+    fn write(self, path: &Path) -> Result<(), Failure> {
+        write_table(path, (self.header, self.rows))
     }
+}
+
+/// Writes a table as a CSV file.
+fn write_table(path: &Path, rows: Rows) -> Result<(), Failure> {
+    if !is_csv(path) {
+        refuse!("{}: a table ends in .csv", path.display());
+    }
+    output::write_csv(path, rows)
 }
 
 /// Shortens a number for a table: a whole number stays, others have four decimals, or one from 100 on.

@@ -24,6 +24,14 @@ const MISTAKES: &[Mistake] = &[
     ),
     ("import unet.yaml", &["a file of xrsim already, a `network`", "`xrsim check`"]),
     ("plot unet.yaml --kind best", &["no rows of a sweep", "first line is `network:`"]),
+    (
+        "plot rows.csv --kind best --columns score",
+        &["--columns is for --kind means; --kind best takes --z"],
+    ),
+    (
+        "plot rows.csv --kind means --y score",
+        &["--y is for --kind pareto and heatmap; --kind means takes --columns"],
+    ),
     ("show edff", &["did you mean `edf`?"]),
     ("run --system unet.yaml", &["this is a `network` file; a `style` or `system` file is needed"]),
     ("run --system a.yaml,b.yaml", &["both describe a system `chip@512`", "NAME=b.yaml"]),

@@ -253,8 +253,13 @@ impl PointTable {
 
     /// Remark on the number of draws.
     pub fn draws(&self) -> String {
+        let without = if self.n_draws() == Some(1) { ", without intervals" } else { "" };
+        self.number_of_draws() + without
+    }
+
+    fn number_of_draws(&self) -> String {
         match self.n_draws() {
-            Some(1) => "one draw of each run, without intervals".into(),
+            Some(1) => "one draw of each run".into(),
             Some(n) => format!("means of {n} draws"),
             None => "means of unequal numbers of draws".into(),
         }

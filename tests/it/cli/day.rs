@@ -65,6 +65,30 @@ fn a_day_without_a_device_writes_the_files_that_it_names() {
 }
 
 #[test]
+fn a_trace_of_a_day_has_its_phases_and_its_device_and_no_requests() {
+    let folder = folder();
+    let [trace, device] = ["day.trace.json", "device.yaml"].map(|name| path(&folder, name));
+    let words = words(&folder, &["--no-changes", "--device", &device, "--trace", &trace]);
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    let said = stderr(&xrsim(&words).assert().code(0));
+    assert!(said.contains("2 slices, 0 arrows, 0 instants, "), "{said}");
+    let text = fs::read_to_string(trace).expect("a trace");
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    let events = document["traceEvents"].as_array().expect("events");
+    let slices: Vec<_> = events.iter().filter(|it| it["ph"] == "X").collect();
+    let times: Vec<_> =
+        slices.iter().map(|it| [&it["ts"], &it["dur"]].map(Value::as_f64)).collect();
+    // 0.03 and 0.02 minutes.
+    assert_eq!(times, [[Some(0.0), Some(1.8e6)], [Some(1.8e6), Some(1.2e6)]]);
+    assert_eq!(slices[0]["name"], "game");
+    assert_eq!(slices[0]["args"]["scenario"], "VR_gaming");
+    for name in ["power [W]", "power base [W]", "temperature skin [C]", "charge [%]"] {
+        let n = events.iter().filter(|it| it["ph"] == "C" && it["name"] == name).count();
+        assert!((1000..=2100).contains(&n), "{name}: {n}");
+    }
+}
+
+#[test]
 fn a_chart_of_no_device_is_refused_before_anything_is_written() {
     let folder = folder();
     let (out, plot) = (path(&folder, "out"), path(&folder, "day.svg"));

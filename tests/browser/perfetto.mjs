@@ -17,7 +17,7 @@ const QUERIES = {
   arrows: "select count(*) from flow where slice_out is not null and slice_in is not null",
   "counter values": "select count(*) from counter",
   counters: "select group_concat(name, '; ') from (select distinct name from counter_track order by name)",
-  "busy ns": "select sum(dur) from slice where category = 'execution'",
+  "busy ns": "select coalesce(sum(dur), 0) from slice where category = 'execution'",
   "named tracks":
     "select count(distinct upid || ' ' || thread.name) from thread_track join thread using (utid) where thread.name is not null",
 };
@@ -41,9 +41,9 @@ function expected(path) {
   };
 }
 
-/** Names of the counters in order. Perfetto adds the key of a value, unless it is `value`. */
+/** Names of the counters in order. Perfetto adds the key of a value. */
 function counterNames(events) {
-  const name = (event) => [event.name, ...Object.keys(event.args).filter((key) => key !== "value")].join(" ");
+  const name = (event) => [event.name, ...Object.keys(event.args)].join(" ");
   return [...new Set(events.filter((event) => event.ph === "C").map(name))].sort().join("; ");
 }
 
@@ -74,7 +74,11 @@ async function load(harness, folder, trace, picture) {
       await tab.goto(here);
       await tab.waitForFunction(() => typeof app !== "undefined" && app.trace);
       const found = await tab.evaluate(query, QUERIES);
-      if (picture) await tab.screenshot({ path: picture });
+      if (picture) {
+        // The interface draws the tracks after its plugins have run.
+        await tab.waitForTimeout(10_000);
+        await tab.screenshot({ path: picture });
+      }
       return found;
     });
   } finally {

@@ -56,9 +56,10 @@ fn counters(case: &Case) -> BTreeMap<String, Vec<(f64, f64)>> {
     assert_eq!(group, case.plan.device.as_ref().map(|_| "device"));
     let mut counters = BTreeMap::<_, Vec<_>>::new();
     for event in events.iter().filter(|event| is_of(event, "C")) {
-        let value = event["args"].as_object().and_then(|args| args.values().next()?.as_f64());
-        let sample = (event["ts"].as_f64().expect("a time"), value.expect("a number"));
-        let name = event["name"].as_str().expect("a name").to_string();
+        let (unit, value) =
+            event["args"].as_object().and_then(|it| it.iter().next()).expect("a value");
+        let sample = (event["ts"].as_f64().expect("a time"), value.as_f64().expect("a number"));
+        let name = format!("{} {unit}", event["name"].as_str().expect("a name"));
         counters.entry(name).or_default().push(sample);
     }
     counters

@@ -14,9 +14,6 @@ use super::Writer;
 use super::counters::Sample;
 use super::event::{DEVICE, Events, MAX_SAMPLES};
 
-/// Key of a value, which Perfetto does not add to the name of its counter. The name has the unit.
-const VALUE: &str = "value";
-
 /// Samples of an age from a result to the next one. Viewers draw steps, and an age rises all the time.
 const STEPS: u64 = 4;
 
@@ -35,12 +32,12 @@ impl<W: Write> Writer<'_, W> {
             let changes = trace.points().of(AccelId::new(index)).iter();
             let mhz = |point| supplied.points.get(point).clock.as_mhz();
             let clocks = changes.map(|it| (it.at, it.point.map_or(0.0, mhz)));
-            self.events.sampled(&format!("clock {} [MHz]", accelerator.name), clocks)?;
+            self.events.sampled(&format!("clock {}", accelerator.name), "[MHz]", clocks)?;
         }
         let end = SimTime::ZERO + ledger.duration();
         let results = newest_results(&self.plan.scenario, &self.plan.load, trace);
         for (name, results) in self.names.iter().zip(results) {
-            self.events.sampled(&format!("age {name} [ms]"), ages(&results, end))?;
+            self.events.sampled(&format!("age {name}"), "[ms]", ages(&results, end))?;
         }
         Ok(())
     }
@@ -55,12 +52,13 @@ impl<W: Write> Events<W> {
         supplied: &[Supplied],
     ) -> io::Result<()> {
         for (node, (name, _)) in body.highest().enumerate() {
-            let name = format!("temperature {name} [C]");
+            let name = format!("temperature {name}");
             let celsius = body.samples().iter().map(|it| (it.at, it.temperatures[node]));
-            self.sampled(&name, celsius)?;
+            self.sampled(&name, "[C]", celsius)?;
         }
         self.sampled(
-            "power [W]",
+            "power",
+            "[W]",
             spans(body).zip(body.samples()).map(|((begin, _), it)| (begin, it.watts)),
         )?;
         for (item, name) in Item::ALL {
@@ -69,28 +67,30 @@ impl<W: Write> Events<W> {
             };
             let samples: Vec<_> = ledger.sampled_joules(item).zip(spans(body)).map(watts).collect();
             if samples.iter().any(|(_, watts)| *watts != 0.0) {
-                let name = format!("power {} [W]", name.replace('_', " "));
-                self.sampled(&name, samples.into_iter())?;
+                let name = format!("power {}", name.replace('_', " "));
+                self.sampled(&name, "[W]", samples.into_iter())?;
             }
         }
         if body.thermal().is_some() {
             let cap = body.samples().iter().map(|it| (it.at, cap_mhz(supplied, &it.limit)));
-            self.sampled("cap [MHz]", cap)?;
+            self.sampled("cap", "[MHz]", cap)?;
         }
         let charge = body.samples().iter();
         let charge = charge.filter_map(|it| Some((it.at, 100.0 * it.charge?)));
-        self.sampled("charge [%]", charge)
+        self.sampled("charge", "[%]", charge)
     }
 
+    /// A counter. Perfetto appends the unit to its name.
     fn sampled(
         &mut self,
         name: &str,
+        unit: &'static str,
         samples: impl Iterator<Item = Sample<f64>>,
     ) -> io::Result<()> {
         let samples: Vec<_> = samples.collect();
         let step = samples.len().div_ceil(MAX_SAMPLES).max(1);
         let kept: Vec<_> = samples.into_iter().step_by(step).collect();
-        self.counter(DEVICE, name, VALUE, &kept)
+        self.counter(DEVICE, name, unit, &kept)
     }
 }
 

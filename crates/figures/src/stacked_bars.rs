@@ -34,6 +34,8 @@ pub struct StackedBars {
     pub panels: Vec<StackPanel>,
     /// Whether all panels have one scale, that of the highest bar.
     pub shared_scale: bool,
+    /// Whether bars lie in rows even if there is space for their names side by side.
+    pub in_rows: bool,
 }
 
 /// One panel of [`StackedBars`].
@@ -355,7 +357,7 @@ impl Chart for StackedBars {
         let width = Grid::new(page, &scales, 1, height).width;
         let names = Categories::new(&self.categories, width);
         let n_bars = self.categories.len() * self.panels.len();
-        match names.are_level() || n_bars > MAX_ROWS {
+        match !self.in_rows && names.are_level() || n_bars > MAX_ROWS {
             true => self.draw_upright(page, &names, height),
             false => self.draw_rows(page),
         }
@@ -433,6 +435,7 @@ mod tests {
             series: vec!["MAC".into(), "DRAM".into()],
             panels: panels.iter().map(panel).collect(),
             shared_scale: true,
+            in_rows: false,
         }
     }
 

@@ -89,6 +89,34 @@ fn a_trace_of_a_day_has_its_phases_and_its_device_and_no_requests() {
 }
 
 #[test]
+fn energies_of_several_days_are_bars_and_a_table() {
+    let folder = folder();
+    let device = path(&folder, "device.yaml");
+    let days = ["fixed", "race"].map(|governor| {
+        let out = path(&folder, governor);
+        let scheduler = format!("edf:governor={governor}");
+        let more = ["--no-changes", "--device", &device, "--scheduler", &scheduler, "--out", &out];
+        output(&words(&folder, &more).iter().map(String::as_str).collect::<Vec<_>>());
+        out
+    });
+    let picture = path(&folder, "energy.svg");
+    let plot = ["plot", &days[0], &days[1], "--kind", "energy"];
+    let table = output(&plot);
+    let header: Vec<_> = table.lines().next().expect("a header").split_whitespace().collect();
+    assert_eq!(header, ["Mean", "power", "[W]", "fixed", "race"]);
+    // 500 mW of the device.
+    assert!(table.contains("base: display, cameras, radio") && table.contains("0.5000"), "{table}");
+    output(&[&plot[..], &["--x", "energy_j", "--out", &picture]].concat());
+    let picture = fs::read_to_string(picture).expect("a figure");
+    for text in ["Energy by item", "Energy [J]", "fixed", "race", "layers"] {
+        assert!(picture.contains(text), "{text}");
+    }
+    let device = format!("{}/device.csv", days[0]);
+    fs::write(&device, "duration_s\n1\n").expect("it is written");
+    assert!(refused(&plot).contains("device.csv is not the file that"));
+}
+
+#[test]
 fn a_chart_of_no_device_is_refused_before_anything_is_written() {
     let folder = folder();
     let (out, plot) = (path(&folder, "out"), path(&folder, "day.svg"));

@@ -113,7 +113,7 @@ impl PlotKind {
             let own = self.to_possible_value();
             refuse!(
                 "{name} is for --kind {}; --kind {} takes {}",
-                kinds.join(" and "),
+                kinds.join(", "),
                 own.as_ref().map_or("", |it| it.get_name()),
                 self.takes().join(", ")
             );

@@ -30,7 +30,7 @@ const MISTAKES: &[Mistake] = &[
     ),
     (
         "plot rows.csv --kind means --y score",
-        &["--y is for --kind pareto and heatmap; --kind means takes --columns, --where"],
+        &["--y is for --kind pareto, heatmap; --kind means takes --columns, --where"],
     ),
     (
         "plot rows.csv more.csv --kind best",

@@ -36,6 +36,9 @@ pub(crate) enum Owner {
 /// Columns of `device.csv` over which the bars are means.
 const DRAWS: [&str; 2] = ["seed", "replication"];
 
+/// Largest share of a bar that is not shown as a part of its own.
+const LEAST: f64 = 0.002;
+
 /// First column after those that say what a row is of.
 const FIRST: &str = "duration_s";
 
@@ -136,18 +139,45 @@ impl EnergyBars {
         }
     }
 
+    /// The items as parts of bars: those that no bar shows are one part, and named in the remark.
+    fn parts(&self) -> (Vec<(String, Vec<f64>)>, String) {
+        let sums = self.sums();
+        let is_shown = |values: &[f64]| values.iter().zip(&sums).any(|(it, sum)| *it > LEAST * sum);
+        let (shown, hidden): (Vec<_>, Vec<_>) =
+            self.items.iter().partition(|(_, values)| is_shown(values));
+        let mut parts: Vec<_> =
+            shown.into_iter().map(|(label, values)| (label.to_string(), values.clone())).collect();
+        if hidden.is_empty() {
+            return (parts, String::new());
+        }
+        let sum = |at: usize| hidden.iter().map(|(_, values)| values[at]).sum();
+        parts.push(("other".into(), (0..self.names.len()).map(sum).collect()));
+        let names: Vec<_> = hidden.iter().map(|(label, _)| *label).collect();
+        (parts, format!("Other: {}. ", names.join(", ")))
+    }
+
+    /// Sums of the items of the runs.
+    fn sums(&self) -> Vec<f64> {
+        let sum = |at: usize| self.items.iter().map(|(_, values)| values[at]).sum();
+        (0..self.names.len()).map(sum).collect()
+    }
+
     /// Bars one below the other, with the parts of the accelerators first.
     pub fn figure(&self) -> StackedBars {
-        let note = if self.n_draws > 1 { capitalised(&self.draws()) + "." } else { String::new() };
+        let (parts, other) = self.parts();
+        let draws = if self.n_draws > 1 { capitalised(&self.draws()) + "." } else { String::new() };
         StackedBars {
-            caption: Caption { note, ..Caption::titled(&format!("{} by item", self.axis().label)) },
+            caption: Caption {
+                note: (other + &draws).trim().into(),
+                ..Caption::titled(&format!("{} by item", self.axis().label))
+            },
             category_axis: "Run".into(),
             value_axis: self.axis(),
             categories: self.names.clone(),
-            series: self.items.iter().map(|(label, _)| (*label).to_string()).collect(),
+            series: parts.iter().map(|(label, _)| label.clone()).collect(),
             panels: vec![StackPanel {
                 title: String::new(),
-                values: self.items.iter().map(|(_, values)| values.clone()).collect(),
+                values: parts.into_iter().map(|(_, values)| values).collect(),
             }],
             shared_scale: true,
             in_rows: true,
@@ -161,10 +191,8 @@ impl EnergyBars {
         let row = |label: &str, values: &[f64]| {
             [label.to_string()].into_iter().chain(values.iter().copied().map(cell)).collect()
         };
-        let sum = |at: usize| self.items.iter().map(|(_, values)| values[at]).sum();
-        let sums: Vec<f64> = (0..self.names.len()).map(sum).collect();
         let items = self.items.iter().map(|(label, values)| row(label, values));
-        (header, items.chain([row("all", &sums)]).collect())
+        (header, items.chain([row("all", &self.sums())]).collect())
     }
 
     /// A row for each run: its name, its items, and their sum.
@@ -273,6 +301,16 @@ mod tests {
         );
         let joules = read(&sources, EnergyQuantity::EnergyJ).expect("both are read").rows().1;
         assert_eq!(joules[0], ["slow", "4", "4", "1", "9"]);
+    }
+
+    #[test]
+    fn parts_that_no_bar_shows_are_one_part() {
+        let text = format!("{ITEMS_OF}\n1,1000,900,0,1,0,0,1,0,98,0\n");
+        let bars = read(&[("", &text)], EnergyQuantity::EnergyJ).expect("it is read");
+        let figure = bars.figure();
+        assert_eq!(figure.series, ["layers", "base: display, cameras, radio", "other"]);
+        assert_eq!(figure.panels[0].values, [[900.0], [98.0], [2.0]]);
+        assert_eq!(figure.caption.note, "Other: waking up, gated.");
     }
 
     #[test]

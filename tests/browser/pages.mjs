@@ -135,10 +135,11 @@ export class Pages {
     return this.report(folder);
   }
 
-  /** A trace of a run. */
-  trace(name, ...command) {
+  /** A trace of a run, or of another command that the words begin with. */
+  trace(name, ...words) {
     const file = join(this.folder, `${name}.json`);
-    this.xrsimPrints("run", ...command, "--trace", file);
+    const command = words[0].startsWith("--") ? ["run", ...words] : words;
+    this.xrsimPrints(...command, "--trace", file);
     return file;
   }
 }

@@ -11,12 +11,13 @@ const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/cs
 const QUERIES = {
   complaints:
     "select group_concat(name || ' ' || value) from stats where value > 0 and severity != 'info'",
-  slices: "select count(*) from slice where category in ('execution', 'wait')",
+  slices: "select count(*) from slice where category in ('execution', 'wait', 'phase', 'gate')",
   instants: "select count(*) from slice where category in ('drop', 'deadline')",
   "nested slices": "select count(*) from slice where depth > 0 and category != 'drop'",
   arrows: "select count(*) from flow where slice_out is not null and slice_in is not null",
   "counter values": "select count(*) from counter",
-  "busy ns": "select sum(dur) from slice where category = 'execution'",
+  counters: "select group_concat(name, '; ') from (select distinct name from counter_track order by name)",
+  "busy ns": "select coalesce(sum(dur), 0) from slice where category = 'execution'",
   "named tracks":
     "select count(distinct upid || ' ' || thread.name) from thread_track join thread using (utid) where thread.name is not null",
 };
@@ -34,9 +35,16 @@ function expected(path) {
     "nested slices": "0",
     arrows: count("s"),
     "counter values": count("C"),
+    counters: counterNames(events),
     "busy ns": String(ran.reduce((total, event) => total + Math.round(event.dur * 1000), 0)),
     "named tracks": String(new Set(onTracks.map((event) => `${event.pid} ${event.tid}`)).size),
   };
+}
+
+/** Names of the counters in order. Perfetto adds the key of a value. */
+function counterNames(events) {
+  const name = (event) => [event.name, ...Object.keys(event.args)].join(" ");
+  return [...new Set(events.filter((event) => event.ph === "C").map(name))].sort().join("; ");
 }
 
 /** A server on this machine of the user interface in a folder, and of one trace. */
@@ -66,7 +74,11 @@ async function load(harness, folder, trace, picture) {
       await tab.goto(here);
       await tab.waitForFunction(() => typeof app !== "undefined" && app.trace);
       const found = await tab.evaluate(query, QUERIES);
-      if (picture) await tab.screenshot({ path: picture });
+      if (picture) {
+        // The interface draws the tracks after its plugins have run.
+        await tab.waitForTimeout(10_000);
+        await tab.screenshot({ path: picture });
+      }
       return found;
     });
   } finally {
@@ -91,6 +103,7 @@ export function checkTraces(harness, pages, { perfetto, pictures }) {
     "a run": ["--scenario", "AR_gaming", "--system", "J", "--pes", "4096"],
     "a run in segments": ["--scenario", "VR_gaming", "--system", "M", "--pes", "4096", "--scheduler", "edf:granularity=layer", "--set", "effects.switch=true"],
     "a run on a device": ["--scenario", "AR_gaming", "--system", "J", "--pes", "4096", "--device", "headset", "--scheduler", "edf:governor=ondemand"],
+    "a day on a device": ["day", "--profile", "evening", "--device", "glasses", "--system", "J", "--pes", "4096", "--flexibility", "none", "--no-changes"],
     "the published semantics": ["--scenario", "outdoor_activity_A", "--system", "K", "--pes", "8192", "--semantics", "mlsys2023"],
   };
   for (const [title, command] of Object.entries(traces)) {

@@ -114,17 +114,30 @@ impl Stream {
     /// `text` for people; in a terminal, lines that are wider than it are broken between words. Lines with commands,
     /// which start with `help:`, stay whole, so that they can be pasted.
     pub(super) fn fitted<'t>(self, text: &'t str) -> Cow<'t, str> {
+        match self.width() {
+            Some(width) => fitted(text, width).into(),
+            None => text.into(),
+        }
+    }
+
+    /// `text` with lines that are broken between words also where it is piped, at [`PIPED`] characters.
+    pub(super) fn broken(self, text: &str) -> String {
+        fitted(text, self.width().unwrap_or(PIPED))
+    }
+
+    /// Width of the terminal; `None` if the stream is none.
+    fn width(self) -> Option<usize> {
         let size = match self {
             _ if !self.is_terminal() => None,
             Self::Out => terminal_size_of(io::stdout()),
             Self::Err => terminal_size_of(io::stderr()),
         };
-        match size {
-            Some((Width(width), _)) => fitted(text, usize::from(width)).into(),
-            None => text.into(),
-        }
+        size.map(|(Width(width), _)| usize::from(width))
     }
 }
+
+/// Width of text that is piped and broken.
+const PIPED: usize = 80;
 
 /// `text` with lines of at most `width` characters where words allow it. What continues a line is indented.
 fn fitted(text: &str, width: usize) -> String {

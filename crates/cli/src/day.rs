@@ -13,6 +13,7 @@ use xrsim_model::hardware::Device;
 use xrsim_model::hardware::device::{Heat, Trip};
 use xrsim_model::units::{SimSpan, SimTime};
 use xrsim_report::day::{DayReport, Replication, means, replications_csv};
+use xrsim_results::{RunLabel, trace_events};
 use xrsim_sim::sweep::day::Day;
 
 use super::experiment::{DayOptions, SchedulerOption};
@@ -21,6 +22,7 @@ use super::message::{Failure, with_hints};
 use super::output::{OutputSet, print_text};
 use super::places::Places;
 use super::progress::Progress;
+use super::trace::TraceFile;
 use super::{record, table_style};
 
 /// Run a profile, hours of use, on a device: battery, heat, throttling and score.
@@ -34,6 +36,7 @@ use super::{record, table_style};
     xrsim day --profile evening --device headset --system J --pes 4096\n  \
     xrsim day --profile workday --device glasses --system J --pes 1024 --scheduler edf:governor=slack\n  \
     xrsim day --profile mine.yaml --device mine_too.yaml --system J --pes 4096 --out day\n  \
+    xrsim day --profile evening --device headset --system J --pes 4096 --trace evening.json --no-changes\n  \
     xrsim day --profile evening --device headset --system J --pes 4096 --replications 30 --no-changes\n\n\
     docs/how-to/battery.md shows how."
 )]
@@ -54,6 +57,11 @@ pub(super) struct DayArgs {
     /// Draw the day over time (phases, temperatures, power, charge and the limit of the clock) as .svg, .pdf or .png, with the data beside it as .csv.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Write the whole day as a trace for Perfetto (ui.perfetto.dev) or chrome://tracing: phases, times in which gates are closed,
+    /// and temperatures, power by item, charge and the limit of the clock of the device. It has at most about 2,000 values of each, and
+    /// no requests: `xrsim run --trace` has those of a scenario.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
     #[command(flatten)]
     pictures: PictureOptions,
     /// Folder of files: phases.csv and day.json; with a device device.csv and course.csv; with several replications
@@ -89,9 +97,11 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
         .reading(schedulers().flat_map(programs::files))
         .folder(args.out.as_deref(), FILES)
         .drawing(&args.pictures, &args.plot)
+        .writing(&args.trace)
         .check()?;
     record::refuse_other_kind(args.out.as_deref(), "day")?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
+    let trace = args.trace.as_deref().map(|path| TraceFile::create(path, 1)).transpose()?;
     let inputs = programs::sha256_of_inputs(run.prepared().inputs(), schedulers())?;
     let day = made(&run)?;
     let supplied = plan.supplied().map_err(super::argument)?;
@@ -105,6 +115,13 @@ pub(super) fn run(args: &DayArgs) -> Result<(), Failure> {
     };
     if let (Some(path), Some(chart)) = (&args.plot, report.chart(&trips(plan.device.as_deref()))) {
         args.pictures.write(path, &chart)?;
+    }
+    if let Some(mut trace) = trace {
+        let label = RunLabel::from_plan(plan, &run.prepared().cost_model().name);
+        trace.write_with(|file| trace_events::write_day(file, plan, &label, &day))?;
+        if let Some(complete) = trace.complete()? {
+            complete.rename()?;
+        }
     }
     // What is printed stays if the user does not wait for the replications or the changes.
     print_text(&report.text(table_style()))?;

@@ -9,14 +9,17 @@ use clap::{Args, ValueEnum};
 use xrsim_config::read_bounded;
 use xrsim_model::column::{self, Better};
 use xrsim_model::renamed;
+use xrsim_report::day::{EnergyBars, EnergyQuantity, EnergySource};
 use xrsim_report::points::{Best, Front, Means, Objective, PointTable, PointsError, heat_map};
+use xrsim_report::table::Rows;
 use xrsim_results::rows::Checked;
 
+use super::console::Stream;
 use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
 use super::places::Places;
 use super::record::{self, Recorded};
-use super::{output, sweep, table_style};
+use super::{day, output, sweep, table_style};
 use xrsim_model::digest::Digest;
 
 /// Draw a front or heat map of a sweep, or print best designs or means.
@@ -32,16 +35,18 @@ use xrsim_model::digest::Digest;
     xrsim plot pe_scaling.csv --kind best\n  \
     xrsim plot pe_scaling.csv --kind heatmap --x pes --y system --where scheduler=edf --out map.png\n  \
     xrsim plot days.csv --kind means --columns hours,profile_score,outside_c\n  \
+    xrsim plot slack race ondemand --kind energy --out energy.svg        folders of `xrsim day --out`\n  \
     xrsim plot pe_scaling.csv --kind pareto --width 3.35in --out front.pdf      for a column of a paper"
 )]
 pub(super) struct PlotArgs {
-    /// Rows of a sweep, or the scores.csv of a run.
-    #[arg(value_name = "FILE.csv")]
-    pub file: PathBuf,
+    /// Rows of a sweep, or the scores.csv of a run; for energy, folders or device.csv of `xrsim day` or `xrsim run --device`.
+    #[arg(value_name = "FILE.csv|DIR", required = true)]
+    pub file: Vec<PathBuf>,
     /// Kind of plot.
     #[arg(long, value_name = "KIND")]
     pub kind: PlotKind,
-    /// First objective, or columns of a heat map [default: energy_per_frame_mj, of profiles mean_w, or pes].
+    /// First objective, or columns of a heat map [default: energy_per_frame_mj, of profiles mean_w, or pes]; of energy, mean_w
+    /// (the default) or energy_j.
     #[arg(long, value_name = "COLUMN")]
     pub x: Option<String>,
     /// Second objective, or rows of a heat map [default: score, of profiles profile_score, or system].
@@ -75,6 +80,46 @@ pub(super) enum PlotKind {
     Heatmap,
     /// Means of every design in every scenario with 95 % intervals, as a table.
     Means,
+    /// Mean power or energy of runs on a device by item, as a picture or a table.
+    Energy,
+}
+
+impl PlotKind {
+    /// The options of columns and rows that the kind takes.
+    fn takes(self) -> &'static [&'static str] {
+        match self {
+            Self::Pareto | Self::Heatmap => &["--x", "--y", "--z", "--where"],
+            Self::Best => &["--z", "--where"],
+            Self::Means => &["--columns", "--where"],
+            Self::Energy => &["--x"],
+        }
+    }
+
+    /// Refuses options that are for other kinds.
+    fn check(self, args: &PlotArgs) -> Result<(), Failure> {
+        let given = [
+            ("--x", args.x.is_some()),
+            ("--y", args.y.is_some()),
+            ("--z", args.z.is_some()),
+            ("--columns", !args.columns.is_empty()),
+            ("--where", !args.conditions.is_empty()),
+        ];
+        let other = given.iter().find(|(name, is_given)| *is_given && !self.takes().contains(name));
+        if let Some((name, _)) = other {
+            let kinds: Vec<_> =
+                Self::value_variants().iter().filter(|it| it.takes().contains(name)).collect();
+            let kinds = kinds.iter().filter_map(|it| it.to_possible_value());
+            let kinds: Vec<_> = kinds.map(|it| it.get_name().to_string()).collect();
+            let own = self.to_possible_value();
+            refuse!(
+                "{name} is for --kind {}; --kind {} takes {}",
+                kinds.join(", "),
+                own.as_ref().map_or("", |it| it.get_name()),
+                self.takes().join(", ")
+            );
+        }
+        Ok(())
+    }
 }
 
 /// Draws or prints the plot.
@@ -84,6 +129,21 @@ pub(super) enum PlotKind {
 /// Returns a failure if the file is not a result of a sweep or lacks a column, or if the output cannot be
 /// written.
 pub(super) fn run(args: &PlotArgs) -> Result<(), Failure> {
+    args.kind.check(args)?;
+    match args.kind {
+        PlotKind::Pareto => pareto(args, &rows(args)?),
+        PlotKind::Best => best(args, &rows(args)?),
+        PlotKind::Heatmap => heatmap(args, &rows(args)?),
+        PlotKind::Means => means(args, &rows(args)?),
+        PlotKind::Energy => energy(args),
+    }
+}
+
+/// Reads the rows of the one file of `args`.
+fn rows(args: &PlotArgs) -> Result<PointTable, Failure> {
+    let [file] = &args.file[..] else {
+        refuse!("this kind takes one file, found {}; --kind energy takes several", args.file.len());
+    };
     let conditions = args.conditions.iter().map(|condition| {
         let (column, value) = condition.split_once('=').ok_or_else(|| {
             Failure::Argument(format!("--where takes COLUMN=VALUE, found `{condition}`"))
@@ -91,18 +151,11 @@ pub(super) fn run(args: &PlotArgs) -> Result<(), Failure> {
         Ok((column_name(column), value))
     });
     let conditions = conditions.collect::<Result<Vec<_>, Failure>>()?;
-    let record = sweep::record_of(&args.file);
     Places::default()
-        .reading([args.file.clone(), record])
+        .reading([file.clone(), sweep::record_of(file)])
         .drawing(&args.pictures, &args.out)
         .check()?;
-    let points = points(&args.file, &conditions)?;
-    match args.kind {
-        PlotKind::Pareto => pareto(args, &points),
-        PlotKind::Best => best(args, &points),
-        PlotKind::Heatmap => heatmap(args, &points),
-        PlotKind::Means => means(args, &points),
-    }
+    points(file, &conditions)
 }
 
 /// Reads the rows of `path` that meet all `conditions`, and says what is remarkable about them.
@@ -114,7 +167,7 @@ pub(super) fn points(path: &Path, conditions: &[(&str, &str)]) -> Result<PointTa
     let failure = |error: PointsError| Failure::Argument(format!("{}: {error}", path.display()));
     let unreadable = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
     let n_points = sweep::check_header(path)?;
-    check_folder(path)?;
+    check_folder(path, record::RUN)?;
     let file = File::open(path).map_err(unreadable)?;
     let mut rows = Checked::new(BufReader::new(file));
     let points = PointTable::read(&mut rows, conditions).map_err(failure)?;
@@ -130,9 +183,9 @@ pub(super) fn points(path: &Path, conditions: &[(&str, &str)]) -> Result<PointTa
     Ok(points)
 }
 
-/// Refuses a file of a results folder that differs from the record of the folder.
-fn check_folder(path: &Path) -> Result<(), Failure> {
-    let record = path.with_file_name(record::RUN);
+/// Refuses a file of a results folder that differs from the record of the folder, which is called `record`.
+fn check_folder(path: &Path, record: &str) -> Result<(), Failure> {
+    let record = path.with_file_name(record);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if !record.is_file() {
         return Ok(());
@@ -161,8 +214,7 @@ fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let objectives: Vec<_> = columns.map(objective).collect();
     let front = Front::compute(points, &objectives).map_err(super::argument)?;
     let (header, rows) = front.rows();
-    let text =
-        Text { header, rows, n_text: front.n_settings(), draws: points.draws(), is_short: false };
+    let text = Text { header, rows, n_text: front.n_settings(), draws: points.draws() };
     match &args.out {
         Some(out) if objectives.len() == 2 && !is_csv(out) => {
             args.pictures.write(out, &front.scatter())?;
@@ -176,7 +228,7 @@ fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
 fn best(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let objective = objective(args.z.as_deref().unwrap_or(points.score()));
     let Best { header, rows, n_text } = Best::find(points, &objective).map_err(super::argument)?;
-    let text = Text { header, rows, n_text, draws: points.draws(), is_short: false };
+    let text = Text { header, rows, n_text, draws: points.draws() };
     match &args.out {
         Some(out) => text.write(out),
         None => text.print(),
@@ -186,16 +238,12 @@ fn best(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
 fn means(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let columns: Vec<_> = args.columns.iter().map(|name| column_name(name)).collect();
     let means = Means::of(points, &columns).map_err(super::argument)?;
-    let (n_text, draws) = (means.n_text(), format!("{}; {}", points.draws(), means.note()));
-    let (header, rows) = match &args.out {
-        Some(_) => means.rows(),
-        None => means.shown(table_style()),
-    };
-    let text = Text { header, rows, n_text, draws, is_short: true };
-    match &args.out {
-        Some(out) => text.write(out),
-        None => text.print(),
+    if let Some(out) = &args.out {
+        return write_table(out, means.rows());
     }
+    let ((header, rows), notes) = means.shown(table_style());
+    let table = output::table_text(&header, &rows, means.n_text());
+    output::print_text(&(table + &Stream::Out.broken(&notes)))
 }
 
 fn heatmap(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
@@ -206,6 +254,68 @@ fn heatmap(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let y = column_name(args.y.as_deref().unwrap_or("system"));
     let value = column_name(args.z.as_deref().unwrap_or(points.score()));
     args.pictures.write(out, &heat_map(points, x, y, value).map_err(super::argument)?)
+}
+
+/// Largest `device.csv` that is read \[byte\].
+const MAX_DEVICE: u64 = 64 << 20;
+
+fn energy(args: &PlotArgs) -> Result<(), Failure> {
+    let known = EnergyQuantity::ALL;
+    let quantity = match args.x.as_deref() {
+        None => EnergyQuantity::MeanW,
+        Some(x) => match known.iter().find(|(name, _)| *name == x) {
+            Some((_, quantity)) => *quantity,
+            None => {
+                let known = known.map(|(name, _)| name).join(" or ");
+                refuse!("--x: of energy it is {known}, found `{x}`")
+            }
+        },
+    };
+    let in_folder =
+        |path: &PathBuf| if path.is_dir() { path.join(day::DEVICE) } else { path.clone() };
+    let paths: Vec<_> = args.file.iter().map(in_folder).collect();
+    Places::default().reading(paths.clone()).drawing(&args.pictures, &args.out).check()?;
+    let texts = paths.iter().map(|path| {
+        for record in [record::RUN, record::DAY] {
+            check_folder(path, record)?;
+        }
+        let bytes = read_bounded(path, MAX_DEVICE);
+        let bytes =
+            bytes.map_err(|error| Failure::Argument(format!("{}: {error}", path.display())))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    });
+    let texts = texts.collect::<Result<Vec<_>, Failure>>()?;
+    // One run or file needs no name beside others.
+    let name = |path: &PathBuf| match args.file.len() {
+        1 => String::new(),
+        _ => name_of(path),
+    };
+    let names: Vec<_> = args.file.iter().map(name).collect();
+    let sources = names.iter().zip(&texts).map(|(name, text)| EnergySource { name, text });
+    let sources: Vec<_> = sources.collect();
+    let bars = EnergyBars::read(&sources, quantity).map_err(|error| {
+        let path = paths[error.source].display();
+        Failure::Argument(format!("{path}:{}: {error}", error.line))
+    })?;
+    match &args.out {
+        Some(out) if !is_csv(out) => args.pictures.write(out, &bars.figure()),
+        Some(out) => write_table(out, bars.rows()),
+        None => {
+            let (header, rows) = bars.by_item();
+            Text { header, rows, n_text: 1, draws: bars.draws() }.print()
+        }
+    }
+}
+
+/// Name of a run beside others: that of its folder, or of a file that is not called `device.csv`.
+fn name_of(path: &Path) -> String {
+    let is_device = path.file_name().is_some_and(|name| name == day::DEVICE);
+    let name = match (path.is_dir(), is_device) {
+        (true, _) => path.file_name(),
+        (false, true) => path.parent().and_then(Path::file_name),
+        (false, false) => path.file_stem(),
+    };
+    name.map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 /// Returns the current name of a column, with a hint for an old name.
@@ -237,28 +347,30 @@ struct Text {
     n_text: usize,
     /// Remark on random draws.
     draws: String,
-    /// Whether numbers are as people read them.
-    is_short: bool,
 }
 
 impl Text {
     fn print(&self) -> Result<(), Failure> {
         let cells = |row: &Vec<String>| {
             let (text, numbers) = row.split_at(self.n_text);
-            let number = |it: &String| if self.is_short { it.clone() } else { short(it) };
-            text.iter().cloned().chain(numbers.iter().map(number)).collect::<Vec<_>>()
+            let numbers = numbers.iter().map(|it| short(it));
+            text.iter().cloned().chain(numbers).collect::<Vec<_>>()
         };
         let table = output::table_text(&self.header, self.rows.iter().map(cells), self.n_text);
         output::print_text(&format!("{table}{}\n", self.draws))
     }
 
-    /// Writes the table as a CSV file.
-    fn write(&self, path: &Path) -> Result<(), Failure> {
-        if !is_csv(path) {
-            refuse!("{}: a table ends in .csv", path.display());
-        }
-        output::write_csv(path, (self.header.clone(), self.rows.clone()))
+    fn write(self, path: &Path) -> Result<(), Failure> {
+        write_table(path, (self.header, self.rows))
     }
+}
+
+/// Writes a table as a CSV file.
+fn write_table(path: &Path, rows: Rows) -> Result<(), Failure> {
+    if !is_csv(path) {
+        refuse!("{}: a table ends in .csv", path.display());
+    }
+    output::write_csv(path, rows)
 }
 
 /// Shortens a number for a table: a whole number stays, others have four decimals, or one from 100 on.

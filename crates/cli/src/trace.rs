@@ -1,5 +1,6 @@
-//! `xrsim run --trace`: one run for a trace viewer.
+//! `xrsim run --trace` and `xrsim day --trace`: one run for a trace viewer.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use xrsim_results::RunLabel;
@@ -73,7 +74,19 @@ impl TraceFile {
             warn(format_args!("{warning}"));
         }
         let label = RunLabel::from_plan(plan, cost_model);
-        let summary = trace_events::write(&mut self.file, plan, &label, result)
+        self.write_with(|file| trace_events::write(file, plan, &label, result))
+    }
+
+    /// Writes what `write` makes.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if the file cannot be written.
+    pub(super) fn write_with(
+        &mut self,
+        write: impl FnOnce(&mut OutputFile) -> io::Result<Summary>,
+    ) -> Result<(), Failure> {
+        let summary = write(&mut self.file)
             .map_err(|error| Failure::writing(&self.path.display(), &error))?;
         self.summary = Some(summary);
         Ok(())

@@ -24,6 +24,7 @@
 //!         values: vec![vec![1e-3, 2e-3], vec![4e-3, 3e-3]],
 //!     }],
 //!     shared_scale: true,
+//!     in_rows: false,
 //! };
 //! let svg = render(&chart, Format::Svg)?;
 //! assert!(svg.starts_with(b"<svg"));
@@ -218,7 +219,7 @@ impl Quantity {
     }
 
     /// The title of the axis: `Energy [J]`.
-    fn title(&self) -> String {
+    pub fn title(&self) -> String {
         if self.unit.is_empty() {
             self.label.clone()
         } else {

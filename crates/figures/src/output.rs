@@ -61,6 +61,7 @@ mod tests {
             series: vec!["MAC".into()],
             panels: vec![StackPanel { title: String::new(), values: vec![vec![1.0]] }],
             shared_scale: true,
+            in_rows: false,
         };
         let scene = chart.scene().expect("the chart can be drawn");
         let bar = rects(&scene, Ink::series(0))[1];

@@ -4,7 +4,7 @@ use super::chart::{self, Chart};
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::named_rows::{NamedRows, ROW_PX};
-use super::number::brief;
+use super::number::{alike, brief};
 use super::page::{
     Categories, GAP_PX, LegendEntry, Page, X_AXIS_PX, base_line, x_axis, x_grid, y_axis,
 };
@@ -34,6 +34,8 @@ pub struct StackedBars {
     pub panels: Vec<StackPanel>,
     /// Whether all panels have one scale, that of the highest bar.
     pub shared_scale: bool,
+    /// Whether bars lie in rows even if there is space for their names side by side. Their heights are then told apart.
+    pub in_rows: bool,
 }
 
 /// One panel of [`StackedBars`].
@@ -90,8 +92,18 @@ impl StackedBars {
 
     /// Widest height of a bar as text \[px\].
     fn widest_total(&self) -> f64 {
-        let totals = self.panels.iter().flat_map(StackPanel::totals).filter(|it| *it > 0.0);
-        totals.map(|it| width_px(&brief(it), LABEL_PX, false)).fold(0.0, f64::max)
+        let totals = self.panels.iter().flat_map(|panel| self.total_texts(panel)).flatten();
+        totals.map(|it| width_px(&it, LABEL_PX, false)).fold(0.0, f64::max)
+    }
+
+    /// Height of every bar of a panel as text; `None` of 0. Those of rows are told apart.
+    fn total_texts(&self, panel: &StackPanel) -> Vec<Option<String>> {
+        let totals = panel.totals();
+        let texts = match self.in_rows {
+            true => alike(&totals),
+            false => totals.iter().map(|&it| brief(it)).collect(),
+        };
+        totals.iter().zip(texts).map(|(total, text)| (*total > 0.0).then_some(text)).collect()
     }
 
     /// Draws bars side by side, with names below them, or with those of the highest beside them.
@@ -117,7 +129,7 @@ impl StackedBars {
                 false => panel.name_highest(&mut page.scene, &self.categories, &bars),
             }
             if has_totals {
-                panel.write_totals(&mut page.scene, &bars);
+                panel.write_totals(&mut page.scene, &bars, self.total_texts(panel));
             }
         }
         let last = areas[areas.len() - 1];
@@ -147,7 +159,7 @@ impl StackedBars {
             x_grid(&mut page.scene, &area, &bars.scale);
             panel.draw(&mut page.scene, &self.series, &bars);
             names.draw(&mut page.scene, &area);
-            panel.write_totals(&mut page.scene, &bars);
+            panel.write_totals(&mut page.scene, &bars, self.total_texts(panel));
             base_line(&mut page.scene, &area, area.bottom());
             x_axis(&mut page.scene, &area, &bars.scale);
         }
@@ -196,12 +208,13 @@ impl StackPanel {
     }
 
     /// Writes the height of every bar after its end.
-    fn write_totals(&self, scene: &mut Scene, bars: &Bars) {
+    fn write_totals(&self, scene: &mut Scene, bars: &Bars, texts: Vec<Option<String>>) {
         let totals = self.totals();
         scene.group("totals", |scene| {
-            for (category, total) in totals.into_iter().enumerate().filter(|it| it.1 > 0.0) {
+            for (category, (total, text)) in totals.into_iter().zip(texts).enumerate() {
+                let Some(text) = text else { continue };
                 let (at, align) = bars.after(category, total);
-                scene.text(Text::label(brief(total), at).aligned(align).centred());
+                scene.text(Text::label(text, at).aligned(align).centred());
             }
         });
     }
@@ -355,7 +368,7 @@ impl Chart for StackedBars {
         let width = Grid::new(page, &scales, 1, height).width;
         let names = Categories::new(&self.categories, width);
         let n_bars = self.categories.len() * self.panels.len();
-        match names.are_level() || n_bars > MAX_ROWS {
+        match !self.in_rows && names.are_level() || n_bars > MAX_ROWS {
             true => self.draw_upright(page, &names, height),
             false => self.draw_rows(page),
         }
@@ -402,6 +415,7 @@ mod tests {
                     values: vec![vec![1.0, 2.0], vec![0.0, value]],
                 }],
                 shared_scale: false,
+                in_rows: false,
             }
         }
 
@@ -433,6 +447,7 @@ mod tests {
             series: vec!["MAC".into(), "DRAM".into()],
             panels: panels.iter().map(panel).collect(),
             shared_scale: true,
+            in_rows: false,
         }
     }
 

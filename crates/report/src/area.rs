@@ -162,6 +162,7 @@ impl AreaReport {
                 values: TERMS.iter().map(heights).collect(),
             }],
             shared_scale: true,
+            in_rows: false,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Results of a run of a profile: the first screen, and the files `device.csv`, `phases.csv` and `course.csv`.
 
 pub(crate) mod course;
+pub(crate) mod energy;
 pub(crate) mod means;
 
 use xrsim_figures::{Caption, Course};
@@ -14,6 +15,7 @@ use xrsim_sim::sweep::day::{Day, DayMetrics, PhaseResult, Weighted};
 
 use super::table::{Columns, Rows, Style};
 
+pub use energy::{EnergyBars, EnergyQuantity, EnergySource, NoEnergy};
 pub use means::{Replication, means, replications_csv};
 
 /// A run of a profile with what describes it.

@@ -66,6 +66,58 @@ fn a_day_without_a_device_writes_the_files_that_it_names() {
 }
 
 #[test]
+fn a_trace_of_a_day_has_its_phases_and_its_device_and_no_requests() {
+    let folder = folder();
+    let [trace, device] = ["day.trace.json", "device.yaml"].map(|name| path(&folder, name));
+    let words = words(&folder, &["--no-changes", "--device", &device, "--trace", &trace]);
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    let said = stderr(&xrsim(&words).assert().code(0));
+    assert!(said.contains("2 slices, 0 arrows, 0 instants, "), "{said}");
+    let text = fs::read_to_string(trace).expect("a trace");
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    let events = document["traceEvents"].as_array().expect("events");
+    let slices: Vec<_> = events.iter().filter(|it| it["ph"] == "X").collect();
+    let times: Vec<_> =
+        slices.iter().map(|it| [&it["ts"], &it["dur"]].map(Value::as_f64)).collect();
+    // 0.03 and 0.02 minutes.
+    assert_eq!(times, [[Some(0.0), Some(1.8e6)], [Some(1.8e6), Some(1.2e6)]]);
+    assert_eq!(slices[0]["name"], "game");
+    assert_eq!(slices[0]["args"]["scenario"], "VR_gaming");
+    for name in ["power", "power base", "temperature skin", "charge"] {
+        let n = events.iter().filter(|it| it["ph"] == "C" && it["name"] == name).count();
+        assert!((1000..=2100).contains(&n), "{name}: {n}");
+    }
+}
+
+#[test]
+fn energies_of_several_days_are_bars_and_a_table() {
+    let folder = folder();
+    let device = path(&folder, "device.yaml");
+    let days = ["fixed", "race"].map(|governor| {
+        let out = path(&folder, governor);
+        let scheduler = format!("edf:governor={governor}");
+        let more = ["--no-changes", "--device", &device, "--scheduler", &scheduler, "--out", &out];
+        output(&words(&folder, &more).iter().map(String::as_str).collect::<Vec<_>>());
+        out
+    });
+    let picture = path(&folder, "energy.svg");
+    let plot = ["plot", &days[0], &days[1], "--kind", "energy"];
+    let table = output(&plot);
+    let header: Vec<_> = table.lines().next().expect("a header").split_whitespace().collect();
+    assert_eq!(header, ["Mean", "power", "[W]", "fixed", "race"]);
+    // 500 mW of the device.
+    assert!(table.contains("base: display, cameras, radio") && table.contains("0.5000"), "{table}");
+    output(&[&plot[..], &["--x", "energy_j", "--out", &picture]].concat());
+    let picture = fs::read_to_string(picture).expect("a figure");
+    for text in ["Energy by item", "Energy [J]", "fixed", "race", "layers"] {
+        assert!(picture.contains(text), "{text}");
+    }
+    let device = format!("{}/device.csv", days[0]);
+    fs::write(&device, "duration_s\n1\n").expect("it is written");
+    assert!(refused(&plot).contains("device.csv is not the file that"));
+}
+
+#[test]
 fn a_chart_of_no_device_is_refused_before_anything_is_written() {
     let folder = folder();
     let (out, plot) = (path(&folder, "out"), path(&folder, "day.svg"));

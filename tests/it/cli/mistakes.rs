@@ -24,6 +24,19 @@ const MISTAKES: &[Mistake] = &[
     ),
     ("import unet.yaml", &["a file of xrsim already, a `network`", "`xrsim check`"]),
     ("plot unet.yaml --kind best", &["no rows of a sweep", "first line is `network:`"]),
+    (
+        "plot rows.csv --kind best --columns score",
+        &["--columns is for --kind means; --kind best takes --z, --where"],
+    ),
+    (
+        "plot rows.csv --kind means --y score",
+        &["--y is for --kind pareto, heatmap; --kind means takes --columns, --where"],
+    ),
+    (
+        "plot rows.csv more.csv --kind best",
+        &["takes one file, found 2; --kind energy takes several"],
+    ),
+    ("plot a b --kind energy --x pes", &["--x: of energy it is mean_w or energy_j, found `pes`"]),
     ("show edff", &["did you mean `edf`?"]),
     ("run --system unet.yaml", &["this is a `network` file; a `style` or `system` file is needed"]),
     ("run --system a.yaml,b.yaml", &["both describe a system `chip@512`", "NAME=b.yaml"]),

@@ -13,8 +13,9 @@ use xrsim::engine;
 use xrsim::ids::{AccelId, PointId};
 use xrsim::report::RunLabel;
 use xrsim::report::trace_events;
-use xrsim::scenario::Scenario;
+use xrsim::scenario::{Dwells, Gate, InputStream, Scenario};
 use xrsim::sweep::run_at_costs;
+use xrsim::trace::Outcome;
 
 /// The instants of [`super::ledger`]: 0, gated after 5.4 ms, 700 MHz from 10 ms on, gated after 16.262858 ms.
 #[test]
@@ -36,23 +37,29 @@ fn a_trace_has_the_points_of_accelerators_and_when_they_are_gated() {
     assert_eq!((played.expect("it runs").ledger, n_requests), (run.ledger, 2));
 }
 
-/// Values of the counters of the device by name, over time [us].
-fn counters(case: &Case) -> BTreeMap<String, Vec<(f64, f64)>> {
+/// Events of a trace.
+fn events(case: &Case) -> Vec<Value> {
     let result = run_at_costs(case, Arc::clone(&case.costs)).expect("the run is feasible");
     let mut text = Vec::new();
     let label = RunLabel::from_plan(case, "given");
     trace_events::write(&mut text, case, &label, &result).expect("a vector grows");
     let document: Value = serde_json::from_slice(&text).expect("JSON");
-    let events = document["traceEvents"].as_array().expect("a list of events");
+    document["traceEvents"].as_array().expect("a list of events").clone()
+}
+
+/// Values of the counters of the device by name, over time [us].
+fn counters(case: &Case) -> BTreeMap<String, Vec<(f64, f64)>> {
+    let events = events(case);
     let is_of = |event: &&Value, kind: &str| event["ph"] == kind && event["pid"] == 4;
     let group = events.iter().find(|event| is_of(event, "M") && event["name"] == "process_name");
     let group = group.and_then(|it| it["args"]["name"].as_str());
     assert_eq!(group, case.plan.device.as_ref().map(|_| "device"));
     let mut counters = BTreeMap::<_, Vec<_>>::new();
     for event in events.iter().filter(|event| is_of(event, "C")) {
-        let value = event["args"].as_object().and_then(|args| args.values().next()?.as_f64());
-        let sample = (event["ts"].as_f64().expect("a time"), value.expect("a number"));
-        let name = event["name"].as_str().expect("a name").to_string();
+        let (unit, value) =
+            event["args"].as_object().and_then(|it| it.iter().next()).expect("a value");
+        let sample = (event["ts"].as_f64().expect("a time"), value.as_f64().expect("a number"));
+        let name = format!("{} {unit}", event["name"].as_str().expect("a name"));
         counters.entry(name).or_default().push(sample);
     }
     counters
@@ -70,7 +77,13 @@ fn the_counters_of_a_device_have_its_clocks_and_its_energy() {
     case.plan.scenario = scenario();
     let counters = counters(&case);
     let clock = "clock accelerator 0 [MHz]";
-    assert_eq!(counters.keys().collect::<Vec<_>>(), [clock, "power [W]"]);
+    let items = ["base", "dram background", "dynamic", "gated", "idle", "leak running", "wake"];
+    let items = items.map(|item| format!("power {item} [W]"));
+    // Nothing is moved before a segment.
+    let mut expected: Vec<&str> = items.iter().map(String::as_str).collect();
+    expected.extend(["age HT [ms]", clock, "power [W]"]);
+    expected.sort_unstable();
+    assert_eq!(counters.keys().collect::<Vec<_>>(), expected);
     let clock = &counters[clock];
     assert_eq!(clock[0], (0.0, 1000.0));
     assert!(clock.iter().all(|(_, mhz)| [0.0, 700.0, 1000.0].contains(mhz)), "{clock:?}");
@@ -84,6 +97,57 @@ fn the_counters_of_a_device_have_its_clocks_and_its_energy() {
     let expected = ledger.total_microjoules() / 1e6;
     assert!((joules - expected).abs() < 1e-9 * expected, "{joules} {expected}");
     assert_eq!(power[0].0, 0.0);
+    // The items of every sample make its power.
+    for (at, (time, watts)) in power.iter().enumerate() {
+        assert!(items.iter().all(|item| counters[item][at].0 == *time));
+        let sum: f64 = items.iter().map(|item| counters[item][at].1).sum();
+        assert!((sum - watts).abs() < 1e-9 * watts, "{sum} {watts}");
+    }
+}
+
+/// Frames arrive at 0 and 10 ms and take more than 2.1 ms, so that the age of each at its end is the time since its arrival.
+#[test]
+fn an_age_rises_with_time_and_falls_with_a_result() {
+    let mut case = case();
+    case.plan.scenario = scenario();
+    let ages = &counters(&case)["age HT [ms]"];
+    let ends: Vec<f64> = runs::run(&case)
+        .trace
+        .records()
+        .iter()
+        .filter_map(|it| match it.outcome {
+            Outcome::Executed { end, .. } => Some(end.as_ms()),
+            _ => None,
+        })
+        .collect();
+    let [first, second] = ends[..] else { panic!("{ends:?}") };
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-6;
+    // Four samples for each result, in equal distances.
+    assert_eq!(ages.len(), 8);
+    for (index, (us, age)) in ages.iter().enumerate() {
+        let ms = us / 1e3;
+        assert!(close(*age, if index < 4 { ms } else { ms - 10.0 }), "{ages:?}");
+    }
+    assert!(close(ages[0].0 / 1e3, first) && close(ages[4].0 / 1e3, second), "{ages:?}");
+    assert!(close(ages[2].1, (first + second) / 2.0), "{ages:?}");
+}
+
+/// A camera of 100 FPS that is off from 5 to 9 ms, and from 14 to 18 ms.
+#[test]
+fn closed_gates_are_slices_of_a_track_each() {
+    let ms = runs::span_ms;
+    let dwells = Dwells::Recorded([(ms(5.0), ms(4.0))].into());
+    let gate = Some(Gate { name: "hands".into(), dwells });
+    let camera = InputStream { gate, ..sensor("camera", 100.0) };
+    let scenario = runs::scenario(vec![camera], vec![reading(&[0], model("HT", 100.0))]);
+    let case = lasting_ms(20.0, runs::plan(scenario, table_ms(&[[5.0]])));
+    let events = events(&case);
+    let closed = events.iter().filter(|it| it["cat"] == "gate");
+    let times: Vec<_> = closed.map(|it| [&it["ts"], &it["dur"]].map(Value::as_f64)).collect();
+    assert_eq!(times, [[Some(5e3), Some(4e3)], [Some(14e3), Some(4e3)]]);
+    let names = events.iter().filter(|it| it["name"] == "thread_name" && it["pid"] == 5);
+    let names: Vec<_> = names.map(|it| &it["args"]["name"]).collect();
+    assert_eq!(names, ["gate hands"]);
 }
 
 #[test]

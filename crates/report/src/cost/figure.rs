@@ -96,6 +96,7 @@ impl CostReport {
             series,
             panels,
             shared_scale: true,
+            in_rows: false,
         }
     }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 use xrsim_figures::{Caption, Quantity, Tornado, TornadoBar, TornadoRow};
 
 use crate::day::course::{self, Misread, all_numbers, numbers, place};
+use crate::day::energy::ITEMS;
 use crate::day::means;
 use crate::table::{Columns, Rows, Style, interval_meaning, percent};
 use crate::words::capitalised;
@@ -54,18 +55,6 @@ struct Trip {
     node: String,
     at_c: f64,
 }
-
-/// Columns of energy in `device.csv`, with their names, and whether the energy is that of the accelerators.
-const ITEMS: [(&str, &str, usize); 8] = [
-    ("dynamic_j", "layers", 0),
-    ("moved_j", "moved data", 0),
-    ("wake_j", "waking up", 0),
-    ("leak_running_j", "leakage while running", 0),
-    ("idle_j", "idling", 0),
-    ("gated_j", "gated", 0),
-    ("dram_background_j", "background of DRAM", 1),
-    ("base_j", "base: display, cameras, radio", 1),
-];
 
 /// Owners of the energy, in the order of their colours.
 const OWNERS: [&str; 2] = ["accelerators", "others"];
@@ -268,7 +257,7 @@ fn energy(source: Source<'_>) -> Result<Section, ReadError> {
     let all = first("energy_j")?;
     let mut items = Vec::new();
     for (column, name, owner) in ITEMS {
-        items.push((name, owner, first(column)?));
+        items.push((name, owner as usize, first(column)?));
     }
     items.retain(|(.., joules)| *joules > 0.0);
     items.sort_by(|a, b| b.2.total_cmp(&a.2));

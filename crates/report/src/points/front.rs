@@ -151,10 +151,14 @@ impl<'t> Front<'t> {
             }
         };
         let (n_front, n_designs) = (self.n_front(), self.designs.len());
+        let shared = match &table.shared_options[..] {
+            [] => String::new(),
+            options => format!("all with {}; ", options.join(",")),
+        };
         Caption {
             title: format!("{y} over {x}: the Pareto front"),
             subtitle: format!(
-                "{n_front} of {n_designs} designs, Pareto-optimal in {better}; {over}; {}",
+                "{n_front} of {n_designs} designs, Pareto-optimal in {better}; {over}; {shared}{}",
                 table.draws()
             ),
             note: format!("{left_out}{thinned}").trim().into(),

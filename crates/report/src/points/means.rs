@@ -1,8 +1,10 @@
 //! Means of every design in every scenario, with intervals.
 
+use std::collections::HashMap;
+
 use xrsim_model::column::Kind;
 use xrsim_model::statistics::{Fraction, Summary};
-use xrsim_model::text::cell;
+use xrsim_model::text::{cell, in_line};
 
 use super::measure::{OF_PROFILE, kind};
 use super::{PointTable, PointsError, REASON};
@@ -68,33 +70,40 @@ impl<'t> Means<'t> {
     }
 
     /// Header and rows, each of the scenario and the settings in which designs differ, then `cells` of every column, then
-    /// the reason of rows without results if there are any.
+    /// under `last` the text for the reason of rows without results, if there are any.
     fn rows_with(
         &self,
         names: impl Fn(&str) -> Vec<String>,
         cells: impl Fn(&str, Option<&Summary>) -> Vec<String>,
+        last: &str,
+        text: impl Fn(&str) -> String,
     ) -> Rows {
         let settings: Vec<_> = self.table.design_settings().collect();
-        let has_reasons =
-            self.groups.iter().any(|(row, _)| !reason_of(self.table, *row).is_empty());
-        let reason = |text: &str| has_reasons.then(|| text.to_string());
+        let has_reasons = self.reasons().next().is_some();
         let scenario = self.table.scenario();
         let own = settings.iter().map(|it| it.name.clone());
         let header = [scenario.name.clone()].into_iter().chain(own);
-        let header =
-            header.chain(self.columns.iter().flat_map(|it| names(it))).chain(reason(REASON));
+        let header = header.chain(self.columns.iter().flat_map(|it| names(it)));
         let row = |(first, summaries): &(usize, Vec<Option<Summary>>)| {
             let own = settings.iter().map(|it| it.at(*first).to_string());
             let columns = self.columns.iter().zip(summaries);
             let cells = columns.flat_map(|(column, it)| cells(column, it.as_ref()));
             let row = [scenario.at(*first).to_string()].into_iter().chain(own).chain(cells);
-            row.chain(reason(reason_of(self.table, *first))).collect()
+            row.chain(has_reasons.then(|| text(reason_of(self.table, *first)))).collect()
         };
+        let header = header.chain(has_reasons.then(|| last.to_string()));
         (header.collect(), self.groups.iter().map(row).collect())
     }
 
-    /// Rows for people: `0.982 +- 0.001`.
-    pub fn shown(&self, style: Style) -> Rows {
+    /// The reasons of rows without results, in the order of the rows.
+    fn reasons(&self) -> impl Iterator<Item = &str> {
+        let reasons = self.groups.iter().map(|(row, _)| reason_of(self.table, *row));
+        reasons.filter(|reason| !reason.is_empty())
+    }
+
+    /// Rows for people, `0.982 +- 0.001`, and what stands below them: the reasons by the numbers in the column `note`, then
+    /// the number of draws with the meaning of `+-`, a line each.
+    pub fn shown(&self, style: Style) -> (Rows, String) {
         let shown = |column: &str, summary: Option<&Summary>| {
             let decimals = match kind(column) {
                 Some(Kind::Overall | Kind::Score) => 4,
@@ -103,7 +112,18 @@ impl<'t> Means<'t> {
             let text = |it: &Summary| with_half_width(it, decimals, style);
             vec![summary.map_or("-".into(), text)]
         };
-        self.rows_with(|column| vec![column.into()], shown)
+        let mut numbers = HashMap::new();
+        let mut notes = String::new();
+        for reason in self.reasons() {
+            let next = numbers.len() + 1;
+            numbers.entry(reason).or_insert_with(|| {
+                notes += &format!("{next}: {}\n", in_line(reason));
+                next
+            });
+        }
+        let number = |reason: &str| numbers.get(reason).map_or(String::new(), usize::to_string);
+        let rows = self.rows_with(|column| vec![column.into()], shown, "note", number);
+        (rows, format!("{notes}{}; {}\n", self.table.number_of_draws(), self.meaning()))
     }
 
     /// Rows for programs: means, and half of their 95 % intervals in columns `COLUMN_half_width`.
@@ -117,13 +137,52 @@ impl<'t> Means<'t> {
                     number(it.and_then(|it| it.half_width(Fraction::P95))),
                 ]
             },
+            REASON,
+            str::to_string,
         )
     }
 
     /// Meaning of `+-`.
-    pub fn note(&self) -> String {
+    fn meaning(&self) -> String {
         let draws =
             self.groups.iter().flat_map(|(_, summaries)| summaries).flatten().map(|it| it.n);
         interval_meaning(draws.min().unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOO_HOT: &str = "node `die` is hotter than 200 C";
+
+    fn shown(rows: &str) -> (Rows, String) {
+        let table = PointTable::read(rows.as_bytes(), &[]).expect("the rows can be read");
+        Means::of(&table, &["score"]).expect("a score").shown(Style::Plain)
+    }
+
+    #[test]
+    fn reasons_are_notes_below_the_table_and_a_column_of_the_file() {
+        let text = format!(
+            "scenario,system,score,reason\nX,A,,{TOO_HOT}\nX,B,0.5,\nX,C,,no layer fits\nY,A,,{TOO_HOT}\n"
+        );
+        let ((header, rows), notes) = shown(&text);
+        assert_eq!(header, ["scenario", "system", "score", "note"]);
+        let expected = [["X", "A", "-", "1"], ["X", "B", "0.5000", ""], ["X", "C", "-", "2"]];
+        assert_eq!(rows[..3], expected);
+        assert_eq!(rows[3], ["Y", "A", "-", "1"]);
+        assert!(notes.starts_with(&format!("1: {TOO_HOT}\n2: no layer fits\none draw")), "{notes}");
+        let table = PointTable::read(text.as_bytes(), &[]).expect("the rows can be read");
+        let (header, rows) = Means::of(&table, &["score"]).expect("a score").rows();
+        assert_eq!(header, ["scenario", "system", "score", "score_half_width", "reason"]);
+        assert_eq!(rows[0], ["X", "A", "", "", TOO_HOT]);
+    }
+
+    #[test]
+    fn intervals_are_spoken_of_once() {
+        let ((header, _), note) = shown("scenario,system,score,reason\nX,A,0.2,\nX,B,0.5,\n");
+        assert_eq!(header, ["scenario", "system", "score"]);
+        assert!(note.starts_with("one draw of each run; no 95 % intervals below 25"), "{note}");
+        assert_eq!(note.matches("intervals").count(), 1, "{note}");
     }
 }

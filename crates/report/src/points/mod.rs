@@ -58,6 +58,24 @@ pub struct PointTable {
     designs: Vec<usize>,
     /// Columns that have the name of an earlier version.
     renamed: Vec<Renamed>,
+    /// Options that all of several schedulers have, which names of designs leave out.
+    shared_options: Vec<String>,
+}
+
+/// Options of a scheduler, such as `governor=slack`; none of a program, whose command may look like them.
+fn options(scheduler: &str) -> impl Iterator<Item = &str> {
+    let given = scheduler.split_once(':').filter(|_| !scheduler.contains("external:"));
+    given.into_iter().flat_map(|(_, options)| options.split(','))
+}
+
+/// Options that all of several schedulers have.
+fn shared_options(schedulers: &[String]) -> Vec<String> {
+    let [first, others @ ..] = schedulers else { return Vec::new() };
+    let mut shared: Vec<&str> = options(first).filter(|_| !others.is_empty()).collect();
+    for other in others {
+        shared.retain(|option| options(other).any(|own| own == *option));
+    }
+    shared.into_iter().map(String::from).collect()
 }
 
 /// A column of settings.
@@ -253,8 +271,13 @@ impl PointTable {
 
     /// Remark on the number of draws.
     pub fn draws(&self) -> String {
+        let without = if self.n_draws() == Some(1) { ", without intervals" } else { "" };
+        self.number_of_draws() + without
+    }
+
+    fn number_of_draws(&self) -> String {
         match self.n_draws() {
-            Some(1) => "one draw of each run, without intervals".into(),
+            Some(1) => "one draw of each run".into(),
             Some(n) => format!("means of {n} draws"),
             None => "means of unequal numbers of draws".into(),
         }
@@ -318,12 +341,25 @@ impl PointTable {
         self.settings.iter().filter(|it| !AVERAGED.contains(&it.name.as_str())).filter(varied)
     }
 
+    /// Name of a scheduler without the options that all have.
+    fn scheduler_name(&self, scheduler: &str) -> String {
+        let name = scheduler.split(':').next().unwrap_or_default();
+        let is_own = |option: &&str| !self.shared_options.iter().any(|it| it == option);
+        let own: Vec<_> = options(scheduler).filter(is_own).collect();
+        match (self.shared_options.is_empty(), own.is_empty()) {
+            (true, _) => scheduler.into(),
+            (false, true) => name.into(),
+            (false, false) => format!("{name}:{}", own.join(",")),
+        }
+    }
+
     /// Name of a design: the settings in which designs differ, without the setting `known`.
     fn name(&self, design: usize, known: &str) -> String {
         let row = self.designs[design];
         let others = self.design_settings().filter(|setting| setting.name != known);
         let parts = others.map(|setting| match setting.name.as_str() {
-            "system" | "scheduler" | "platform" | "semantics" => setting.at(row).to_string(),
+            "scheduler" => self.scheduler_name(setting.at(row)),
+            "system" | "platform" | "semantics" => setting.at(row).to_string(),
             "pes" => format!("{} PEs", setting.at(row)),
             name => format!("{}={}", name.rsplit('.').next().unwrap_or(name), setting.at(row)),
         });
@@ -420,7 +456,9 @@ impl Columns {
             let per_frame = total.iter().zip(executed).map(of_row).collect();
             measures.push((PER_FRAME, per_frame));
         }
+        let schedulers = settings.iter().find(|it| it.name == "scheduler");
         PointTable {
+            shared_options: schedulers.map_or(Vec::new(), |it| shared_options(&it.values)),
             settings,
             reasons: self.reasons.map(|(_, reasons)| reasons),
             measures,
@@ -546,6 +584,26 @@ point,id,scenario,system,pes,seed,score,energy_mj,reason
         assert_eq!(map.values, [vec![Some(3.0), None], vec![Some(1.5), Some(0.5)]]);
         assert_eq!(map.caption.note, "2 points without scores are left out.");
         assert_eq!(map.caption.subtitle, "12 points in 4 cells; means over scenario, seed");
+    }
+
+    #[test]
+    fn names_leave_out_the_options_that_all_schedulers_have() {
+        let rows = ["edf:admission=hopeless", "edf:admission=hopeless,governor=race"];
+        let text = |rows: &[&str]| {
+            let row = |it: &&str| format!("X,\"{it}\",0.5,1\n");
+            let rows: String = rows.iter().map(row).collect();
+            format!("scenario,scheduler,score,energy_mj\n{rows}")
+        };
+        let read = |rows: &[&str]| PointTable::read(text(rows).as_bytes(), &[]).unwrap();
+        let table = read(&rows);
+        assert_eq!([0, 1].map(|design| table.name(design, "")), ["edf", "edf:governor=race"]);
+        let both = [objective("energy_mj"), objective("score")];
+        let subtitle = Front::compute(&table, &both).unwrap().scatter().caption.subtitle;
+        assert!(subtitle.contains("; all with admission=hopeless; "), "{subtitle}");
+        let table = read(&[rows[0], "fcfs"]);
+        assert_eq!([0, 1].map(|design| table.name(design, "")), [rows[0], "fcfs"]);
+        let program = "external:./run a,b";
+        assert_eq!(read(&[program, "external:./run b,b"]).name(0, ""), program);
     }
 
     #[test]

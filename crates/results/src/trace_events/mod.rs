@@ -1,7 +1,8 @@
 //! A run in the trace-event format, which Perfetto, `chrome://tracing` and speedscope show. There is a
 //! track for each accelerator with its executions, one for the queue of each model with its waiting
 //! requests, and one for the deadlines of each model. Arrows show dependencies and the drops that they
-//! cause. Counters show queue lengths and power, and in runs on a device temperatures, clocks and charge.
+//! cause. Counters show queue lengths and power, and in runs on a device temperatures, power by item, clocks, charge and ages
+//! of results. Times in which gates are closed have tracks of their own.
 //!
 //! Times are microseconds with the three decimals of a nanosecond. Groups (`pid`) and tracks (`tid`)
 //! have names and an order; their numbers have no meaning.
@@ -11,6 +12,7 @@ mod device;
 mod event;
 mod lanes;
 mod layout;
+mod profile;
 
 use std::io::{self, Write};
 
@@ -20,14 +22,17 @@ use xrsim_model::ids::{AccelId, ModelId, RequestId};
 use xrsim_model::scenario::DependencyKind;
 use xrsim_model::trace::{DropReason, Outcome, Record, Segment};
 use xrsim_model::units::SimTime;
+use xrsim_sim::load::closed;
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::RunResult;
 
 use super::why::{Need, Why};
-use super::{RunLabel, json, model_names};
-use counters::Sample;
-use event::{Event, Sink, us};
+use super::{RunLabel, model_names};
+use event::{DEVICE, End, Events, FIRST_TRACK, MAX_SAMPLES};
 use layout::{Execution, Layout, Wait};
+
+pub use event::Summary;
+pub use profile::write_day;
 
 /// Groups of tracks of every run in order. Perfetto sorts them by name, which gives the same order.
 const GROUPS: [(u32, &str); 3] =
@@ -35,27 +40,6 @@ const GROUPS: [(u32, &str); 3] =
 const ACCELERATORS: u32 = 1;
 const QUEUES: u32 = 2;
 const DEADLINES: u32 = 3;
-/// Group of the counters of a device, which not every run has.
-const DEVICE: u32 = 4;
-
-/// Lowest number of a track. A viewer shows a track with the number of its group as the main track.
-const FIRST_TRACK: u32 = 10;
-
-/// Counts of the written events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Summary {
-    /// Executions and waits.
-    pub slices: u64,
-    /// Dependencies, and drops that caused other drops.
-    pub arrows: u64,
-    /// Drops and deadlines.
-    pub instants: u64,
-    /// Values of counters.
-    pub samples: u64,
-    /// Length of the document \[byte\].
-    pub bytes: u64,
-}
-
 /// Writes the trace of one run.
 ///
 /// An arrow leads from the end of an upstream request to the start of the request that used its result.
@@ -71,19 +55,15 @@ pub fn write(
     label: &RunLabel<'_>,
     result: &RunResult,
 ) -> io::Result<Summary> {
-    let mut about = json::label(label);
-    about.insert("program".into(), json!("xrsim"));
-    about.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
     let layout = Layout::new(&result.trace, plan.scenario.models().len());
     let mut writer = Writer {
-        sink: Sink::new(out, &about)?,
+        events: Events::new(out, label)?,
         plan,
         result,
         names: model_names(&plan.scenario),
         why: Why::new(plan, result),
         tracks: Tracks::new(plan, &layout),
         layout: &layout,
-        summary: Summary::default(),
     };
     writer.metadata()?;
     layout.executions.iter().try_for_each(|execution| writer.execution(execution))?;
@@ -94,7 +74,9 @@ pub fn write(
     }
     writer.counters()?;
     writer.device()?;
-    Ok(Summary { bytes: writer.sink.finish()?, ..writer.summary })
+    let gates = closed(&plan.scenario, &plan.load, MAX_SAMPLES);
+    writer.events.gates(writer.tracks.gates, &gates)?;
+    writer.events.finish()
 }
 
 /// Numbers of the tracks, unique over all groups.
@@ -102,6 +84,8 @@ struct Tracks {
     /// Track of the first lane of every model, indexed by [`ModelId`].
     queues: Vec<u32>,
     deadlines: u32,
+    /// The first one of gates.
+    gates: u32,
 }
 
 impl Tracks {
@@ -112,7 +96,7 @@ impl Tracks {
             next - n as u32
         };
         let queues = layout.n_lanes.iter().map(|&n_lanes| take(n_lanes)).collect();
-        Self { queues, deadlines: take(layout.n_lanes.len()) }
+        Self { queues, deadlines: take(layout.n_lanes.len()), gates: take(0) }
     }
 
     fn accelerator(&self, id: AccelId) -> u32 {
@@ -128,18 +112,14 @@ impl Tracks {
     }
 }
 
-/// One end of an arrow: group, track and time.
-type End = (u32, u32, SimTime);
-
 struct Writer<'a, W> {
-    sink: Sink<W>,
+    events: Events<W>,
     plan: &'a Plan,
     result: &'a RunResult,
     names: Vec<&'a str>,
     why: Why<'a>,
     tracks: Tracks,
     layout: &'a Layout,
-    summary: Summary,
 }
 
 impl<W: Write> Writer<'_, W> {
@@ -147,32 +127,22 @@ impl<W: Write> Writer<'_, W> {
     fn metadata(&mut self) -> io::Result<()> {
         let device = self.result.body.as_ref().map(|_| (DEVICE, "device"));
         for (pid, name) in GROUPS.into_iter().chain(device) {
-            self.meta("process_name", pid, None, json!({ "name": name }))?;
-            self.meta("process_sort_index", pid, None, json!({ "sort_index": pid }))?;
+            self.events.group(pid, name)?;
         }
         for (index, accelerator) in self.plan.system.accelerators().iter().enumerate() {
             let tid = self.tracks.accelerator(AccelId::new(index));
-            self.track(ACCELERATORS, tid, &accelerator.name)?;
+            self.events.track(ACCELERATORS, tid, &accelerator.name)?;
         }
         for model in self.plan.scenario.model_ids() {
             let name = self.names[model.index()];
-            self.track(DEADLINES, self.tracks.deadline(model), name)?;
+            self.events.track(DEADLINES, self.tracks.deadline(model), name)?;
             for lane in 0..self.layout.n_lanes[model.index()] {
                 let further = if lane > 0 { format!(" +{lane}") } else { String::new() };
                 let name = format!("{name}{further}");
-                self.track(QUEUES, self.tracks.queue(model, lane), &name)?;
+                self.events.track(QUEUES, self.tracks.queue(model, lane), &name)?;
             }
         }
         Ok(())
-    }
-
-    fn track(&mut self, pid: u32, tid: u32, name: &str) -> io::Result<()> {
-        self.meta("thread_name", pid, Some(tid), json!({ "name": name }))?;
-        self.meta("thread_sort_index", pid, Some(tid), json!({ "sort_index": tid }))
-    }
-
-    fn meta(&mut self, name: &str, pid: u32, tid: Option<u32>, args: Value) -> io::Result<()> {
-        self.sink.put(&Event { name, ph: "M", pid, tid, args, ..Event::default() })
     }
 
     fn execution(&mut self, execution: &Execution) -> io::Result<()> {
@@ -201,7 +171,7 @@ impl<W: Write> Writer<'_, W> {
             args["moving_data_ms"] = json!(moving.as_ms());
         }
         let tid = self.tracks.accelerator(accelerator);
-        self.slice(&name, "execution", (ACCELERATORS, tid), (start, drawn_end), args)
+        self.events.slice(&name, "execution", (ACCELERATORS, tid), (start, drawn_end), args)
     }
 
     fn wait(&mut self, wait: &Wait) -> io::Result<()> {
@@ -210,14 +180,14 @@ impl<W: Write> Writer<'_, W> {
         let tid = self.tracks.queue(wait.model, wait.lane);
         let mut args = self.about(wait.request, record);
         args["until_ms"] = json!(wait.end.as_ms());
-        self.slice(&name, "wait", (QUEUES, tid), (wait.start, wait.end), args)?;
+        self.events.slice(&name, "wait", (QUEUES, tid), (wait.start, wait.end), args)?;
         let given_up = match record.outcome {
             Outcome::Dropped { reason, .. } if wait.given_up => reason.name(),
             Outcome::Lost { .. } if wait.given_up => "lost at the end",
             _ => return Ok(()),
         };
         let at = just_before(wait.end, wait.start);
-        self.instant(&format!("{name} dropped: {given_up}"), "drop", (QUEUES, tid), at)
+        self.events.instant(&format!("{name} dropped: {given_up}"), "drop", (QUEUES, tid), at)
     }
 
     /// Facts that a viewer shows for a selected request.
@@ -242,12 +212,12 @@ impl<W: Write> Writer<'_, W> {
             Outcome::NotCaptured(absence) => {
                 let name = format!("{} not captured: {}", self.why.name(id), absence.name());
                 let track = (DEADLINES, self.tracks.deadline(record.model));
-                return self.instant(&name, "not captured", track, record.arrival);
+                return self.events.instant(&name, "not captured", track, record.arrival);
             }
         };
         let name = format!("{} {state}", self.why.name(id));
         let track = (DEADLINES, self.tracks.deadline(record.model));
-        self.instant(&name, "deadline", track, record.deadline)
+        self.events.instant(&name, "deadline", track, record.deadline)
     }
 
     /// Arrows to a request.
@@ -264,9 +234,9 @@ impl<W: Write> Writer<'_, W> {
                 DependencyKind::Control { .. } => "control",
             };
             if let Some((from, to)) = self.use_of_result(id, &need) {
-                self.arrow(kind, from, to)?;
+                self.events.arrow(kind, from, to)?;
             } else if is_dropped_along && let Some((from, to)) = self.drop_along(id, &need) {
-                self.arrow("drop", from, to)?;
+                self.events.arrow("drop", from, to)?;
             }
         }
         Ok(())
@@ -309,66 +279,19 @@ impl<W: Write> Writer<'_, W> {
         for model in self.plan.scenario.model_ids() {
             let name = format!("{} waiting", self.names[model.index()]);
             let samples = counters::queue(self.layout, model);
-            self.counter(QUEUES, &name, "requests", &samples)?;
+            self.events.counter(QUEUES, &name, "requests", &samples)?;
         }
         let accelerators = self.plan.system.accelerators();
         let power = |index| counters::power(self.layout, AccelId::new(index));
         let each: Vec<_> = (0..accelerators.len()).map(power).collect();
-        self.counter(ACCELERATORS, "power of all", "W", &counters::total_power(&each))?;
+        self.events.counter(ACCELERATORS, "power of all", "W", &counters::total_power(&each))?;
         for (accelerator, samples) in accelerators.iter().zip(&each) {
-            self.counter(ACCELERATORS, &format!("power of {}", accelerator.name), "W", samples)?;
-        }
-        Ok(())
-    }
-
-    fn counter<V: Copy + Into<Value>>(
-        &mut self,
-        pid: u32,
-        name: &str,
-        unit: &str,
-        samples: &[Sample<V>],
-    ) -> io::Result<()> {
-        for &(time, value) in samples {
-            let args = json!({ unit: value.into() });
-            let ts = Some(us(time));
-            self.sink.put(&Event { name, ph: "C", pid, ts, args, ..Event::default() })?;
-        }
-        self.summary.samples += samples.len() as u64;
-        Ok(())
-    }
-
-    fn slice(
-        &mut self,
-        name: &str,
-        cat: &'static str,
-        (pid, tid): (u32, u32),
-        (start, end): (SimTime, SimTime),
-        args: Value,
-    ) -> io::Result<()> {
-        self.summary.slices += 1;
-        let dur = Some((end - start).ns() as f64 / 1e3);
-        let (cat, tid, ts) = (Some(cat), Some(tid), Some(us(start)));
-        self.sink.put(&Event { name, ph: "X", cat, pid, tid, ts, dur, args, ..Event::default() })
-    }
-
-    fn instant(
-        &mut self,
-        name: &str,
-        cat: &'static str,
-        (pid, tid): (u32, u32),
-        at: SimTime,
-    ) -> io::Result<()> {
-        self.summary.instants += 1;
-        let (cat, tid, ts, s) = (Some(cat), Some(tid), Some(us(at)), Some("t"));
-        self.sink.put(&Event { name, ph: "i", cat, pid, tid, ts, s, ..Event::default() })
-    }
-
-    fn arrow(&mut self, name: &'static str, from: End, to: End) -> io::Result<()> {
-        let id = Some(self.summary.arrows);
-        self.summary.arrows += 1;
-        for (ph, bp, (pid, tid, at)) in [("s", None, from), ("f", Some("e"), to)] {
-            let (cat, tid, ts) = (Some("dependency"), Some(tid), Some(us(at)));
-            self.sink.put(&Event { name, ph, cat, pid, tid, ts, id, bp, ..Event::default() })?;
+            self.events.counter(
+                ACCELERATORS,
+                &format!("power of {}", accelerator.name),
+                "W",
+                samples,
+            )?;
         }
         Ok(())
     }

@@ -200,8 +200,8 @@ impl Body {
     }
 
     /// Constant power of each accelerator, of DRAM and of the base flows from `from` to `to`, no later than
-    /// [`Body::next_change`] and [`Body::lasts`] \[W\].
-    pub fn draw(&mut self, from: SimTime, to: SimTime, sources: &[f64]) {
+    /// [`Body::next_change`] and [`Body::lasts`] \[W\]. Returns whether `to` has a sample.
+    pub fn draw(&mut self, from: SimTime, to: SimTime, sources: &[f64]) -> bool {
         let span = to - from;
         let load: f64 = sources.iter().sum();
         if let Some(charge) = &mut self.charge
@@ -236,9 +236,7 @@ impl Body {
             self.section.halted += span;
         }
         self.since_sample.1 += load * seconds;
-        if to >= self.next_sample {
-            self.sample(to);
-        }
+        to >= self.next_sample && self.sample(to)
     }
 
     /// Energy of the accelerator at `index` at the present instant \[J\].
@@ -294,10 +292,10 @@ impl Body {
         is_tick
     }
 
-    /// The device at the end of a run, at `end`, after `joules` in all.
-    pub fn finish(&mut self, end: SimTime, joules: f64) {
+    /// The device at the end of a run, at `end`, after `joules` in all. Returns whether this adds a sample.
+    pub fn finish(&mut self, end: SimTime, joules: f64) -> bool {
         self.close(end, joules);
-        self.sample(end);
+        self.sample(end)
     }
 
     /// Sections between changes, in order.
@@ -375,12 +373,13 @@ impl Body {
         }
     }
 
-    fn sample(&mut self, at: SimTime) {
+    /// Adds a sample, unless no time has passed since the last one. Returns whether it does.
+    fn sample(&mut self, at: SimTime) -> bool {
         let (since, joules) = std::mem::replace(&mut self.since_sample, (at, 0.0));
         let ns = (at - since).ns();
         self.next_sample = at + self.every;
         if ns == 0 {
-            return;
+            return false;
         }
         let temperatures = self.heat.as_ref().map(|warm| warm.thermal.temperatures().into());
         self.samples.push(Sample {
@@ -390,5 +389,6 @@ impl Body {
             limit: self.limit(),
             charge: self.charge.as_ref().map(Charge::left),
         });
+        true
     }
 }

@@ -60,6 +60,8 @@ pub struct Ledger {
     /// Energy of the present whole second \[nJ\], and the most of a second so far.
     second: Sum,
     most: f64,
+    /// Energy \[nJ\] at every sample of the device, in the order of [`Item::ALL`].
+    sampled: Vec<[f64; Item::ALL.len()]>,
 }
 
 impl Ledger {
@@ -76,6 +78,7 @@ impl Ledger {
             running: supplied.iter().map(points).collect(),
             second: Sum::default(),
             most: 0.0,
+            sampled: Vec::new(),
         }
     }
 
@@ -112,6 +115,18 @@ impl Ledger {
     #[inline]
     pub fn run(&mut self, accelerator: AccelId, point: PointId, span: SimSpan) {
         self.running[accelerator.index()][point.index()].1 += span;
+    }
+
+    /// The device has a sample at the present instant.
+    pub fn sample(&mut self) {
+        self.sampled.push(self.items.each_ref().map(Sum::get));
+    }
+
+    /// Energy of an item in the time before each sample of [`Body::samples`](super::Body::samples) \[J\], from the sample
+    /// before it on.
+    pub fn sampled_joules(&self, item: Item) -> impl Iterator<Item = f64> {
+        let at_samples = self.sampled.iter().map(move |items| items[item as usize] / 1e9);
+        at_samples.scan(0.0, |before, now| Some(now - std::mem::replace(before, now)))
     }
 
     /// Energy of an item \[uJ\].

@@ -2,11 +2,49 @@
 
 use std::collections::VecDeque;
 
-use xrsim_model::scenario::{Dwells, Gate};
+use xrsim_model::scenario::{Dwells, Gate, Scenario};
 use xrsim_model::units::{SimSpan, SimTime};
 
 use super::LoadSettings;
 use super::random::{Draws, Purpose};
+
+/// The gate of sensors and models that a run reads, and when it is off.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Closed {
+    /// Name of the gate.
+    pub name: Box<str>,
+    /// Begin and end of each time in which it is off, within the run.
+    pub times: Vec<(SimTime, SimTime)>,
+}
+
+/// When the gates of `scenario` are off in a run of `settings`, each gate once: the first `most` times of each.
+pub fn closed(scenario: &Scenario, settings: &LoadSettings, most: usize) -> Vec<Closed> {
+    let read = scenario.models().iter().flat_map(|model| &model.inputs);
+    let of_sensors = read.filter_map(|id| scenario.streams()[id.index()].gate.as_ref());
+    let of_models = scenario.models().iter().filter_map(|model| model.gate.as_ref());
+    let mut gates: Vec<&Gate> = Vec::new();
+    for gate in of_sensors.chain(of_models) {
+        if !gates.contains(&gate) {
+            gates.push(gate);
+        }
+    }
+    let end = SimTime::ZERO + settings.duration;
+    let of_gate = |gate: &Gate| {
+        let mut course = Course::new(gate, settings);
+        let (mut times, mut begin) = (Vec::new(), SimTime::ZERO);
+        while begin < end && times.len() < most {
+            let is_on = course.is_on(begin);
+            let until = course.dwells[0].0.min(end);
+            if !is_on {
+                times.push((begin, until));
+            }
+            begin = until;
+            course.dwells.pop_front();
+        }
+        Closed { name: gate.name.clone(), times }
+    };
+    gates.into_iter().map(of_gate).collect()
+}
 
 /// Course of a gate over a run, made as far as it is asked for.
 pub(super) struct Course<'a> {

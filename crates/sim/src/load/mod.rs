@@ -17,6 +17,7 @@ pub(crate) use arrival::Generations;
 pub use arrival::{arrivals, upstream_frame};
 pub use drawn::Drawn;
 pub use feed::Feed;
+pub use gate::{Closed, closed};
 pub use generator::{Generator, generate};
 pub use latencies::{LatencyDraws, least_costs};
 pub use phases::{PhasedGenerator, Phases, PlayedPhase};

@@ -5,13 +5,13 @@ use xrsim_model::column::Column;
 use xrsim_model::hardware::device::Display;
 use xrsim_model::ids::{FrameId, ModelId};
 use xrsim_model::scenario::Scenario;
-use xrsim_model::trace::Outcome;
-use xrsim_model::units::SimTime;
+use xrsim_model::trace::{Outcome, Trace};
+use xrsim_model::units::{SimSpan, SimTime};
 
 use crate::load::{Generations, LoadSettings};
 use crate::score::ScoreSettings;
 
-use super::age::{Age, Update};
+use super::age::{Age, Update, fresh};
 use super::chain::first_of;
 use super::service::Served;
 use super::shown::Shown;
@@ -163,6 +163,31 @@ impl RunFreshness {
             chains: chains.iter().map(of_chain).collect(),
         }
     }
+}
+
+/// Results of every model that were its newest ones when they ended: the ends in their order, and the ages of the data
+/// then, from which the age rises until the next one. Indexed by [`ModelId`]; tokens have no age.
+pub fn newest_results(
+    scenario: &Scenario,
+    load: &LoadSettings,
+    trace: &Trace,
+) -> Vec<Vec<(SimTime, SimSpan)>> {
+    let generations = Generations::new(scenario, load);
+    let mut updates = vec![Vec::new(); scenario.models().len()];
+    for record in trace.records() {
+        if let Outcome::Executed { end, .. } = record.outcome
+            && scenario.model(record.model).sequence.is_none()
+            && let Some(generated) = generations.of(record.model, record.frame).next()
+        {
+            updates[record.model.index()].push(Update { generated, end });
+        }
+    }
+    let aged = |it: Update| (it.end, (it.end + generations.lead()).saturating_since(it.generated));
+    let newest = |updates| {
+        let (updates, _) = fresh(updates, SimTime::ZERO, SimTime::MAX);
+        updates.into_iter().map(aged).collect()
+    };
+    updates.into_iter().map(newest).collect()
 }
 
 /// Numbers of requested frames that were missed in a row.

@@ -29,7 +29,7 @@ use xrsim_model::units::Millijoules;
 pub use age::Age;
 pub use chain::{ChainMetrics, MAX_CHAINS, chains};
 pub use device::DeviceMetrics;
-pub use freshness::{Freshness, Streaks};
+pub use freshness::{Freshness, Streaks, newest_results};
 pub use run::RunMetrics;
 pub use service::{Firm, Latencies, Service};
 pub use shown::Shown;

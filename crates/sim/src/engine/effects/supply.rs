@@ -225,7 +225,9 @@ impl Supply {
         self.ledger.book(Item::DramBackground, self.watts[n] * span);
         self.ledger.book(Item::Base, self.watts[n + 1] * span);
         self.ledger.pass(to, self.watts.iter().sum());
-        self.seen.body.draw(self.at, to, &self.watts);
+        if self.seen.body.draw(self.at, to, &self.watts) {
+            self.ledger.sample();
+        }
     }
 
     /// Starts a segment on `accelerator` at `now`, at a point that is allowed; returns what comes before it. With
@@ -318,7 +320,9 @@ impl Supply {
     /// The account up to `end`, the device then, and the points of the accelerators if they are kept.
     pub(super) fn finish(mut self, end: SimTime) -> (Ledger, Body, PointChanges) {
         self.advance(end, |_| None);
-        self.seen.body.finish(self.at, self.ledger.total_microjoules() / 1e6);
+        if self.seen.body.finish(self.at, self.ledger.total_microjoules() / 1e6) {
+            self.ledger.sample();
+        }
         let mut points = self.points.unwrap_or_default();
         let gated = self.seen.standing.iter().zip(&self.stretches).enumerate();
         let gated = gated.filter(|(_, (it, stretch))| !stretch.runs && it.gated_after < self.at);

@@ -7,6 +7,7 @@ mod gating;
 mod governors;
 mod ledger;
 mod limits;
+mod mlperf;
 mod points;
 mod random;
 mod trace;

@@ -149,7 +149,8 @@ fn a_device_that_takes_nothing_changes_nothing() {
     }
 }
 
-/// The same of the program, with the shortcut of one queue in the run without a device.
+/// The same of the program, with the shortcut of one queue in the run without a device. The energy of multi-stream is left
+/// out: that shortcut multiplies the energy of a query, in place of a sum.
 #[test]
 fn the_program_prints_the_same_on_a_device_that_takes_nothing() {
     let folder = tempdir().expect("a folder can be made");
@@ -161,6 +162,8 @@ fn the_program_prints_the_same_on_a_device_that_takes_nothing() {
         "inference",
         "--task",
         "image_classification_light",
+        "--load",
+        "single-stream,server,offline",
         "--min-duration",
         "1",
         "--min-queries",
@@ -303,7 +306,9 @@ fn a_test_ends_with_the_charge() {
                 };
                 assert!(!performance.validity.is_finished && !performance.validity.is_valid());
                 assert!(device.why_stopped().starts_with("the battery is empty after"));
-                close(device.ledger.total_microjoules() / 1e6, joules);
+                // The instant is rounded up to a nanosecond, and less than 50 W are drawn.
+                let drawn = device.ledger.total_microjoules() / 1e6;
+                assert!(drawn >= joules * (1.0 - 1e-9) && drawn < joules * (1.0 + 1e-9) + 5e-8);
                 assert_eq!(device.ledger.duration().ns(), at.ns());
                 let queries = &run.measurement.run.queries;
                 assert!(queries[1..].iter().all(|it| it.issued <= *at && it.completed <= *at));
@@ -325,7 +330,7 @@ fn a_test_ends_where_a_node_is_too_hot_or_nothing_may_start() {
     let mut halted = headset();
     let heat = halted.heat.as_mut().expect("it has temperatures");
     heat.ambient_c = 60.0;
-    heat.poll = ms(10_000.0);
+    heat.poll = ms(10.0);
     for trip in &mut heat.trips {
         (trip.at_c, trip.action) = (50.0, TripAction::Halt);
     }
@@ -368,19 +373,26 @@ fn tenants_share_a_device_until_it_stops() {
 
 #[test]
 fn what_a_device_cannot_do_in_a_load_test_is_refused() {
-    let cases: [(&[&str], &str); 7] = [
+    let folder = tempdir().expect("a folder can be made");
+    let file = folder.path().join("fast.yaml");
+    let thermal = "{poll_ms: 1, nodes: {die: {j_per_k: 1, k_per_w: {air: 1}}}}";
+    let text = format!("device:\n  name: fast\n  thermal: {thermal}\n");
+    std::fs::write(&file, text).expect("it can be written");
+    let file = file.to_str().expect("the path is UTF-8");
+    let cases: [(&[&str], &str); 6] = [
         (&["--device", "headse"], "did you mean `headset`?"),
         (&["--scheduler", "edf:governor=slack"], "has no effect without a device (--device)"),
         (&["--device", "headset", "--service", "constant:ms=1"], "cannot be used with"),
         (&["--device", "headset", "--scheduler", "edf:governor=static"], "the rates of all models"),
         (&["--device", "headset", "--scheduler", "edf:governor=cc-edf"], "the rates of all models"),
-        (&["--device", "headset", "--min-duration", "9000000", "--load", "single-stream"], ""),
-        (&["--device", "headset", "--cost-model", "maestro"], ""),
+        // 100,000 queries at 0.05 1/s take 2e9 ms.
+        (
+            &["--device", file, "--load", "server", "--qps", "0.05", "--min-queries", "100000"],
+            "too often for a test of 2000000 s",
+        ),
     ];
     for (arguments, expected) in cases {
-        if !expected.is_empty() {
-            let text = refused(&[&["mlperf", "inference"], arguments].concat());
-            assert!(text.contains(expected), "{arguments:?}: {text}");
-        }
+        let text = refused(&[&["mlperf", "inference"], arguments].concat());
+        assert!(text.contains(expected), "{arguments:?}: {text}");
     }
 }

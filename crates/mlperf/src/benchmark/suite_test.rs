@@ -105,8 +105,11 @@ impl TestResult {
         self.device.as_ref().filter(|_| !self.performance().validity.is_finished)
     }
 
-    /// Span from the start to the completion of the last sample.
+    /// Span from the start to the completion of the last sample, or to the instant at which the device stopped.
     pub fn duration(&self) -> SimSpan {
+        if let Some(device) = self.stopped() {
+            return device.ledger.duration();
+        }
         self.measurement.end() - SimTime::ZERO
     }
 

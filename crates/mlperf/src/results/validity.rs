@@ -199,6 +199,10 @@ mod tests {
             holds[broken] = false;
             assert!(!validity(LoadScenario::Server, LoadGenVersion::V6_0, holds).is_valid());
         }
+        let mut stopped = validity(LoadScenario::Server, LoadGenVersion::V6_0, [true; 3]);
+        stopped.is_finished = false;
+        assert!(!stopped.is_valid());
+        assert_eq!(stopped.invalid_reason().trim(), STOPPED);
         let short = EarlyStoppingOutcome::of_bound(236, 0, Fraction::P99);
         assert_eq!(
             short,

@@ -267,12 +267,18 @@ impl<S: SystemUnderTest + ?Sized> Issuer<'_, S> {
                 None => endings.fill(Ending::Stopped),
             }
         }
+        let mut done = Vec::new();
         if let Some(at) = self.sut.stopped().filter(|_| endings.contains(&Ending::Stopped)) {
+            if self.settings.scenario == LoadScenario::Offline {
+                done.extend(self.ids(0).filter_map(|sample| self.completions.at(sample)));
+            }
             self.cut(at, &mut queries);
         }
         let samples_per_query = self.schedule.samples_per_query();
         let is_gapless = queries.last().is_none_or(|last| last.index + 1 == queries.len());
         let completed = match is_gapless {
+            // Of the query of Offline, the samples that were done count.
+            _ if !done.is_empty() => done,
             true => self.completions.into_first(queries.len() * samples_per_query),
             false => {
                 let ids = queries.iter().flat_map(|query| self.ids(query.index));
@@ -546,6 +552,26 @@ mod tests {
     #[test]
     fn as_many_queries_as_allowed_may_be_outstanding() {
         assert_eq!(issued_ms(&fixed_interval(15, 2)), [10.0, 20.0, 30.0]);
+    }
+
+    /// Queries of 10 ms, of which the third one is not done after 25 ms.
+    #[test]
+    fn a_run_ends_where_the_system_stops() {
+        struct Stopping;
+        impl SystemUnderTest for Stopping {
+            fn issue(&mut self, now: SimTime, query: &[Sample], done: &mut Completions) -> SimTime {
+                let end = now + ms(10);
+                query.iter().filter(|_| end.ns() <= 25 * MS).for_each(|it| done.record(it.id, end));
+                now
+            }
+            fn stopped(&self) -> Option<SimTime> {
+                Some(SimTime::from_ns(25 * MS))
+            }
+        }
+        let run = generated(&settings(&single_stream(), LoadGenVersion::V6_0), &mut Stopping);
+        assert_eq!(issued_ms(&run), [0.0, 10.0, 20.0]);
+        assert_eq!(run.completed.iter().map(|at| at.ns() / MS).collect::<Vec<_>>(), [10, 20, 25]);
+        assert!(run.endings == [Ending::Stopped] && !run.is_finished());
     }
 
     #[test]

@@ -32,16 +32,20 @@ impl DeviceRun {
     /// Reason why nothing ran any more at the end, of a test that was not finished.
     pub fn why_stopped(&self) -> String {
         match self.body.stopped() {
-            Some((at, Stop::Empty)) => format!("the battery is empty after {} s", at.as_ms() / 1e3),
+            Some((at, Stop::Empty)) => format!("the battery is empty after {} s", seconds(at.ns())),
             Some((at, Stop::TooHot(node))) => format!(
                 "node `{node}` is hotter than {} C after {} s",
                 Heat::HOTTEST_C,
-                at.as_ms() / 1e3
+                seconds(at.ns())
             ),
             None => format!(
                 "trips let nothing start, at the end of {} s",
-                self.ledger.duration().as_ms() / 1e3
+                seconds(self.ledger.duration().ns())
             ),
         }
     }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
 }

@@ -345,11 +345,11 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// Takes the first request of the load, whether it has ended or not, then the submitted ones: these alone if no
-    /// further one of the load arrives.
+    /// Takes the first request of the load, whether it has ended or not, then the submitted ones. If no further one of the
+    /// load arrives, there are none but submitted ones, and these only if the whole load has left: numbers have no gaps.
     pub(super) fn next(&mut self, no_further_arrives: bool) -> Option<(RequestId, Live)> {
-        if no_further_arrives {
-            return self.submitted.pop();
+        if no_further_arrives && self.load.first < self.n_load {
+            return None;
         }
         if self.load.live.is_empty() {
             self.take();

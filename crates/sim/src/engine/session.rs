@@ -16,7 +16,7 @@ use super::step::Engine;
 /// Requests that the trace of a session contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Traced {
-    /// Requests of the load, then submitted requests.
+    /// Requests of the load, then submitted requests; without these if the device stops before the load ends.
     All,
     /// Requests of the load; submitted requests are recycled after completion.
     Load,

@@ -330,7 +330,7 @@ mod tests {
         service(ServiceTime::Constant(ms(time_ms)), Discipline::Fifo)
     }
 
-    fn generated(settings: &EffectiveSettings, sut: &mut ServerSystem) -> Run {
+    fn generated(settings: &EffectiveSettings, sut: &mut impl SystemUnderTest) -> Run {
         let schedule = QuerySchedule::generate(settings).unwrap();
         run_queries(settings, &schedule, sut).unwrap()
     }
@@ -568,7 +568,8 @@ mod tests {
                 Some(SimTime::from_ns(25 * MS))
             }
         }
-        let run = generated(&settings(&single_stream(), LoadGenVersion::V6_0), &mut Stopping);
+        let requested = TestSettings { min_query_count: 9, ..single_stream() };
+        let run = generated(&settings(&requested, LoadGenVersion::V6_0), &mut Stopping);
         assert_eq!(issued_ms(&run), [0.0, 10.0, 20.0]);
         assert_eq!(run.completed.iter().map(|at| at.ns() / MS).collect::<Vec<_>>(), [10, 20, 25]);
         assert!(run.endings == [Ending::Stopped] && !run.is_finished());

@@ -248,9 +248,10 @@ impl AcceleratorBed {
 
     /// The bed as a single queue, where that gives the same results as the engine.
     fn single_queue(&self) -> Option<SingleQueueSystem<'_>> {
-        let Plan { scheduler, engine, device, .. } = self.plan();
+        let Plan { scheduler, engine, device, system, .. } = self.plan();
         let is_plain = self.background.is_none()
             && device.is_none()
+            && system.shared_dram().is_none()
             && *engine == EngineSettings::default()
             && scheduler.is_first_come_on_fastest();
         let (model, tenant) = self.workload.only_tenant().filter(|_| is_plain)?;

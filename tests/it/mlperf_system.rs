@@ -128,6 +128,23 @@ fn offline_spreads_over_all_accelerators() {
     assert!((energies[2] - 3.0 * energies[0]).abs() <= 1e-12 * energies[2], "{energies:?}");
 }
 
+/// On platform `headset`, accelerators that run at the same time share the bandwidth of DRAM, which a queue knows nothing of.
+#[test]
+fn samples_on_several_accelerators_share_dram() {
+    let mut catalog = Catalog::new();
+    let platform = catalog.platform("headset").expect("it is embedded");
+    let Ok(Hardware::Style(style)) = catalog.hardware("J") else { panic!("a style") };
+    let system = Arc::new(style.instantiate(4096, &platform).expect("a system"));
+    assert!(system.shared_dram().is_some());
+    let bed = AcceleratorBed::builder(system, &LoopNest)
+        .tenant(tenant("mobilenet_v1", Batching::NONE))
+        .build()
+        .expect("it can run");
+    let settings = settings(LoadScenario::Offline, |it| it.min_query_count = 100);
+    let measured = bed.measure(&settings).expect("it ends").measurement;
+    assert_eq!(measured, run_of(&bed, &settings).queries);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 

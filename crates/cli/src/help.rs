@@ -198,7 +198,11 @@ fn short_command(command: Command, parent: &str) -> Command {
     let has_parts =
         command.get_arguments().any(|it| it.get_help_heading() == Some(PARTS) && shown(it));
     let parts = if has_parts { ", and the options of parts and job scripts" } else { "" };
-    let end = format!("{}`{name} --help` has all texts{parts}.", examples_of(&examples));
+    let n_lines =
+        command.get_arguments().filter(|it| it.get_help_heading() != Some(PARTS) && shown(it));
+    let n_examples = if n_lines.count() > MANY { MAX_EXAMPLES - 1 } else { MAX_EXAMPLES };
+    let examples = examples_of(&examples, n_examples);
+    let end = format!("{examples}`{name} --help` has all texts{parts}.");
     let command = command.about(brief(&about, WIDTH).to_string()).after_help(end);
     let command = command.mut_args(|arg| {
         let is_part = arg.get_help_heading() == Some(PARTS);
@@ -229,9 +233,12 @@ const MARK: &str = " [default: ";
 /// Examples of a longer text, at most this number of lines.
 const MAX_EXAMPLES: usize = 3;
 
+/// Number of options above which there is a line of examples less, so that the text has at most 60 lines.
+const MANY: usize = 32;
+
 /// The first examples of a text below the options that fit in a line, with their explanations where these fit too, and a
-/// blank line.
-fn examples_of(text: &str) -> String {
+/// blank line: at most `most` lines of examples.
+fn examples_of(text: &str, most: usize) -> String {
     let mut lines = text.lines().skip_while(|line| !line.starts_with("Example"));
     let Some(title) = lines.next() else { return String::new() };
     let mut examples: Vec<Vec<&str>> = Vec::new();
@@ -246,7 +253,7 @@ fn examples_of(text: &str) -> String {
     let fitting = examples.into_iter().map(|it| it.into_iter().map(without_rest).collect());
     let mut shown: Vec<&str> = Vec::new();
     for example in fitting.filter(fits) {
-        if shown.len() + example.len() <= MAX_EXAMPLES {
+        if shown.len() + example.len() <= most {
             shown.extend(example);
         }
     }
@@ -328,10 +335,10 @@ mod tests {
     #[test]
     fn examples_end_where_one_ends() {
         let text = "Text.\n\nExamples:\n  a\n  b \\\n    c\n  d\n  e \\\n    f\n\nMore";
-        assert_eq!(examples_of(text), "Examples:\n  a\n  b \\\n    c\n\n");
+        assert_eq!(examples_of(text, 3), "Examples:\n  a\n  b \\\n    c\n\n");
         let long = format!("Examples:\n  a{}why\n  {}\n  b   why", " ".repeat(90), "c".repeat(90));
-        assert_eq!(examples_of(&long), "Examples:\n  a\n  b   why\n\n");
-        assert_eq!(examples_of("Text."), "");
+        assert_eq!(examples_of(&long, 3), "Examples:\n  a\n  b   why\n\n");
+        assert_eq!(examples_of("Text.", 3), "");
     }
 
     /// Every command below `program`, nested ones too.

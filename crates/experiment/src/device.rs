@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use xrsim_config::{Catalog, ConfigError};
-use xrsim_model::hardware::Device;
+use xrsim_model::hardware::{Device, System};
 use xrsim_sim::plan::Plan;
-use xrsim_sim::schedule::Governor;
+use xrsim_sim::schedule::{Governor, Policy};
 
 use super::{ExperimentError, Settings};
 
@@ -21,23 +21,32 @@ pub(super) fn named(
 ///
 /// # Errors
 ///
-/// [`ExperimentError::Conflict`] if the device does not fit, or if a governor has no device to govern.
+/// [`ExperimentError::Conflict`] as [`check_device`].
 pub(super) fn on(plan: Plan, device: &Option<Arc<Device>>) -> Result<Plan, ExperimentError> {
-    let plan = Plan { device: device.clone(), ..plan };
-    check_governor(&plan)?;
-    match plan.supplied() {
-        Ok(_) => Ok(plan),
-        Err(error) => Err(ExperimentError::Conflict(error.to_string())),
-    }
+    check_device(device.as_deref(), &plan.system, &plan.scheduler)?;
+    Ok(Plan { device: device.clone(), ..plan })
 }
 
-/// Refuses a governor without a device.
-pub(super) fn check_governor(plan: &Plan) -> Result<(), ExperimentError> {
-    if plan.device.is_some() || plan.scheduler.options().governor == Governor::default() {
-        return Ok(());
-    }
-    Err(ExperimentError::Conflict(format!(
-        "the governor of {} has no effect without a device (--device)",
-        plan.scheduler.label()
-    )))
+/// Checks that `device`, if there is one, fits `system`, and that the governor of `scheduler` has a device to govern.
+///
+/// # Errors
+///
+/// [`ExperimentError::Conflict`] if not.
+pub fn check_device(
+    device: Option<&Device>,
+    system: &System,
+    scheduler: &Policy,
+) -> Result<(), ExperimentError> {
+    let conflict = match device {
+        None if scheduler.options().governor != Governor::default() => format!(
+            "the governor of {} has no effect without a device (--device)",
+            scheduler.label()
+        ),
+        None => return Ok(()),
+        Some(device) => match device.on(system) {
+            Ok(_) => return Ok(()),
+            Err(error) => error.to_string(),
+        },
+    };
+    Err(ExperimentError::Conflict(conflict))
 }

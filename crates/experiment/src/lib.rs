@@ -70,6 +70,7 @@ pub use builder::{Distinct, Experiment};
 pub use changes::{Changes, FrameOf, Tried};
 pub use cost_model::NamedCostModel;
 pub use day::{DayChange, DayRun};
+pub use device::check_device;
 pub use error::ExperimentError;
 pub use flexibility::{
     deadline_share_of, effort_of, flexibility_of, fusion_of, objective_of, pinned_of,

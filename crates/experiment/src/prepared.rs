@@ -379,7 +379,7 @@ impl Prepared {
 fn refuse_for(plan: &Plan, schedulers: &[Policy]) -> Result<(), ExperimentError> {
     for scheduler in schedulers {
         let plan = Plan { scheduler: scheduler.clone(), ..plan.clone() };
-        device::check_governor(&plan)?;
+        device::check_device(plan.device.as_deref(), &plan.system, &plan.scheduler)?;
         if plan.phases.is_some() {
             plan.feed().map_err(RunError::from)?;
         }

@@ -1,6 +1,6 @@
 //! Power of the runs of a device, in a few lines.
 
-use xrsim_sim::device::Item;
+use xrsim_sim::device::{Item, Ledger};
 use xrsim_sim::plan::Plan;
 use xrsim_sim::sweep::Scored;
 
@@ -32,9 +32,15 @@ const WORDS: [(Item, &str); 8] = [
 impl Powers {
     /// Adds a run, if it has a device.
     pub fn take(&mut self, plan: &Plan, scored: &Scored) {
-        let (Some(device), Some(ledger)) = (&plan.device, &scored.ledger) else { return };
+        if let (Some(device), Some(ledger)) = (&plan.device, &scored.ledger) {
+            self.add(&device.name, ledger);
+        }
+    }
+
+    /// Adds a run on the device called `device`.
+    pub fn add(&mut self, device: &str, ledger: &Ledger) {
         if self.n_runs == 0 {
-            self.device = device.name.to_string();
+            self.device = device.into();
         }
         self.n_runs += 1;
         for (sum, (item, _)) in self.items.iter_mut().zip(Item::ALL) {

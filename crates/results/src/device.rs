@@ -1,5 +1,7 @@
 //! Energy of a run by item: `device.csv`, a row for each run on a device.
 
+use serde_json::Value as Json;
+
 use super::fields::{Field, Value};
 use xrsim_model::units::SimSpan;
 use xrsim_sim::device::{Body, Item, Ledger, Section};
@@ -53,13 +55,18 @@ pub(super) fn seconds(ns: u64) -> f64 {
 
 /// Columns of `device.csv` after the label of a run, with their cells.
 pub fn device_cells(ledger: &Ledger, body: Option<&Body>) -> Vec<(&'static str, String)> {
-    let row = DeviceRow::new(ledger, body);
     let cell = |value| match value {
-        serde_json::Value::Null => String::new(),
-        serde_json::Value::String(text) => text,
+        Json::Null => String::new(),
+        Json::String(text) => text,
         other => other.to_string(),
     };
-    DeviceRow::COLUMNS.iter().map(|field| (field.name, cell(field.json(&row)))).collect()
+    device_values(ledger, body).into_iter().map(|(name, value)| (name, cell(value))).collect()
+}
+
+/// The same columns with values of JSON.
+pub fn device_values(ledger: &Ledger, body: Option<&Body>) -> Vec<(&'static str, Json)> {
+    let row = DeviceRow::new(ledger, body);
+    DeviceRow::COLUMNS.iter().map(|field| (field.name, field.json(&row))).collect()
 }
 
 impl DeviceRow<'_> {

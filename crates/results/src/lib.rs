@@ -32,7 +32,7 @@ pub mod why;
 use xrsim_model::scenario::Scenario;
 use xrsim_sim::plan::Plan;
 
-pub use device::device_cells;
+pub use device::{device_cells, device_values};
 pub use fields::Field;
 use fields::Value;
 

@@ -8,6 +8,7 @@ mod gating;
 mod governors;
 mod ledger;
 mod limits;
+mod mlperf;
 mod points;
 mod random;
 mod trace;

@@ -61,7 +61,8 @@ impl Curve {
             let numbers = numbers.chain([p50, p90, p97, p99, p99_9, late].map(Some));
             let cell = |number: Option<f64>| number.map_or(String::new(), xrsim_model::text::cell);
             let mut cells: Vec<_> = numbers.map(cell).collect();
-            cells.push((it.validity.performance == Some(true)).to_string());
+            let holds = it.validity.performance == Some(true) && it.validity.is_finished;
+            cells.push(holds.to_string());
             cells
         };
         (CURVE_COLUMNS.map(String::from).to_vec(), self.points.iter().map(row).collect())

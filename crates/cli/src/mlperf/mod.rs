@@ -59,7 +59,7 @@ fn run_with(args: &MlperfArgs, catalog: &mut Catalog) -> Result<(), Failure> {
     input_hints(catalog.notes());
     target.warn(catalog, tests.iter().map(|test| test.task.network.name()));
     places(args, catalog)
-        .folder(args.out.as_deref(), results::files(&tests, &args.pictures))
+        .folder(args.out.as_deref(), results::files(&tests, args.device.is_some(), &args.pictures))
         .check()?;
     let inputs = inputs(args, catalog)?;
     refuse_other_kind(args.out.as_deref(), "mlperf")?;

@@ -19,6 +19,8 @@ use super::super::options::Format;
 #[command(
     after_help = "A search finds the highest rate of a server and the largest number of streams, unless --qps or --streams \
     is given. Seeds, counts and durations are those of the round.\n\n\
+    With a device, every run and every trial of a search starts with a fresh, full and cool one. A test in which it stops is \
+    INVALID.\n\n\
     A tenant is a task with a load of its own that runs at the same time as the others: rate, latency bound \
     (by default that of the task) and batches, or bursts of burst_qps for burst_ms every period_ms with qps \
     between them. A service is a table of measured latencies: latency_ms by batch or by sample.\n\n\
@@ -28,6 +30,7 @@ use super::super::options::Format;
     xrsim mlperf inference --round v4.1 --load offline --out results\n  \
     xrsim mlperf inference --load server --curve 20 --out results\n  \
     xrsim mlperf mobile --system J --beside AR_gaming\n  \
+    xrsim mlperf mobile --system J --device headset --scheduler edf:governor=slack\n  \
     xrsim mlperf mobile --system J --load offline --flexibility tiles\n  \
     xrsim mlperf inference --tenant image_classification_heavy:qps=50 \\\n      \
     --tenant machine_translation:qps=1,max_batch=4 --beside VR_gaming --find-peak\n  \
@@ -60,6 +63,10 @@ pub(crate) struct MlperfArgs {
     /// Bandwidth and memory of styles [default: headset].
     #[arg(long, value_name = "P|FILE")]
     pub platform: Option<String>,
+    /// Supply of the accelerators: operating points, leakage, gates, heat, battery, and the power around them (a name
+    /// or a file; `xrsim list devices`). Energy and power are then those of the whole device.
+    #[arg(long, value_name = "D|FILE")]
+    pub device: Option<String>,
     /// Cost model, or a CSV file of measurements [default: loop-nest].
     #[arg(long, value_name = "M|FILE.csv")]
     pub cost_model: Option<String>,
@@ -70,7 +77,7 @@ pub(crate) struct MlperfArgs {
     pub scheduler: Option<String>,
     /// Servers of known latency, in place of a system: constant:ms=L, batch:ms=A,sample_ms=B (A + B n for n
     /// samples), or a table with the columns latency_ms, batch or sample, and task.
-    #[arg(long, value_name = "MODEL|FILE.csv", conflicts_with_all = ["system", "pes", "platform", "cost_model", "flexibility", "mapping-objective", "scheduler", "beside", "tenant", "trace"])]
+    #[arg(long, value_name = "MODEL|FILE.csv", conflicts_with_all = ["system", "pes", "platform", "device", "cost_model", "flexibility", "mapping-objective", "scheduler", "beside", "tenant", "trace"])]
     pub service: Option<String>,
     /// Number of servers of a --service.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "service", value_parser = clap::value_parser!(u32).range(1..=i64::from(ServerBed::MAX)))]

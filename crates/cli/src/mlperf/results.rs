@@ -8,11 +8,14 @@ use xrsim_mlperf::logs::{LoggedRun, files};
 use xrsim_mlperf::results::{Metric, Performance, Unsustained};
 use xrsim_mlperf::rules::{Cooldown, Load, Round, Suite, Test};
 use xrsim_mlperf::settings::{EffectiveSettings, LoadScenario};
+use xrsim_mlperf::sut::DeviceRun;
 use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 use xrsim_report::mlperf::{
     NoShare, RateResult, SUITE_COLUMNS, server_share, server_to_offline, verdict,
 };
+use xrsim_report::power::Powers;
 use xrsim_report::table::heading;
+use xrsim_results::{device_cells, device_values};
 
 use super::super::figure::PictureOptions;
 use super::super::message::Failure;
@@ -42,15 +45,17 @@ fn file(test: &Test, name: &str) -> String {
     format!("{}/{}/{name}", test.task.name, test.load.name())
 }
 
-/// Every file that `--out` may have for these tests.
-pub(super) fn files(tests: &[&Test], pictures: &PictureOptions) -> Vec<String> {
+/// Every file that `--out` may have for these tests, on a device or not.
+pub(super) fn files(tests: &[&Test], has_device: bool, pictures: &PictureOptions) -> Vec<String> {
     let of_test = |test: &&Test| {
         let own = [files::QUERIES.to_string()].into_iter();
         let own = own.chain(pictures.names(files::CURVE_FIGURE, Picture::ALL));
         let all = files::LOGS.into_iter().map(String::from).chain(own);
         all.map(|name| file(test, &name)).collect::<Vec<_>>()
     };
-    let whole = [files::SUITE, files::RECORD].into_iter().map(String::from);
+    let whole =
+        [files::SUITE, files::RECORD].into_iter().chain(has_device.then_some(files::DEVICE));
+    let whole = whole.map(String::from);
     let whole = whole.chain(pictures.names(files::SERVER_TO_OFFLINE, Picture::ALL));
     tests.iter().flat_map(of_test).chain(whole).collect()
 }
@@ -136,7 +141,10 @@ impl Results<'_> {
         }
         let settings = self.made.iter().map(|made| &made.result.settings);
         let tasks = self.made.iter().map(|made| &*made.test.task);
-        text + &self.target.assumed(tasks) + &once(settings, self.round)
+        let devices = self.made.iter().filter_map(|made| made.result.device.as_ref());
+        text + &powers(self.target.device_name(), devices)
+            + &self.target.assumed(tasks)
+            + &once(settings, self.round)
     }
 
     /// Duration of all tests one after another, by the rules of a suite with pauses.
@@ -228,6 +236,11 @@ impl Results<'_> {
             }
         }
         set.bytes(files::SUITE, self.csv().as_bytes())?;
+        let rows = self.made.iter().filter_map(|Made { test, result, .. }| {
+            let label = [("task", test.task.name.to_string()), ("load", test.load.name().into())];
+            Some((label, result.device.as_ref()?))
+        });
+        write_device(&mut set, rows)?;
         let shares = self.degradations().into_iter();
         let degradations: Vec<_> = shares.filter_map(|(task, it)| Some((task, it.ok()?))).collect();
         if !degradations.is_empty() {
@@ -254,6 +267,33 @@ pub(super) fn once<'a>(
     })
 }
 
+/// Lines about the power of the device called `name` in all its runs; empty without a device.
+pub(super) fn powers<'a>(name: Option<&str>, runs: impl Iterator<Item = &'a DeviceRun>) -> String {
+    let mut powers = Powers::default();
+    runs.for_each(|run| powers.add(name.unwrap_or_default(), &run.ledger));
+    powers.note()
+}
+
+/// Adds the table of the device to `set`: a row for each run, each with the cells of its own columns before those of
+/// every device. Nothing without a device.
+pub(super) fn write_device<'a, const N: usize>(
+    set: &mut OutputSet,
+    rows: impl Iterator<Item = ([(&'static str, String); N], &'a DeviceRun)>,
+) -> Result<(), Failure> {
+    let row = |(label, run): ([(&'static str, String); N], &DeviceRun)| {
+        label.into_iter().chain(device_cells(&run.ledger, Some(&run.body))).unzip()
+    };
+    let (headers, rows): (Vec<Vec<&str>>, Vec<Vec<String>>) = rows.map(row).unzip();
+    let Some(header) = headers.into_iter().next() else { return Ok(()) };
+    set.csv(files::DEVICE, (header.into_iter().map(String::from).collect(), rows))
+}
+
+/// The device of a run in JSON: the columns of its table.
+pub(super) fn device_document(run: &DeviceRun) -> Value {
+    let values = device_values(&run.ledger, Some(&run.body)).into_iter();
+    Value::Object(values.map(|(name, value)| (name.into(), value)).collect())
+}
+
 /// Line about a usage scenario in the background that has no score.
 pub(super) fn unscored(scenario: &str) -> String {
     format!(
@@ -262,6 +302,9 @@ pub(super) fn unscored(scenario: &str) -> String {
 }
 
 fn reason_of(result: &TestResult) -> String {
+    if let Some(device) = result.stopped() {
+        return device.why_stopped();
+    }
     reason(&result.settings, result.performance(), result.unsustained.as_ref())
 }
 
@@ -288,17 +331,18 @@ pub(super) fn reason(
     }
 }
 
-/// Name, value and unit of the result.
+/// Name, value and unit of the result. There is no value if not every sample was done.
 fn metric(result: &TestResult) -> (String, Option<f64>, &'static str) {
     let percentile = result.settings.percentile.get() * 100.0;
-    match result.metric() {
+    let (name, value, unit) = match result.metric() {
         Metric::Latency(latency) => {
             (format!("{percentile:.0}th percentile latency"), Some(latency.as_ms()), "ms")
         }
         Metric::Streams(streams) => ("streams".into(), Some(streams as f64), ""),
         Metric::Rate(rate) => ("queries".into(), rate, "1/s"),
         Metric::Throughput(rate) => ("samples".into(), rate, "1/s"),
-    }
+    };
+    (name, value.filter(|_| result.stopped().is_none()), unit)
 }
 
 /// The cells of [`SUITE_COLUMNS`].
@@ -351,7 +395,7 @@ fn document(made: &Made<'_>) -> Value {
         Load::Server { bound, .. } => Some(bound.as_ms()),
         _ => None,
     };
-    json!({
+    let mut document = json!({
         "task": test.task.name, "load": test.load.name(), "metric": name, "value": value,
         "unit": unit, "verdict": verdict(result.is_valid()),
         "reason": (!result.is_valid()).then(|| reason_of(result)),
@@ -366,5 +410,9 @@ fn document(made: &Made<'_>) -> Value {
         "beside_score": result.background.map(|it| it.with_queries.score_executed_mean),
         "beside_score_alone": result.background.map(|it| it.alone.score_executed_mean),
         "trials": result.trials.iter().map(trial).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(device) = &result.device {
+        document["device"] = device_document(device);
+    }
+    document
 }

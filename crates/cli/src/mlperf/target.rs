@@ -12,7 +12,7 @@ use xrsim_mlperf::rules::{Task, Test};
 use xrsim_mlperf::sut::{Background, Batching, ServiceTime, Tenant};
 use xrsim_model::cost::loop_nest::Family;
 use xrsim_model::cost::{ChosenMappings, NetworkCost};
-use xrsim_model::hardware::System;
+use xrsim_model::hardware::{Device, System};
 use xrsim_model::model::Network;
 use xrsim_model::units::SimSpan;
 use xrsim_sim::schedule::Policy;
@@ -48,6 +48,7 @@ pub(super) struct Accelerators {
     pub costs: NamedCostModel,
     pub scheduler: Policy,
     pub background: Option<Background>,
+    pub device: Option<Arc<Device>>,
     /// Platform of a style.
     platform: Option<String>,
 }
@@ -158,6 +159,11 @@ impl Target {
     pub(super) fn beside(&self) -> Option<&str> {
         self.accelerators()?.beside()
     }
+
+    /// Name of the device.
+    pub(super) fn device_name(&self) -> Option<&str> {
+        self.accelerators()?.device_name()
+    }
 }
 
 impl Accelerators {
@@ -173,6 +179,7 @@ impl Accelerators {
         record.insert("mapping_objective".into(), json!(experiment::objective_of(system, costs)));
         let effort = experiment::effort_of(system, costs);
         record.extend(effort.map(|effort| ("mapping_effort".into(), json!(effort))));
+        record.extend(self.device_name().map(|device| ("device".into(), json!(device))));
         Mappings::of(&self.chosen(networks)).add_to(record);
     }
 
@@ -202,12 +209,18 @@ impl Accelerators {
         let mut choices = vec![("flexibility", assumed::flexibility(&self.system, &self.costs))];
         choices.extend(self.platform.clone().map(|name| ("platform", name)));
         choices.extend(assumed::drams([&*self.system].into_iter()));
+        choices.extend(self.device_name().map(|name| ("device", name.into())));
         choices.push(("cost model", self.costs.name.clone()));
         choices.push(("scheduler", self.scheduler.label().to_string()));
         let models = self.background.iter().flat_map(|it| it.scenario.models());
         let models = models.map(|model| (&*model.unit.task, &*model.unit.network));
         let networks = tasks.map(|task| (&*task.name, &*task.network)).chain(models);
         assumed::line("mlperf", &choices) + &assumed::parameters_of(networks)
+    }
+
+    /// Name of the device.
+    pub(super) fn device_name(&self) -> Option<&str> {
+        self.device.as_ref().map(|device| &*device.name)
     }
 
     /// Name of the usage scenario in the background.
@@ -244,13 +257,15 @@ impl Accelerators {
         let scheduler = experiment::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
         scheduler.renamed().iter().copied().for_each(hint);
         AcceleratorBed::check_scheduler(&scheduler).map_err(super::super::argument)?;
+        let device = args.device.as_deref().map(|name| catalog.device(name)).transpose()?;
+        experiment::check_device(device.as_deref(), &system, &scheduler)?;
         let costs =
             NamedCostModel::find(catalog, args.cost_model.as_deref().unwrap_or("loop-nest"))?;
         let costs = costs.with_effort(args.mapping.effort());
         let costs = costs.among(Family::new(system.accelerators(), []));
         warn_of_fixed_mappings(&costs, args.mapping.settings());
         let (background, platform) = (background.transpose()?, platform_of_style);
-        Ok(Self { system, costs, scheduler, background, platform })
+        Ok(Self { system, costs, scheduler, background, device, platform })
     }
 
     /// Test bed of `tenants`.
@@ -263,6 +278,7 @@ impl Accelerators {
             .tenants(tenants)
             .background(self.background.clone())
             .scheduler(self.scheduler.clone())
+            .device(self.device.clone())
             .build()
             .map_err(super::super::argument)
     }

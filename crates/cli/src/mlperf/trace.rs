@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use xrsim_mlperf::rules::Test;
-use xrsim_mlperf::sut::Tenant;
+use xrsim_mlperf::sut::{DeviceRun, Tenant};
 use xrsim_sim::engine::Traced;
 use xrsim_sim::sweep::RunResult;
 
@@ -58,7 +58,10 @@ pub(super) fn write(
     let bed = accelerators.bed(vec![tenant])?;
     let run = bed.run(&made.result.settings, Traced::All).map_err(super::super::argument)?;
     let plan = bed.plan();
-    let result = RunResult::from_trace(plan, Arc::clone(bed.costs()), run.run.trace);
+    let mut result = RunResult::from_trace(plan, Arc::clone(bed.costs()), run.run.trace);
+    if let Some(DeviceRun { ledger, body }) = run.device {
+        (result.scored.ledger, result.scored.body) = (Some(ledger.into()), Some(body.into()));
+    }
     let mut file = TraceFile::create(path, 1)?;
     file.write(plan, &accelerators.costs.name, &result)?;
     file.complete()

@@ -202,6 +202,19 @@ fn writers() -> Vec<Writer> {
             ],
         },
         Writer {
+            command: "xrsim mlperf --device D --out DIR",
+            arguments: of_test(&[
+                "--task",
+                "image_classification_light",
+                "--device",
+                "headset",
+                "--qps",
+                "50",
+                "--out",
+            ]),
+            files: &[("device.csv", "device.csv", "a row for each test: the run that counts")],
+        },
+        Writer {
             command: "xrsim mlperf --tenant TASK:qps=RATE --out DIR",
             arguments: [
                 &["mlperf", "inference", "--min-duration", "1", "--flexibility", "none"][..],

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use crate::load::QuerySchedule;
 use crate::settings::EffectiveSettings;
 use crate::sut::{
-    AcceleratorSystem, Background, Completions, Sample, SingleQueueSystem, Tenant, Workload,
-    WorkloadError, check_scheduler,
+    AcceleratorSystem, Background, Completions, DeviceRun, Sample, SingleQueueSystem,
+    SystemUnderTest, Tenant, Workload, WorkloadError, check_scheduler,
 };
 use xrsim_model::cancel;
 use xrsim_model::cost::{CostModel, CostTable};
-use xrsim_model::hardware::System;
+use xrsim_model::hardware::{Device, System};
 use xrsim_sim::engine::{Run, Traced};
 use xrsim_sim::load::{LoadSettings, RequestStream};
 
@@ -43,6 +43,7 @@ pub struct AcceleratorBedBuilder<'a> {
     background: Option<Background>,
     scheduler: Policy,
     engine: EngineSettings,
+    device: Option<Arc<Device>>,
 }
 
 impl AcceleratorBedBuilder<'_> {
@@ -76,16 +77,30 @@ impl AcceleratorBedBuilder<'_> {
         self
     }
 
+    /// Supplies the system by a device, fresh, full and as cool as the air at the begin of every run; without it there is none.
+    pub fn device(mut self, device: impl Into<Option<Arc<Device>>>) -> Self {
+        self.device = device.into();
+        self
+    }
+
     /// Builds the bed: costs the batches of every tenant up to its largest one.
     ///
     /// # Errors
     ///
     /// [`WorkloadError`] if there is no tenant, a batch size is out of range or has no costs of its
-    /// own, the scheduler is clairvoyant, a network cannot run, or names collide.
+    /// own, the scheduler is clairvoyant, its governor needs rates, a network cannot run, the device does not fit, or names
+    /// collide.
     pub fn build(self) -> Result<AcceleratorBed, WorkloadError> {
-        let Self { system, cost_model, tenants, background, scheduler, engine } = self;
-        let workload =
-            Workload::new(tenants, background.as_ref(), system, cost_model, scheduler, engine)?;
+        let Self { system, cost_model, tenants, background, scheduler, engine, device } = self;
+        let workload = Workload::new(
+            tenants,
+            background.as_ref(),
+            system,
+            cost_model,
+            scheduler,
+            engine,
+            device,
+        )?;
         Ok(AcceleratorBed { workload, background })
     }
 }
@@ -95,8 +110,10 @@ impl AcceleratorBedBuilder<'_> {
 pub struct AcceleratorRun<T> {
     /// Result of the queries.
     pub queries: T,
-    /// Energy of their batches.
+    /// Energy of their batches; with a device that of everything until the last query was done.
     pub energy: Millijoules,
+    /// The device until the last query was done; `None` without one, or without queries.
+    pub device: Option<DeviceRun>,
     /// Scores of the background frames that arrived until the last query was done; `None` if no frame
     /// is scored.
     pub background: Option<Score>,
@@ -115,6 +132,7 @@ impl AcceleratorBed {
             background: None,
             scheduler: Policy::parse("fcfs").expect("`fcfs` is a policy"),
             engine: EngineSettings::default(),
+            device: None,
         }
     }
 
@@ -122,7 +140,8 @@ impl AcceleratorBed {
     ///
     /// # Errors
     ///
-    /// [`WorkloadError::Clairvoyant`] if it has to know all requests before the run.
+    /// [`WorkloadError::Clairvoyant`] if it has to know all requests before the run, [`WorkloadError::Rates`] if its
+    /// governor has to know their rates.
     pub fn check_scheduler(scheduler: &Policy) -> Result<(), WorkloadError> {
         check_scheduler(scheduler)
     }
@@ -187,7 +206,9 @@ impl AcceleratorBed {
         let (mut duration, mut done_before) = (expected, None);
         loop {
             let frames = self.frames(duration)?;
-            let mut system = AcceleratorSystem::new(&self.workload, &frames, traced)?;
+            let plan = self.workload.lasting(duration);
+            check_ticks(&plan)?;
+            let mut system = AcceleratorSystem::new(&self.workload, &plan, &frames, traced)?;
             let issued = issue(&mut system);
             if let Some(failure) = system.failure() {
                 return Err(failure.clone().into());
@@ -204,18 +225,33 @@ impl AcceleratorBed {
                 duration = (duration + duration).max(end - SimTime::ZERO);
                 continue;
             }
+            let device = if completed.is_empty() { None } else { system.device(end) };
+            let energy = match &device {
+                Some(device) => self.energy(device, system.energy()),
+                None => system.energy(),
+            };
             system.drain(&mut Completions::new(0, false));
-            let energy = system.energy();
             let run = system.finish();
             let background = self.score(&run, &frames, end);
-            return Ok(AcceleratorRun { queries, energy, background, run });
+            return Ok(AcceleratorRun { queries, energy, device, background, run });
+        }
+    }
+
+    /// Energy of `device` in a run whose queries took `of_queries`. Where these are all that ran, their sum counts, as
+    /// without a device; what the background took, or what was broken off, is known to the account alone.
+    fn energy(&self, device: &DeviceRun, of_queries: Millijoules) -> Millijoules {
+        match self.background.is_none() && device.body.stopped().is_none() {
+            true => device.energy(of_queries),
+            false => device.total(),
         }
     }
 
     /// The bed as a single queue, where that gives the same results as the engine.
     fn single_queue(&self) -> Option<SingleQueueSystem<'_>> {
-        let Plan { scheduler, engine, .. } = self.plan();
+        let Plan { scheduler, engine, device, system, .. } = self.plan();
         let is_plain = self.background.is_none()
+            && device.is_none()
+            && system.shared_dram().is_none()
             && *engine == EngineSettings::default()
             && scheduler.is_first_come_on_fastest();
         let (model, tenant) = self.workload.only_tenant().filter(|_| is_plain)?;
@@ -238,7 +274,9 @@ impl AcceleratorBed {
     fn score(&self, run: &Run, frames: &RequestStream, end: SimTime) -> Option<Score> {
         let scenario = &self.background.as_ref()?.scenario;
         let settings = &self.plan().score;
-        let frames = &run.trace.records()[..frames.requests().len()];
+        // If the device stopped, those that came later are not there.
+        let records = run.trace.records();
+        let frames = &records[..frames.requests().len().min(records.len())];
         let counted = frames.partition_point(|record| record.arrival <= end);
         let trace = Trace::new(frames[..counted].to_vec());
         let scorecard = score(scenario, &trace, settings);
@@ -246,15 +284,32 @@ impl AcceleratorBed {
     }
 }
 
+/// Most ticks at which temperatures are read in a test.
+const MAX_TICKS: u64 = 1 << 30;
+
+/// Checks that temperatures are not read too often in a run.
+fn check_ticks(plan: &Plan) -> Result<(), TestError> {
+    let Some(heat) = plan.device.as_ref().and_then(|device| device.heat.as_ref()) else {
+        return Ok(());
+    };
+    match plan.load.duration.ns() / heat.poll.ns().max(1) > MAX_TICKS {
+        true => {
+            Err(TestError::Ticks { lasts: plan.load.duration, poll: heat.poll, most: MAX_TICKS })
+        }
+        false => Ok(()),
+    }
+}
+
 impl TestBed for AcceleratorBed {
     fn measure(&self, settings: &EffectiveSettings) -> Result<TestRun, TestError> {
         if let Some(mut queue) = self.single_queue() {
             let measurement = measure(settings, &mut queue)?;
-            return Ok(TestRun { measurement, energy: Some(queue.energy()), background: None });
+            let energy = Some(queue.energy());
+            return Ok(TestRun { measurement, energy, device: None, background: None });
         }
-        let AcceleratorRun { queries, energy, background, .. } =
+        let AcceleratorRun { queries, energy, device, background, .. } =
             self.run(settings, Traced::Load)?;
-        Ok(TestRun { measurement: queries, energy: Some(energy), background })
+        Ok(TestRun { measurement: queries, energy: Some(energy), device, background })
     }
 
     fn passes(&self, settings: &EffectiveSettings) -> Result<bool, TestError> {
@@ -269,11 +324,18 @@ impl TestBed for AcceleratorBed {
 
     fn idle_query(&self, samples: u64) -> Result<IdleQuery, TestError> {
         let no_frames = RequestStream::default();
-        let mut system = AcceleratorSystem::new(&self.workload, &no_frames, Traced::Load)?;
+        let plan = self.workload.lasting(SimSpan::ZERO);
+        let mut system = AcceleratorSystem::new(&self.workload, &plan, &no_frames, Traced::Load)?;
         let query: Vec<_> = (0..samples as u32).map(|id| Sample { id, index: 0 }).collect();
         let mut completions = Completions::new(query.len(), false);
         system.arrive(0, &query, SimTime::ZERO);
         system.drain(&mut completions);
+        let stopped = system.stopped();
+        for id in query.iter().map(|sample| sample.id) {
+            if let Some(at) = stopped.filter(|_| completions.at(id).is_none()) {
+                completions.record(id, at);
+            }
+        }
         match system.failure() {
             Some(failure) => Err(failure.clone().into()),
             None => Ok(IdleQuery::new(completions, Some(system.energy()))),

@@ -66,7 +66,7 @@ impl ServerBed {
 impl TestBed for ServerBed {
     fn measure(&self, settings: &EffectiveSettings) -> Result<TestRun, TestError> {
         let measurement = measure(settings, &mut self.idle())?;
-        Ok(TestRun { measurement, energy: None, background: None })
+        Ok(TestRun { measurement, energy: None, device: None, background: None })
     }
 
     fn idle_query(&self, samples: u64) -> Result<IdleQuery, TestError> {

@@ -7,7 +7,7 @@ use crate::rules::{Load, Round, Test};
 use crate::settings::{
     EffectiveSettings, LoadScenario, MAX_RATE, MAX_SAMPLES, QuerySampleLibrary, Seeds,
 };
-use crate::sut::{Discipline, ServerSystem, ServiceTime};
+use crate::sut::{DeviceRun, Discipline, ServerSystem, ServiceTime};
 use xrsim_model::parallel;
 use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 use xrsim_sim::score::Score;
@@ -64,8 +64,11 @@ pub struct TestResult {
     pub trials: Vec<Trial>,
     /// Number of runs that had to pass.
     pub runs: u32,
-    /// Energy of all samples; `None` if the bed does not know it.
+    /// Energy of all samples; with a device of everything until the last of them was done; `None` if the bed does not
+    /// know it.
     pub energy: Option<Millijoules>,
+    /// The device over the test; `None` without one.
+    pub device: Option<DeviceRun>,
     /// Scores of the usage scenario in the background; `None` without one, or if no frame is scored.
     pub background: Option<BackgroundScores>,
     /// Reason why the system does not sustain the reported rate, which LoadGen does not check.
@@ -97,13 +100,24 @@ impl TestResult {
         self.performance().validity.is_valid() && self.unsustained.is_none()
     }
 
-    /// Span from the start to the completion of the last sample.
+    /// The device, if it stopped before every sample was done.
+    pub fn stopped(&self) -> Option<&DeviceRun> {
+        self.device.as_ref().filter(|_| !self.performance().validity.is_finished)
+    }
+
+    /// Span from the start to the completion of the last sample, or to the instant at which the device stopped.
     pub fn duration(&self) -> SimSpan {
+        if let Some(device) = self.stopped() {
+            return device.ledger.duration();
+        }
         self.measurement.end() - SimTime::ZERO
     }
 
-    /// Mean energy of a sample.
+    /// Mean energy of a sample; `None` if not every one was done.
     pub fn energy_per_sample(&self) -> Option<Millijoules> {
+        if self.stopped().is_some() {
+            return None;
+        }
         let performance = self.performance();
         let samples = performance.queries * self.settings.samples_per_query;
         Some(Millijoules::new(self.energy?.get() / samples.max(1) as f64))
@@ -121,8 +135,12 @@ impl TestResult {
         Some(Millijoules::new(energy.get() * samples))
     }
 
-    /// Mean power of the queries until the last sample is done \[W\]; `None` if they take no time.
+    /// Mean power of the queries, or of the device, until the last sample is done or the device stops \[W\]; `None` if they
+    /// take no time.
     pub fn mean_power_w(&self) -> Option<f64> {
+        if let Some(device) = self.stopped() {
+            return Some(device.ledger.mean_w());
+        }
         let duration = self.duration();
         let energy = self.energy.filter(|_| duration > SimSpan::ZERO)?;
         Some(energy.get() / duration.as_ms())
@@ -374,6 +392,7 @@ fn run_streams(settings: &EffectiveSettings, bed: &dyn TestBed) -> Result<TestRe
         trials: Vec::new(),
         runs: 1,
         energy: query.energy.map(|energy| Millijoules::new(energy.get() * queries)),
+        device: None,
         background: None,
         unsustained: None,
     })
@@ -386,7 +405,7 @@ fn constant_latency(latency: SimSpan) -> ServerSystem {
 
 /// Makes one run that simulates every sample.
 fn run_once(settings: &EffectiveSettings, bed: &dyn TestBed) -> Result<TestResult, TestError> {
-    let TestRun { measurement, energy, background } = bed.measure(settings)?;
+    let TestRun { measurement, energy, device, background } = bed.measure(settings)?;
     let background = background.map(|score| BackgroundScores { with_queries: score, alone: score });
     let settings = settings.clone();
     let unsustained =
@@ -397,6 +416,7 @@ fn run_once(settings: &EffectiveSettings, bed: &dyn TestBed) -> Result<TestResul
         trials: Vec::new(),
         runs: 1,
         energy,
+        device,
         background,
         unsustained,
     })

@@ -6,7 +6,7 @@ use crate::load::{Arrivals, LATEST};
 use crate::results::{Observations, Performance, Unsustained, sustains_rate};
 use crate::run::RunError;
 use crate::settings::{EffectiveSettings, MAX_SAMPLES, SettingsError};
-use crate::sut::{AcceleratorSystem, Completions, Sample, SystemUnderTest};
+use crate::sut::{AcceleratorSystem, Completions, DeviceRun, Sample, SystemUnderTest};
 use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 use xrsim_sim::engine::Traced;
 
@@ -126,7 +126,7 @@ pub struct TenantResult {
     pub queries: Vec<(SimTime, SimTime)>,
     /// Instant at which a further query would have been due.
     pub next_due: SimTime,
-    /// Energy of all queries.
+    /// Energy of all queries that were done: with a device that of waking up, and of leakage while they ran, too.
     pub energy: Millijoules,
     /// Reason why the system does not sustain the rate, which LoadGen does not check.
     pub unsustained: Option<Unsustained>,
@@ -158,6 +158,8 @@ pub struct MultiTenantResult {
     pub tenants: Vec<TenantResult>,
     /// Scores of the usage scenario in the background; `None` without one, or if no frame is scored.
     pub background: Option<BackgroundScores>,
+    /// The device over the test; `None` without one.
+    pub device: Option<DeviceRun>,
 }
 
 /// Runs `tests` at once on `bed`, whose tenants they belong to, at the given rates or, if `finds_peak`,
@@ -189,7 +191,8 @@ pub fn run_tenant_test(
     let alone = bed.background_alone(end - SimTime::ZERO)?;
     let scores = run.background.zip(alone);
     let background = scores.map(|(with_queries, alone)| BackgroundScores { with_queries, alone });
-    Ok(MultiTenantResult { factor, trials, tenants: run.queries, background })
+    let device = run.device;
+    Ok(MultiTenantResult { factor, trials, tenants: run.queries, background, device })
 }
 
 /// Runs `tests` at once on `bed`, whose tenants they belong to, for the longest of their minimum
@@ -229,44 +232,62 @@ pub fn run_tenants(
     if let Some(last) = queries.last().filter(|query| query.at > LATEST) {
         return Err(tests[last.tenant].settings.too_slow().into());
     }
+    // After a stop of the device, the first query of a tenant stands for those that came later.
+    let has_come = |query: &TenantQuery, stopped: Option<SimTime>| {
+        query.query == 0 || stopped.is_none_or(|at| query.at <= at)
+    };
     let run = bed.run_with_background(duration, traced, |system| {
-        let completed = issue(&queries, system)?;
+        let (completed, stopped) = issue(&queries, system)?;
         let energies: Vec<_> = (0..tests.len()).map(|it| system.energy_of(it)).collect();
-        Ok(((completed.clone(), energies), completed))
+        let came = queries.iter().zip(&completed).filter(|(query, _)| has_come(query, stopped));
+        let ends = came.map(|(_, end)| *end).collect();
+        Ok(((completed, energies, stopped), ends))
     })?;
-    let (completed, energies) = run.queries;
+    let (completed, energies, stopped) = run.queries;
     let result = |(tenant, (test, energy)): (usize, (&TenantTest, Millijoules))| {
         let rate = streams[tenant].arrivals.mean_rate();
         let settings =
             EffectiveSettings { min_duration: duration, ..test.settings.with_rate(rate)? };
-        let own = queries.iter().zip(&completed).filter(|(query, _)| query.tenant == tenant);
+        let own = queries.iter().zip(&completed);
+        let own = own.filter(|(query, _)| query.tenant == tenant && has_come(query, stopped));
         let own = own.map(|(query, &completed)| (query.at, completed)).collect();
         let max_queries_per_s = bed.max_samples_per_s_of(tenant);
-        Ok(tenant_result(&streams[tenant], settings, energy, own, max_queries_per_s))
+        let mut result = tenant_result(&streams[tenant], settings, energy, own, max_queries_per_s);
+        result.performance.validity.is_finished = stopped.is_none();
+        Ok(result)
     };
     let results = tests.iter().zip(energies).enumerate().map(result);
     let queries = results.collect::<Result<_, TestError>>()?;
-    Ok(AcceleratorRun { queries, energy: run.energy, background: run.background, run: run.run })
+    let AcceleratorRun { energy, device, background, run, .. } = run;
+    Ok(AcceleratorRun { queries, energy, device, background, run })
 }
 
-/// Issues every query when it is due and waits for all of them; returns their completions.
+/// Issues every query when it is due and waits for all of them; returns their completions. If the device stops before, also
+/// the instant at which it does, with which what was not done ends.
 fn issue(
     queries: &[TenantQuery],
     system: &mut AcceleratorSystem<'_>,
-) -> Result<Vec<SimTime>, RunError> {
+) -> Result<(Vec<SimTime>, Option<SimTime>), RunError> {
     let mut completions = Completions::new(queries.len(), false);
     for (id, query) in queries.iter().enumerate() {
         system.run_until(query.at, false, &mut completions);
         let sample = Sample { id: id as u32, index: 0 };
         system.arrive(query.tenant, &[sample], query.at);
     }
-    for sample in 0..queries.len() as u32 {
+    let mut stopped = None;
+    for (sample, query) in (0..).zip(queries) {
         while completions.at(sample).is_none() {
-            let next = system.next_event().ok_or(RunError::NeverDone { sample })?;
-            system.run_until(next, true, &mut completions);
+            match system.next_event() {
+                Some(next) => system.run_until(next, true, &mut completions),
+                None => {
+                    let at = system.stopped().ok_or(RunError::NeverDone { sample })?;
+                    stopped = Some(at);
+                    completions.record(sample, at.max(query.at));
+                }
+            }
         }
     }
-    Ok(completions.into_first(queries.len()))
+    Ok((completions.into_first(queries.len()), stopped))
 }
 
 fn tenant_result(

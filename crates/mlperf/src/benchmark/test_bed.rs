@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::results::{Performance, sustains_rate};
 use crate::run::RunError;
 use crate::settings::{EffectiveSettings, SettingsError};
-use crate::sut::Completions;
+use crate::sut::{Completions, DeviceRun};
 use xrsim_sim::load::LoadError;
 
 use super::measure::Measurement;
@@ -42,6 +42,21 @@ pub enum TestError {
          or --streams without --find-peak, and a service that takes time"
     )]
     NoHighest,
+    /// Temperatures of the device would be read too often.
+    #[error(
+        "the device reads temperatures every {} ms, too often for a test of {:.0} s (at most {most} times); a longer \
+         `poll_ms` or a shorter test is needed",
+        .poll.as_ms(),
+        .lasts.as_ms() / 1e3
+    )]
+    Ticks {
+        /// Expected length of the test.
+        lasts: SimSpan,
+        /// Time between two readings.
+        poll: SimSpan,
+        /// Most readings.
+        most: u64,
+    },
     /// The scheduler always prefers the background to the queries.
     #[error("queries starve beside the usage scenario: after {seconds} s no further one is done")]
     Starved {
@@ -63,8 +78,10 @@ pub enum TestError {
 pub struct TestRun {
     /// Schedule, run and performance.
     pub measurement: Measurement,
-    /// Energy of all samples; `None` if the bed does not know it.
+    /// Energy of all samples, or with a device of everything; `None` if the bed does not know it.
     pub energy: Option<Millijoules>,
+    /// The device until the last sample was done; `None` without one.
+    pub device: Option<DeviceRun>,
     /// Scores of the usage scenario in the background; `None` without one, or if no frame is scored.
     pub background: Option<Score>,
 }

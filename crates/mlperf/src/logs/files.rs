@@ -4,6 +4,8 @@
 pub const SUITE: &str = "suite.csv";
 /// Table of the tenants.
 pub const TENANTS: &str = "tenants.csv";
+/// Table of the device in every test.
+pub const DEVICE: &str = "device.csv";
 /// Record of the results and their provenance.
 pub const RECORD: &str = "mlperf.json";
 /// Figure of server over offline throughput, without its extension.
@@ -32,9 +34,9 @@ pub const CURVE: &str = "curve.csv";
 pub const CURVE_FIGURE: &str = "curve";
 
 /// Files beside the folders of the tasks; no folder of a task may have such a name.
-pub const ALL: [&str; 7] = {
+pub const ALL: [&str; 8] = {
     let [svg, pdf, csv, txt] = OF_SERVER_TO_OFFLINE;
-    [SUITE, TENANTS, RECORD, svg, pdf, csv, txt]
+    [SUITE, TENANTS, DEVICE, RECORD, svg, pdf, csv, txt]
 };
 
 #[cfg(test)]

@@ -98,7 +98,9 @@ pub struct Performance {
 impl Performance {
     /// Performance of a simulated run; `None` if no query was issued.
     pub fn of_run(settings: &EffectiveSettings, run: &Run) -> Option<Self> {
-        Self::compute(settings, Observations::from_run(settings, run)?)
+        let mut performance = Self::compute(settings, Observations::from_run(settings, run)?)?;
+        performance.validity.is_finished = run.is_finished();
+        Some(performance)
     }
 
     /// Performance of a run with `settings`; `None` without a latency.
@@ -148,9 +150,9 @@ impl Performance {
         })
     }
 
-    /// Whether the latencies meet the constraint of the scenario; true without a constraint.
+    /// Whether all samples were done and the latencies meet the constraint of the scenario; without a constraint they do.
     pub fn meets_constraint(&self) -> bool {
-        self.validity.performance != Some(false)
+        self.validity.is_finished && self.validity.performance != Some(false)
     }
 
     /// Server: scheduled rate \[1/s\]: all queries but the last, over the time at which the last query

@@ -3,6 +3,7 @@
 use xrsim_model::statistics::{EarlyStopping, Fraction};
 use xrsim_model::units::SimSpan;
 
+use crate::run::STOPPED;
 use crate::settings::{EffectiveSettings, LoadScenario};
 
 /// Percentile of multi-stream that a single-stream run estimates too.
@@ -96,6 +97,8 @@ pub struct Validity {
     pub min_queries: bool,
     /// Outcome of early stopping; `None` before LoadGen v2.0.
     pub early_stopping: Option<EarlyStoppingOutcome>,
+    /// Whether every sample was done, which LoadGen takes for granted.
+    pub is_finished: bool,
 }
 
 impl Validity {
@@ -113,6 +116,7 @@ impl Validity {
             min_duration,
             min_queries,
             early_stopping: settings.loadgen.has_early_stopping().then_some(early_stopping),
+            is_finished: true,
         }
     }
 
@@ -121,9 +125,10 @@ impl Validity {
         self.meets_constraint() && self.min_duration && self.min_queries
     }
 
-    /// Whether the latency constraint holds, with enough queries for early stopping.
+    /// Whether the latency constraint holds, of samples that were all done, with enough queries for early stopping.
     pub fn meets_constraint(&self) -> bool {
-        self.performance != Some(false)
+        self.is_finished
+            && self.performance != Some(false)
             && self.early_stopping.is_none_or(|early_stopping| early_stopping.is_satisfied())
     }
 
@@ -133,7 +138,8 @@ impl Validity {
         let latency = (self.performance == Some(false)).then_some(self.lower_the_load());
         let duration = (!self.min_duration).then_some(self.make_more_queries());
         let queries = (!self.min_queries).then_some(EXITED_EARLY);
-        latency.into_iter().chain(duration).chain(queries).collect()
+        let stopped = (!self.is_finished).then_some(STOPPED);
+        stopped.into_iter().chain(latency).chain(duration).chain(queries).collect()
     }
 
     /// These recommendations as LoadGen's detailed log has them under `result_invalid_reason`.
@@ -193,6 +199,10 @@ mod tests {
             holds[broken] = false;
             assert!(!validity(LoadScenario::Server, LoadGenVersion::V6_0, holds).is_valid());
         }
+        let mut stopped = validity(LoadScenario::Server, LoadGenVersion::V6_0, [true; 3]);
+        stopped.is_finished = false;
+        assert!(!stopped.is_valid());
+        assert_eq!(stopped.invalid_reason().trim(), STOPPED);
         let short = EarlyStoppingOutcome::of_bound(236, 0, Fraction::P99);
         assert_eq!(
             short,

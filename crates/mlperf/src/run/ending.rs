@@ -35,7 +35,12 @@ pub enum Ending {
         /// Queries of these that were not completed.
         outstanding: u64,
     },
+    /// The system stopped before every sample was done. LoadGen has no such ending.
+    Stopped,
 }
+
+/// Message about a system that stopped.
+pub(crate) const STOPPED: &str = "The system stopped before every sample was done.";
 
 impl Ending {
     /// Whether LoadGen logs the ending as an error. An error alone does not make a run invalid.
@@ -71,6 +76,7 @@ impl fmt::Display for Ending {
                 "IssueQueryThread {thread} Ending early: Too many outstanding queries. issued \
                  {issued} outstanding {outstanding}"
             ),
+            Self::Stopped => write!(f, "Ending early: {STOPPED}"),
         }
     }
 }

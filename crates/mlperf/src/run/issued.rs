@@ -68,6 +68,12 @@ impl Run {
         self.endings.iter().copied().filter(|ending| ending.is_error())
     }
 
+    /// Whether every sample was done. If not, what was under way counts as done at the instant at which the system stopped; of
+    /// the query of Offline, only the samples that were done count, if there are any.
+    pub fn is_finished(&self) -> bool {
+        !self.endings.contains(&Ending::Stopped)
+    }
+
     /// Latency of every sample, in the order of the schedule.
     pub(crate) fn sample_latencies(&self) -> Vec<SimSpan> {
         let mut latencies = Vec::with_capacity(self.completed.len());

@@ -89,19 +89,22 @@ impl<S: SystemUnderTest + ?Sized> Issuer<'_, S> {
         returned.max(now)
     }
 
-    /// Advances the system until query `index` is done; returns that instant.
-    fn wait_for(&mut self, index: usize) -> Result<SimTime, RunError> {
+    /// Advances the system until query `index` is done; returns that instant, or `None` if the system stops before.
+    fn wait_for(&mut self, index: usize) -> Result<Option<SimTime>, RunError> {
         let mut last = SimTime::ZERO;
         for sample in self.ids(index) {
             last = last.max(loop {
                 if let Some(at) = self.completions.at(sample) {
                     break at;
                 }
-                let next = self.sut.next_event().ok_or(RunError::NeverDone { sample })?;
-                self.sut.advance(next, &mut self.completions);
+                match self.sut.next_event() {
+                    Some(next) => self.sut.advance(next, &mut self.completions),
+                    None if self.sut.stopped().is_some() => return Ok(None),
+                    None => return Err(RunError::NeverDone { sample }),
+                }
             });
         }
-        Ok(last)
+        Ok(Some(last))
     }
 
     /// Reason to end after the queries issued so far, the last of them at `now`: a maximum is reached.
@@ -140,7 +143,8 @@ impl<S: SystemUnderTest + ?Sized> Issuer<'_, S> {
             if let Some(ending) = self.ending_of_stream(now) {
                 return Ok(ending);
             }
-            now = self.wait_for(index)?.max(returned);
+            let Some(done) = self.wait_for(index)? else { return Ok(Ending::Stopped) };
+            now = done.max(returned);
         }
         Ok(Ending::RanOut)
     }
@@ -152,7 +156,8 @@ impl<S: SystemUnderTest + ?Sized> Issuer<'_, S> {
         let (mut now, mut tick) = (SimTime::ZERO, 0);
         for index in 0..self.schedule.n_queries() {
             if let Some(oldest) = index.checked_sub(outstanding) {
-                now = now.max(self.wait_for(oldest)?);
+                let Some(done) = self.wait_for(oldest)? else { return Ok(Ending::Stopped) };
+                now = now.max(done);
             }
             let (next, due) = self.tick_from(tick + 1, now);
             self.add(index, due, due, next - tick);
@@ -192,6 +197,9 @@ impl<S: SystemUnderTest + ?Sized> Issuer<'_, S> {
             thread.issued += (self.queries.len() - first) as u64;
             let overload = self.too_many_outstanding(returned, index);
             thread.ending = overload.or_else(|| self.ending(now, index, thread.issued));
+            if self.sut.stopped().is_some() {
+                return vec![Ending::Stopped; stride];
+            }
         }
         threads.into_iter().map(|thread| thread.ending.unwrap_or(Ending::Natural)).collect()
     }
@@ -231,18 +239,46 @@ impl<S: SystemUnderTest + ?Sized> Issuer<'_, S> {
         is_too_many.then_some(Ending::TooManyOutstanding { thread, issued, outstanding })
     }
 
-    /// Advances the system until all queries are done.
-    fn finish(mut self, endings: Vec<Ending>) -> Result<Run, RunError> {
+    /// Ends what the system had not done when it stopped `at`. Queries that came later are left out, but for the first.
+    fn cut(&mut self, at: SimTime, queries: &mut Vec<Query>) {
+        let first = queries.first().map(|query| query.index);
+        queries.retain(|query| query.issued <= at || first == Some(query.index));
+        for query in queries {
+            let end = at.max(query.issued);
+            for sample in self.ids(query.index) {
+                let done = self.completions.at(sample);
+                if done.is_none() {
+                    self.completions.record(sample, end);
+                }
+                query.completed = query.completed.max(done.unwrap_or(end));
+            }
+        }
+    }
+
+    /// Advances the system until all queries are done, or it stops.
+    fn finish(mut self, mut endings: Vec<Ending>) -> Result<Run, RunError> {
         let mut queries = std::mem::take(&mut self.queries);
         if self.settings.threads > 1 {
             queries.sort_unstable_by_key(|query| query.index);
         }
         for query in &mut queries {
-            query.completed = self.wait_for(query.index)?;
+            match self.wait_for(query.index)? {
+                Some(done) => query.completed = done,
+                None => endings.fill(Ending::Stopped),
+            }
+        }
+        let mut done = Vec::new();
+        if let Some(at) = self.sut.stopped().filter(|_| endings.contains(&Ending::Stopped)) {
+            if self.settings.scenario == LoadScenario::Offline {
+                done.extend(self.ids(0).filter_map(|sample| self.completions.at(sample)));
+            }
+            self.cut(at, &mut queries);
         }
         let samples_per_query = self.schedule.samples_per_query();
         let is_gapless = queries.last().is_none_or(|last| last.index + 1 == queries.len());
         let completed = match is_gapless {
+            // Of the query of Offline, the samples that were done count.
+            _ if !done.is_empty() => done,
             true => self.completions.into_first(queries.len() * samples_per_query),
             false => {
                 let ids = queries.iter().flat_map(|query| self.ids(query.index));
@@ -294,7 +330,7 @@ mod tests {
         service(ServiceTime::Constant(ms(time_ms)), Discipline::Fifo)
     }
 
-    fn generated(settings: &EffectiveSettings, sut: &mut ServerSystem) -> Run {
+    fn generated(settings: &EffectiveSettings, sut: &mut impl SystemUnderTest) -> Run {
         let schedule = QuerySchedule::generate(settings).unwrap();
         run_queries(settings, &schedule, sut).unwrap()
     }
@@ -516,6 +552,27 @@ mod tests {
     #[test]
     fn as_many_queries_as_allowed_may_be_outstanding() {
         assert_eq!(issued_ms(&fixed_interval(15, 2)), [10.0, 20.0, 30.0]);
+    }
+
+    /// Queries of 10 ms, of which the third one is not done after 25 ms.
+    #[test]
+    fn a_run_ends_where_the_system_stops() {
+        struct Stopping;
+        impl SystemUnderTest for Stopping {
+            fn issue(&mut self, now: SimTime, query: &[Sample], done: &mut Completions) -> SimTime {
+                let end = now + ms(10);
+                query.iter().filter(|_| end.ns() <= 25 * MS).for_each(|it| done.record(it.id, end));
+                now
+            }
+            fn stopped(&self) -> Option<SimTime> {
+                Some(SimTime::from_ns(25 * MS))
+            }
+        }
+        let requested = TestSettings { min_query_count: 9, ..single_stream() };
+        let run = generated(&settings(&requested, LoadGenVersion::V6_0), &mut Stopping);
+        assert_eq!(issued_ms(&run), [0.0, 10.0, 20.0]);
+        assert_eq!(run.completed.iter().map(|at| at.ns() / MS).collect::<Vec<_>>(), [10, 20, 25]);
+        assert!(run.endings == [Ending::Stopped] && !run.is_finished());
     }
 
     #[test]

@@ -5,5 +5,6 @@ mod issued;
 mod issuer;
 
 pub use ending::Ending;
+pub(crate) use ending::STOPPED;
 pub use issued::{Query, Run, RunError};
 pub use issuer::run_queries;

@@ -8,8 +8,10 @@ use xrsim_model::ids::{FrameId, RequestId};
 use xrsim_model::units::{Millijoules, SimTime};
 use xrsim_sim::engine::{RequestEvent, Run, Session, Traced};
 use xrsim_sim::load::{Request, RequestStream};
+use xrsim_sim::plan::Plan;
 use xrsim_sim::schedule::PolicyFailure;
 
+use super::device_run::DeviceRun;
 use super::system_under_test::{Completions, Sample, SystemUnderTest};
 use super::tenant::Tenant;
 use super::workload::Workload;
@@ -85,17 +87,23 @@ pub(crate) struct AcceleratorSystem<'a> {
     /// Scratch space.
     events: Vec<RequestEvent>,
     failure: Option<PolicyFailure>,
+    /// Instant at which the device stopped.
+    stopped: Option<SimTime>,
+    /// The last instant that was played.
+    now: SimTime,
     steps: Steps,
 }
 
 impl<'a> AcceleratorSystem<'a> {
-    /// A run of `workload` from time 0 with empty queues and the `frames` of the background.
+    /// A run of `workload` by `plan`, one of [`Workload::lasting`], from time 0 with empty queues, a fresh device, and the
+    /// `frames` of the background.
     pub(crate) fn new(
         workload: &'a Workload,
+        plan: &'a Plan,
         frames: &'a RequestStream,
         traced: Traced,
     ) -> Result<Self, PolicyFailure> {
-        let mut session = Session::new(workload.plan(), workload.costs(), frames, traced)?;
+        let mut session = Session::new(plan, workload.costs(), frames, traced)?;
         let next = session.next_event();
         let tenants = workload.tenants();
         Ok(Self {
@@ -108,13 +116,15 @@ impl<'a> AcceleratorSystem<'a> {
             holds_back: tenants.clone().any(Tenant::holds_samples_back),
             events: Vec::new(),
             failure: None,
+            stopped: None,
+            now: SimTime::ZERO,
             steps: Steps::default(),
         })
     }
 
     /// Adds samples of a tenant that arrive at `now`.
     pub(crate) fn arrive(&mut self, tenant: usize, samples: &[Sample], now: SimTime) {
-        if self.failure.is_some() {
+        if self.is_over() {
             return;
         }
         for sample in samples {
@@ -122,6 +132,11 @@ impl<'a> AcceleratorSystem<'a> {
         }
         self.open_batch(tenant, now);
         self.next = self.next_instant();
+    }
+
+    /// Whether nothing happens any more.
+    fn is_over(&self) -> bool {
+        self.failure.is_some() || self.stopped.is_some()
     }
 
     /// Opens the next batch of a tenant, or enlarges the open one.
@@ -163,7 +178,7 @@ impl<'a> AcceleratorSystem<'a> {
     }
 
     fn next_instant(&self) -> Option<SimTime> {
-        if self.failure.is_some() {
+        if self.is_over() {
             return None;
         }
         if !self.holds_back {
@@ -207,7 +222,9 @@ impl<'a> AcceleratorSystem<'a> {
         if let Err(failure) = self.session.play(now, &mut events) {
             self.failure = Some(failure);
         }
+        self.now = now;
         self.session_next = self.session.next_event();
+        self.stopped = self.session.stopped();
         for it in events.drain(..) {
             match it {
                 RequestEvent::Started(request, _) => self.start(request, now),
@@ -216,6 +233,7 @@ impl<'a> AcceleratorSystem<'a> {
                     self.queues[tenant].energy += energy;
                     self.batches.end(request, |sample| completions.record(sample, now));
                 }
+                RequestEvent::Dropped(_) if self.stopped.is_some() => {}
                 RequestEvent::Dropped(_) => self.failure = Some(self.workload.dropped_query()),
             }
         }
@@ -255,6 +273,12 @@ impl<'a> AcceleratorSystem<'a> {
         self.queues[tenant].energy
     }
 
+    /// The device from time 0 to `end`: the last instant that was played or later, before any other event; `None` without one.
+    pub(crate) fn device(&self, end: SimTime) -> Option<DeviceRun> {
+        let (ledger, body) = self.session.account(end)?;
+        Some(DeviceRun { ledger, body })
+    }
+
     /// Run of the engine. Its trace has the frames of the background, then the batches if they are traced.
     pub(crate) fn finish(self) -> Run {
         self.session.finish()
@@ -270,6 +294,12 @@ impl SystemUnderTest for AcceleratorSystem<'_> {
 
     fn next_event(&self) -> Option<SimTime> {
         self.next
+    }
+
+    /// Samples that wait while trips let nothing start, for longer than a run waits for them, wait for ever.
+    fn stopped(&self) -> Option<SimTime> {
+        let waits = || self.next.is_none() && !self.batches.batches.is_empty();
+        self.stopped.or_else(|| (waits() && self.session.is_halted()).then_some(self.now))
     }
 
     fn advance(&mut self, until: SimTime, completions: &mut Completions) {

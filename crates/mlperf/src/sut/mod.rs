@@ -7,6 +7,7 @@
 mod accelerator_system;
 mod batch_queue;
 mod batching;
+mod device_run;
 mod server_system;
 mod service_time;
 mod single_queue;
@@ -16,6 +17,7 @@ mod workload;
 
 pub(crate) use accelerator_system::AcceleratorSystem;
 pub use batching::Batching;
+pub use device_run::DeviceRun;
 pub use server_system::{Discipline, ServerSystem};
 pub use service_time::ServiceTime;
 pub(crate) use single_queue::SingleQueueSystem;

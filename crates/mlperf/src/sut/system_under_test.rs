@@ -33,6 +33,11 @@ pub trait SystemUnderTest {
         None
     }
 
+    /// Instant at which the system stopped for good, so that what is not done will never be; `None` while it goes on.
+    fn stopped(&self) -> Option<SimTime> {
+        None
+    }
+
     /// Advances the system up to and including `until`.
     fn advance(&mut self, until: SimTime, completions: &mut Completions) {
         let _ = (until, completions);

@@ -1,19 +1,21 @@
 //! Workload of accelerators under test: tenants with the costs of their batches, the models of the
 //! background, and a scheduler, as one plan of the engine.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use xrsim_model::cost::CostError;
 use xrsim_model::cost::batch::BatchCosts;
 use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::cost::{CostModel, CostTable, NetworkCost};
-use xrsim_model::hardware::{Accelerator, System};
+use xrsim_model::hardware::{Accelerator, Device, System};
 use xrsim_model::ids::{AccelId, ModelId, WorkId};
 use xrsim_model::scenario::{ActiveModel, Scenario, ScenarioError, UnitModel};
-use xrsim_model::units::{Cycles, FrameRate, SimSpan};
+use xrsim_model::units::{ClockRate, Cycles, FrameRate, SimSpan};
 use xrsim_sim::load::LoadSettings;
 use xrsim_sim::plan::{EngineSettings, Plan};
-use xrsim_sim::schedule::{Breakdown, Policy, PolicyFailure};
+use xrsim_sim::schedule::{Breakdown, Governor, Policy, PolicyFailure};
+use xrsim_sim::sweep;
 
 use super::batching::Batching;
 use super::tenant::{Background, Tenant};
@@ -39,6 +41,14 @@ pub enum WorkloadError {
         "{scheduler} is shown every request before the run, which a load generator does not tell"
     )]
     Clairvoyant {
+        /// Label of the scheduler.
+        scheduler: Box<str>,
+    },
+    /// The governor computes with the rates of all models.
+    #[error(
+        "the governor of {scheduler} computes with the rates of all models, which a load generator does not tell"
+    )]
+    Rates {
         /// Label of the scheduler.
         scheduler: Box<str>,
     },
@@ -71,6 +81,10 @@ pub(crate) struct Workload {
     plan: Plan,
     /// Costs of those models.
     costs: Arc<CostTable>,
+    /// Costs that no choice of operating points undercuts.
+    least: Arc<CostTable>,
+    /// Highest clock of each accelerator.
+    clocks: Vec<ClockRate>,
     /// Tenants with their models.
     tenants: Vec<(ModelId, Tenant)>,
 }
@@ -79,11 +93,18 @@ pub(crate) struct Workload {
 ///
 /// # Errors
 ///
-/// [`WorkloadError::Clairvoyant`] if it has to know all requests before the run.
+/// [`WorkloadError::Clairvoyant`] if it has to know all requests before the run, [`WorkloadError::Rates`] if its governor
+/// has to know their rates.
 pub(crate) fn check_scheduler(scheduler: &Policy) -> Result<(), WorkloadError> {
-    match scheduler.is_clairvoyant() {
-        true => Err(WorkloadError::Clairvoyant { scheduler: scheduler.label().as_ref().into() }),
-        false => Ok(()),
+    let label = || scheduler.label().as_ref().into();
+    if scheduler.is_clairvoyant() {
+        return Err(WorkloadError::Clairvoyant { scheduler: label() });
+    }
+    match scheduler.options().governor {
+        Governor::Static | Governor::Conserving | Governor::Ahead => {
+            Err(WorkloadError::Rates { scheduler: label() })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -103,13 +124,14 @@ fn check_tenants(tenants: &[Tenant], cost_model: &dyn CostModel) -> Result<(), W
 }
 
 impl Workload {
-    /// The workload of `tenants` and `background` on `system`, whose accelerators `scheduler` assigns.
-    /// Costs the batches of every tenant up to its largest one.
+    /// The workload of `tenants` and `background` on `system`, whose accelerators `scheduler` assigns and `device`
+    /// supplies. Costs the batches of every tenant up to its largest one.
     ///
     /// # Errors
     ///
     /// [`WorkloadError`] if there is no tenant, a batch size is out of range or has no costs of its
-    /// own, the scheduler is clairvoyant, a network cannot run, or names collide.
+    /// own, the scheduler is clairvoyant, its governor needs rates, a network cannot run, the device does not fit, or names
+    /// collide.
     pub(crate) fn new(
         tenants: Vec<Tenant>,
         background: Option<&Background>,
@@ -117,6 +139,7 @@ impl Workload {
         cost_model: &dyn CostModel,
         scheduler: Policy,
         engine: EngineSettings,
+        device: Option<Arc<Device>>,
     ) -> Result<Self, WorkloadError> {
         check_scheduler(&scheduler)?;
         check_tenants(&tenants, cost_model)?;
@@ -154,10 +177,28 @@ impl Workload {
             load: background.map_or_else(LoadSettings::default, |it| it.load.clone()),
             engine,
             scheduler,
+            device,
             ..Plan::new(Arc::new(scenario), system)
         };
         // LoadGen's rules know one latency of a query.
-        Ok(Self { plan, costs: Arc::new(costs.medians()), tenants })
+        let costs = Arc::new(sweep::at_points(&plan, costs.medians())?);
+        let least = match costs.least_over_points() {
+            Cow::Borrowed(_) => Arc::clone(&costs),
+            Cow::Owned(least) => Arc::new(least),
+        };
+        let clocks = match plan.supplied() {
+            Ok(supplied) if !supplied.is_empty() => {
+                supplied.iter().map(|it| it.points.get(it.points.highest()).clock).collect()
+            }
+            _ => plan.system.accelerators().iter().map(|it| it.clock).collect(),
+        };
+        Ok(Self { plan, costs, least, clocks, tenants })
+    }
+
+    /// The plan of a run that is expected to last for `duration`.
+    pub(crate) fn lasting(&self, duration: SimSpan) -> Plan {
+        let load = LoadSettings { duration, ..self.plan.load.clone() };
+        Plan { load, ..self.plan.clone() }
     }
 
     /// Plan of the engine: models of the background, then one for each tenant.
@@ -211,9 +252,9 @@ impl Workload {
     }
 
     /// Upper bound of the throughput of a tenant, in batches of any size \[samples/s\]. A scheduler that
-    /// assigns single layers may run each where it is fastest.
+    /// assigns single layers may run each where it is fastest. With a device every layer runs at the highest point.
     pub(crate) fn max_samples_per_s(&self, tenant: usize) -> f64 {
-        let (costs, scheduler) = (&self.costs, &self.plan.scheduler);
+        let (costs, scheduler) = (&self.least, &self.plan.scheduler);
         let in_batches = |samples: u32| -> f64 {
             let work = self.work(tenant, samples);
             match scheduler.is_first_come_on_fastest() {
@@ -228,14 +269,12 @@ impl Workload {
 
     /// Latency of a batch with every layer on the accelerator that is fastest at it.
     fn shortest(&self, work: WorkId) -> SimSpan {
-        let (costs, system) = (&self.costs, &self.plan.system);
+        let costs = &self.least;
         let layers = |at: AccelId| &costs.on(work, at).network().layers;
         let n_layers = self.accelerators().map(|at| layers(at).len()).min().unwrap_or(0);
         let fastest = |layer: usize| {
-            let of = |at: AccelId| {
-                let clock = system.accelerators()[at.index()].clock;
-                Cycles::new(layers(at)[layer].cycles).at(clock)
-            };
+            let of =
+                |at: AccelId| Cycles::new(layers(at)[layer].cycles).at(self.clocks[at.index()]);
             self.accelerators().map(of).min().unwrap_or_default()
         };
         let by_layer = (0..n_layers).map(fastest).fold(SimSpan::ZERO, SimSpan::saturating_add);

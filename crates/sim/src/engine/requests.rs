@@ -185,9 +185,10 @@ impl<'a> Requests<'a> {
         self.load.live.len() + self.submitted.live.len()
     }
 
-    /// Requests of the load that have arrived and not left.
+    /// Requests of the load that have arrived and not left, then submitted ones that have not left.
     pub(super) fn arrived(&self) -> impl Iterator<Item = RequestId> + use<> {
-        (self.load.first..self.n_arrived).map(RequestId::new)
+        let submitted = self.submitted.first..self.submitted.end();
+        (self.load.first..self.n_arrived).chain(submitted).map(RequestId::new)
     }
 
     /// Records of the requests of the load that are here.
@@ -344,8 +345,12 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// Takes the first request of the load, whether it has ended or not, then the submitted ones.
-    pub(super) fn next(&mut self) -> Option<(RequestId, Live)> {
+    /// Takes the first request of the load, whether it has ended or not, then the submitted ones. If no further one of the
+    /// load arrives, there are none but submitted ones, and these only if the whole load has left: numbers have no gaps.
+    pub(super) fn next(&mut self, no_further_arrives: bool) -> Option<(RequestId, Live)> {
+        if no_further_arrives && self.load.first < self.n_load {
+            return None;
+        }
         if self.load.live.is_empty() {
             self.take();
         }

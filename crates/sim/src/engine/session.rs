@@ -1,5 +1,6 @@
 //! Runs whose requests are not all known in advance: a load generator submits requests during the run.
 
+use crate::device::{Body, Ledger};
 use crate::load::{Request, RequestStream};
 use crate::plan::Plan;
 use crate::schedule::PolicyFailure;
@@ -15,7 +16,7 @@ use super::step::Engine;
 /// Requests that the trace of a session contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Traced {
-    /// Requests of the load, then submitted requests.
+    /// Requests of the load, then submitted requests; without these if the device stops before the load ends.
     All,
     /// Requests of the load; submitted requests are recycled after completion.
     Load,
@@ -47,7 +48,10 @@ impl<'a> Session<'a> {
         traced: Traced,
     ) -> Result<Self, PolicyFailure> {
         plan.check(costs).expect("the costs are those of the plan");
-        let engine = Engine::new(plan, costs, requests.into())?;
+        let mut engine = Engine::new(plan, costs, requests.into())?;
+        if traced == Traced::All {
+            engine.keep_points();
+        }
         Ok(Self { engine, traced, trace: Trace::default() })
     }
 
@@ -97,6 +101,22 @@ impl<'a> Session<'a> {
             self.engine.recycle();
         }
         result
+    }
+
+    /// The instant at which the device stopped, if it did. All submitted requests have ended then.
+    pub fn stopped(&self) -> Option<SimTime> {
+        self.engine.stopped()
+    }
+
+    /// Whether the device lets nothing start on some accelerator at present.
+    pub fn is_halted(&self) -> bool {
+        self.engine.is_halted()
+    }
+
+    /// Account of the energy, and heat and charge, as of `end`: the last [`Session::play`] or later, and no later than
+    /// [`Session::next_event`]; `None` without a device.
+    pub fn account(&self, end: SimTime) -> Option<(Ledger, Body)> {
+        self.engine.account(end)
     }
 
     /// Trace of the run so far, and the number of its events.

@@ -183,10 +183,9 @@ impl<'a> Engine<'a> {
     /// Hands all requests of the load to `each`, whether they have ended or not, and then the submitted ones if
     /// `has_submitted`. After a stop of the device, those that have arrived by then are all.
     fn leave_all(&mut self, has_submitted: bool, each: &mut dyn FnMut(&Entry<'_>)) {
-        if self.has_stopped() {
-            return self.leave(each);
-        }
-        while let Some((id, live)) = self.requests.next() {
+        self.leave(each);
+        let has_stopped = self.has_stopped();
+        while let Some((id, live)) = self.requests.next(has_stopped) {
             if has_submitted || !self.requests.is_submitted(id) {
                 each(&entry(id, &live, &mut self.segments));
             }

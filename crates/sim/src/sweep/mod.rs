@@ -30,7 +30,7 @@ use xrsim_model::cancel;
 use xrsim_model::cost::library::CostLibrary;
 use xrsim_model::cost::{ChosenLog, CostError, Infeasible};
 use xrsim_model::cost::{CostModel, CostTable};
-use xrsim_model::hardware::{Device, System};
+use xrsim_model::hardware::System;
 use xrsim_model::ids::{AccelId, ModelId, WorkId};
 use xrsim_model::parallel;
 use xrsim_model::scenario::Scenario;
@@ -459,10 +459,7 @@ pub fn costs(plan: &Plan, library: &CostLibrary) -> Result<Arc<CostTable>, CostE
     if plan.semantics == Semantics::Mlsys2023 {
         return Ok(Arc::new(table));
     }
-    let table = match &plan.device {
-        Some(device) => at_points(plan, device, table)?,
-        None => table,
-    };
+    let table = at_points(plan, table)?;
     let exposed = engine.effects.non_overlapped;
     Ok(Arc::new(match exposed > 0.0 {
         true => table.with_non_overlapped(exposed, system.accelerators()),
@@ -470,8 +467,13 @@ pub fn costs(plan: &Plan, library: &CostLibrary) -> Result<Arc<CostTable>, CostE
     }))
 }
 
-/// The cost table of a run with the points of its device.
-fn at_points(plan: &Plan, device: &Device, table: CostTable) -> Result<CostTable, CostError> {
+/// The cost table of a run with the points of its device, if it has one.
+///
+/// # Errors
+///
+/// [`CostError`] if the device does not fit the system, or costs do not tell what scales with the clock.
+pub fn at_points(plan: &Plan, table: CostTable) -> Result<CostTable, CostError> {
+    let Some(device) = &plan.device else { return Ok(table) };
     let pair = |model: ModelId, accelerator: AccelId, reason| {
         let network = plan.scenario.model(model).unit.network.name();
         CostError::new(network, &plan.system.accelerators()[accelerator.index()], reason)

@@ -48,7 +48,8 @@ pub(super) fn run(
     let networks = asked.iter().map(|it| it.tenant.network.name());
     let on = accelerators.system.accelerators().iter();
     super::super::costs::warn(&accelerators.costs, catalog, networks, on);
-    let places = super::places(args, catalog).folder(args.out.as_deref(), results::files(&asked));
+    let places = super::places(args, catalog)
+        .folder(args.out.as_deref(), results::files(&asked, args.device.is_some()));
     places.check()?;
     let inputs = super::inputs(args, catalog)?;
     refuse_other_kind(args.out.as_deref(), "mlperf")?;

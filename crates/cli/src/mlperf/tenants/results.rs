@@ -13,7 +13,7 @@ use super::super::super::options::Format;
 use super::super::super::output::{self, OutputSet};
 use super::super::super::record;
 use super::super::logs;
-use super::super::results::{once, reason, short, unscored};
+use super::super::results::{device_document, once, powers, reason, short, unscored, write_device};
 use super::super::target::Accelerators;
 use super::Asked;
 
@@ -37,13 +37,15 @@ fn file(tenant: usize, asked: &Asked<'_>, name: &str) -> String {
 }
 
 /// Every file of `--out` for these tenants.
-pub(super) fn files(asked: &[Asked<'_>]) -> Vec<String> {
+pub(super) fn files(asked: &[Asked<'_>], has_device: bool) -> Vec<String> {
     let of_tenant = |(index, asked)| {
         let names = files::LOGS.into_iter().chain([files::QUERIES]);
         names.map(|name| file(index + 1, asked, name)).collect::<Vec<_>>()
     };
     let tenants = asked.iter().enumerate().flat_map(of_tenant);
-    tenants.chain([files::TENANTS, files::RECORD].map(String::from)).collect()
+    let whole =
+        [files::TENANTS, files::RECORD].into_iter().chain(has_device.then_some(files::DEVICE));
+    tenants.chain(whole.map(String::from)).collect()
 }
 
 impl Results<'_> {
@@ -106,7 +108,7 @@ impl Results<'_> {
             );
         }
         for (tenant, asked, result) in self.rows().filter(|(.., result)| !result.is_valid()) {
-            let reason = reason_of(result);
+            let reason = self.reason_of(result);
             text.push_str(&format!("{tenant}, {}: {reason}\n", asked.test.task.name));
         }
         if let Some(scenario) = self.accelerators.beside() {
@@ -120,7 +122,10 @@ impl Results<'_> {
         }
         let settings = self.measured.tenants.iter().map(|result| &result.settings);
         let tasks = self.rows().map(|(_, asked, _)| &*asked.test.task);
-        text + &self.accelerators.assumed(tasks) + &once(settings, self.options.round)
+        let device = self.measured.device.iter();
+        text + &powers(self.accelerators.device_name(), device)
+            + &self.accelerators.assumed(tasks)
+            + &once(settings, self.options.round)
     }
 
     fn csv(&self) -> String {
@@ -132,7 +137,7 @@ impl Results<'_> {
             let it = &result.performance;
             json!({
                 "tenant": tenant, "task": asked.test.task.name, "verdict": verdict(result.is_valid()),
-                "reason": (!result.is_valid()).then(|| reason_of(result)),
+                "reason": (!result.is_valid()).then(|| self.reason_of(result)),
                 "scheduled_qps": it.scheduled_rate(), "completed_qps": it.completed_rate(),
                 "percentile": asked.load.settings.percentile.get(),
                 "latency_ms": it.latency.target.as_ms(), "bound_ms": asked.tenant.relative_deadline.as_ms(),
@@ -158,7 +163,17 @@ impl Results<'_> {
             (&**network, batching.max)
         });
         self.accelerators.record(networks, &mut record);
+        if let Some(device) = &self.measured.device {
+            record.insert("device_account".into(), device_document(device));
+        }
         record
+    }
+
+    fn reason_of(&self, result: &TenantResult) -> String {
+        match &self.measured.device {
+            Some(device) if !result.performance.validity.is_finished => device.why_stopped(),
+            _ => reason(&result.settings, &result.performance, result.unsustained.as_ref()),
+        }
     }
 
     /// Writes a folder for each tenant and the table of all tenants.
@@ -184,11 +199,8 @@ impl Results<'_> {
             logs::write_queries(&mut set, &place(files::QUERIES), QUERY_COLUMNS, queries)?;
         }
         set.bytes(files::TENANTS, self.csv().as_bytes())?;
+        write_device(&mut set, self.measured.device.iter().map(|run| ([], run)))?;
         let files = format_args!("{} and a folder for every tenant", files::TENANTS);
         set.commit_and_say(files::RECORD, self.json(), files)
     }
-}
-
-fn reason_of(result: &TenantResult) -> String {
-    reason(&result.settings, &result.performance, result.unsustained.as_ref())
 }

@@ -125,6 +125,12 @@ impl<'a> DeviceEffects<'a> {
         Some((Some(Box::new(ledger)), Some(Box::new(body)), points))
     }
 
+    /// The account of the energy as of `end`, and heat and charge then, of a run that goes on; `None` without a device.
+    pub(super) fn account_at(&self, end: SimTime) -> Option<(Ledger, Body)> {
+        let (ledger, body, _) = Supply::clone(self.supply.as_ref()?).finish(end);
+        Some((ledger, body))
+    }
+
     /// Keeps the points of the accelerators from now on.
     pub(super) fn keep_points(&mut self) {
         if let Some(supply) = &mut self.supply {

@@ -17,6 +17,7 @@ use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 const DRAWN: [Item; 3] = [Item::Dynamic, Item::Moved, Item::Wake];
 
 /// Supply of all accelerators, DRAM and the rest.
+#[derive(Clone)]
 pub(super) struct Supply {
     /// State that schedulers see.
     seen: Supplies,

@@ -5,6 +5,7 @@ use xrsim_model::trace::{DropReason, Segment};
 use xrsim_model::units::{Millijoules, SimTime};
 
 use super::Engine;
+use crate::device::{Body, Ledger};
 use crate::engine::requests::Stage;
 
 impl Engine<'_> {
@@ -79,5 +80,22 @@ impl Engine<'_> {
                 self.give_up(request, DropReason::Power, now);
             }
         }
+        self.submissions.clear();
+    }
+
+    /// The instant at which the device stopped, if it did.
+    #[inline]
+    pub(in crate::engine) fn stopped(&self) -> Option<SimTime> {
+        self.effects.stopped()
+    }
+
+    /// Whether the device lets nothing start on some accelerator.
+    pub(in crate::engine) fn is_halted(&self) -> bool {
+        self.effects.has_halts()
+    }
+
+    /// The account of the energy as of `end`, and heat and charge then; `None` without a device.
+    pub(in crate::engine) fn account(&self, end: SimTime) -> Option<(Ledger, Body)> {
+        self.effects.account_at(end)
     }
 }

@@ -38,7 +38,7 @@ pub struct Section {
     pub joules: f64,
     /// Highest temperature of each node \[C\]; empty without temperatures.
     pub highest_c: Vec<f64>,
-    /// Time in which trips limited the accelerators, halts included.
+    /// Time in which trips took points from some accelerator, or halted one.
     pub capped: SimSpan,
     /// Time in which nothing could start on some accelerator.
     pub halted: SimSpan,
@@ -101,6 +101,8 @@ struct Warm {
     nodes: Vec<Option<NodeId>>,
     /// Next tick.
     tick: SimTime,
+    /// Whether trips take a point from some accelerator, or halt one, from the last tick on.
+    is_capped: bool,
     /// Power in each node \[W\].
     watts: Vec<f64>,
 }
@@ -120,7 +122,7 @@ impl Body {
             let thermal = Thermal::new(heat.network.clone(), heat.ambient_c);
             let trips = Trips::new(&heat.trips, thermal.temperatures(), n_points);
             let (tick, watts) = (SimTime::ZERO + heat.poll, vec![0.0; heat.network.nodes().len()]);
-            Warm { heat: heat.clone(), thermal, trips, nodes, tick, watts }
+            Warm { heat: heat.clone(), thermal, trips, nodes, tick, is_capped: false, watts }
         };
         let hour = SimSpan::from_ns(3_600_000_000_000);
         let mut body = Self {
@@ -141,7 +143,6 @@ impl Body {
             samples: Vec::new(),
             patience: SimTime::ZERO + duration.saturating_add(hour),
         };
-        body.section = body.begin(SimTime::ZERO);
         while body.changes.front().is_some_and(|it| it.at == SimTime::ZERO) {
             body.change();
         }
@@ -222,14 +223,12 @@ impl Body {
                 }
             }
             warm.thermal.advance(&warm.watts, span);
-            let highest = self.section.highest_c.iter_mut().zip(warm.thermal.temperatures());
-            highest.for_each(|(highest, now)| *highest = highest.max(*now));
             if let Some(node) = warm.thermal.too_hot() {
                 let name = warm.heat.network.nodes()[node.index()].name.clone();
                 self.stop = Some((to, Stop::TooHot(name)));
             }
         }
-        if limit.is_limiting() {
+        if self.heat.as_ref().is_some_and(|warm| warm.is_capped) {
             self.section.capped += span;
         }
         if limit.halt {
@@ -273,15 +272,18 @@ impl Body {
         first.map(|trip| trip.node).or_else(|| self.outside())
     }
 
-    /// Plays what happens by itself at `now`, up to which power was drawn: `joules` in all. Returns whether
-    /// temperatures were read.
-    pub fn play(&mut self, now: SimTime, joules: f64) -> bool {
+    /// Plays what happens by itself at `now`, up to which power was drawn: `joules` in all, with the supplies of
+    /// accelerators. Returns whether temperatures were read.
+    pub fn play(&mut self, now: SimTime, joules: f64, supplied: &[Supplied]) -> bool {
         let mut is_tick = false;
         if let Some(warm) = self.heat.as_mut().filter(|warm| warm.tick <= now) {
             warm.trips.tick(warm.thermal.temperatures());
             warm.tick = warm.tick + warm.heat.poll;
             is_tick = true;
-            if warm.trips.limit().is_limiting() {
+            let trips = &warm.trips;
+            let is_capped = |it: &Supplied| trips.limit_of(&it.trips).takes_from(&it.points);
+            warm.is_capped = trips.limit().is_limiting() && supplied.iter().any(is_capped);
+            if warm.is_capped {
                 self.throttled_from.get_or_insert(now);
             }
         }
@@ -322,8 +324,11 @@ impl Body {
     /// Names and highest temperatures of the nodes \[C\].
     pub fn highest(&self) -> impl Iterator<Item = (&str, f64)> {
         self.heat.iter().flat_map(|warm| {
-            let names = warm.heat.network.nodes().iter().map(|node| &*node.name);
-            names.zip(warm.thermal.highest().iter().copied())
+            let nodes = warm.heat.network.nodes().iter().zip(warm.thermal.highest()).enumerate();
+            nodes.map(|(index, (node, highest))| {
+                let before = self.sections.iter().map(|it| it.highest_c[index]);
+                (&*node.name, before.fold(*highest, f64::max))
+            })
         })
     }
 
@@ -347,20 +352,21 @@ impl Body {
         self.heat.as_ref().map(|warm| &warm.thermal)
     }
 
-    /// A section that begins at `at`.
-    fn begin(&self, at: SimTime) -> Section {
-        let now = self.heat.as_ref().map(|warm| warm.thermal.temperatures());
-        let highest_c = now.unwrap_or_default().to_vec();
-        Section { begin: at, end: at, highest_c, ..Section::default() }
-    }
-
     fn close(&mut self, at: SimTime, joules: f64) {
-        let begin = self.begin(at);
-        let section = std::mem::replace(&mut self.section, begin);
+        let next = Section { begin: at, end: at, ..Section::default() };
+        let section = std::mem::replace(&mut self.section, next);
+        let highest_c = self.heat.as_mut().map(|warm| warm.thermal.take_highest());
         let charge = self.charge.as_ref().map(Charge::left);
         let joules_of_section = joules - self.joules_before;
         self.joules_before = joules;
-        self.sections.push(Section { end: at, joules: joules_of_section, charge, ..section });
+        let highest_c = highest_c.unwrap_or_default();
+        self.sections.push(Section {
+            end: at,
+            joules: joules_of_section,
+            highest_c,
+            charge,
+            ..section
+        });
     }
 
     /// Base power and air of the next change hold.

@@ -21,9 +21,18 @@ pub struct Thermal {
     integrals: Vec<Sum>,
     /// Current temperature of each node \[C\].
     temperatures: Vec<f64>,
-    /// Highest temperature of each node at the end of a step \[C\].
+    /// Highest temperature of each node since it was last taken \[C\].
     highest: Vec<f64>,
+    /// Distance of each mode from where it ends, at the begin of the current step.
+    ahead: Vec<f64>,
+    /// Temperature of each node at the begin of the current step \[C\].
+    begin_c: Vec<f64>,
+    /// Rise of each node in the current step by the modes that warm it \[K\].
+    rises: Vec<f64>,
 }
+
+/// Highest temperatures within a step are found up to this \[K\].
+const TOLERANCE_K: f64 = 1e-9;
 
 impl Thermal {
     /// All nodes are as warm as the air.
@@ -36,6 +45,9 @@ impl Thermal {
             integrals: vec![Sum::default(); n],
             temperatures: vec![ambient_c; n],
             highest: vec![ambient_c; n],
+            ahead: vec![0.0; n],
+            begin_c: vec![ambient_c; n],
+            rises: vec![0.0; n],
         }
     }
 
@@ -63,23 +75,60 @@ impl Thermal {
     pub fn advance(&mut self, power_w: &[f64], span: SimSpan) {
         let h = seconds(span);
         let modes = self.network.modes();
+        self.begin_c.copy_from_slice(&self.temperatures);
         self.temperatures.fill(self.ambient_c);
+        self.rises.fill(0.0);
         for (mode, &rate) in modes.rates().iter().enumerate() {
             let heated = power_w.iter().enumerate().filter(|(_, power)| **power != 0.0);
             let heat = |(node, power)| modes.rise(mode, NodeId::new(node)) * power;
             let steady = heated.map(heat).sum::<f64>() / rate;
             let content = &mut self.modes[mode];
-            let change = (steady - *content) * -libm::expm1(-rate * h);
+            self.ahead[mode] = steady - *content;
+            let change = self.ahead[mode] * -libm::expm1(-rate * h);
             *content += change;
             // The integral of z is (u h - change of z) / rate.
             self.integrals[mode].add(steady * h - change / rate);
             for (node, at_c) in self.temperatures.iter_mut().enumerate() {
-                *at_c += modes.rise(mode, NodeId::new(node)) * *content;
+                let rise = modes.rise(mode, NodeId::new(node));
+                *at_c += rise * *content;
+                self.rises[node] += (rise * change).max(0.0);
             }
         }
-        for (highest, &at_c) in self.highest.iter_mut().zip(&self.temperatures) {
-            *highest = highest.max(at_c);
+        for node in 0..self.highest.len() {
+            let mut highest = self.highest[node].max(self.temperatures[node]);
+            if self.begin_c[node] + self.rises[node] > highest + TOLERANCE_K {
+                highest = self.peak_c(NodeId::new(node), (0.0, h), highest);
+            }
+            self.highest[node] = highest;
         }
+    }
+
+    /// Highest temperature of a node between two times of the current step, or `above` if it is higher \[s, C\]. A part
+    /// in which the temperature only rises or only falls has its highest one at an end; others are halved.
+    fn peak_c(&self, node: NodeId, (from, to): (f64, f64), above: f64) -> f64 {
+        let middle = from.midpoint(to);
+        if middle <= from || middle >= to {
+            return above;
+        }
+        let (mut at_from, mut at_middle) = (self.begin_c[node.index()], self.begin_c[node.index()]);
+        let (mut rises, mut least, mut most) = (0.0, 0.0, 0.0);
+        let modes = self.network.modes();
+        for (mode, (&rate, ahead)) in modes.rates().iter().zip(&self.ahead).enumerate() {
+            let swing = modes.rise(mode, node) * ahead;
+            let [first, mid, last] = [from, middle, to].map(|at| swing * libm::exp(-rate * at));
+            at_from += swing - first;
+            at_middle += swing - mid;
+            rises += (first - last).max(0.0);
+            // The slope is the sum of rates times what is left of swings.
+            least += rate * first.min(last);
+            most += rate * first.max(last);
+        }
+        let rise = rises.min(most * (to - from));
+        if least >= 0.0 || most <= 0.0 || at_from + rise <= above + TOLERANCE_K {
+            return above;
+        }
+        let above = self.peak_c(node, (from, middle), above.max(at_middle));
+        self.peak_c(node, (middle, to), above)
     }
 
     /// Adds heat to a node at once \[J\]; a negative one takes it away.
@@ -88,7 +137,9 @@ impl Thermal {
         for (mode, content) in self.modes.iter_mut().enumerate() {
             *content += modes.rise(mode, node) * joules;
         }
-        self.temperatures[node.index()] += joules / self.network.nodes()[node.index()].j_per_k;
+        let at_c = &mut self.temperatures[node.index()];
+        *at_c += joules / self.network.nodes()[node.index()].j_per_k;
+        self.highest[node.index()] = self.highest[node.index()].max(*at_c);
     }
 
     /// Temperature of each node \[C\].
@@ -96,16 +147,23 @@ impl Thermal {
         &self.temperatures
     }
 
-    /// Highest temperature of each node \[C\], at time 0 and at the ends of steps.
+    /// Highest temperature of each node since time 0 or since [`Thermal::take_highest`] \[C\], also within steps, where
+    /// it is exact to 1e-9 K.
     pub fn highest(&self) -> &[f64] {
         &self.highest
     }
 
-    /// A node above [`Heat::HOTTEST_C`], or without a temperature that is a number.
+    /// Takes the highest temperatures; those from now on begin with the current ones.
+    pub fn take_highest(&mut self) -> Vec<f64> {
+        std::mem::replace(&mut self.highest, self.temperatures.clone())
+    }
+
+    /// A node that was above [`Heat::HOTTEST_C`], or without a temperature that is a number.
     pub fn too_hot(&self) -> Option<NodeId> {
-        let mut temperatures = self.temperatures.iter();
-        let is_too_hot = |at_c: &f64| at_c.is_nan() || *at_c > Heat::HOTTEST_C;
-        temperatures.position(is_too_hot).map(NodeId::new)
+        let mut nodes = self.temperatures.iter().zip(&self.highest);
+        let is_too_hot =
+            |(at_c, highest): (&f64, &f64)| at_c.is_nan() || *highest > Heat::HOTTEST_C;
+        nodes.position(is_too_hot).map(NodeId::new)
     }
 
     /// Heat that went to the air since time 0 \[J\].

@@ -1,6 +1,7 @@
 //! Trips: limits that the temperature of a node sets.
 
-use xrsim_model::hardware::device::{Trip, TripAction};
+use xrsim_model::hardware::device::{Points, Trip, TripAction};
+use xrsim_model::ids::PointId;
 
 /// Trips of a device, and their state. Temperatures are read at ticks.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +46,17 @@ impl Limit {
         by_steps.min(slow_enough.saturating_sub(1))
     }
 
-    /// Whether it takes anything away.
+    /// The highest of these points that is allowed.
+    pub fn highest_of(&self, points: &Points) -> PointId {
+        PointId::new(self.highest(points.all().iter().map(|point| point.clock.as_mhz())))
+    }
+
+    /// Whether it takes something from an accelerator with these points.
+    pub fn takes_from(&self, points: &Points) -> bool {
+        self.halt || self.highest_of(points) != points.highest()
+    }
+
+    /// Whether it takes anything from an accelerator that has enough points.
     pub fn is_limiting(&self) -> bool {
         *self != Self::default()
     }

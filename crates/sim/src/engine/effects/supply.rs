@@ -148,10 +148,11 @@ impl Supply {
             let to = self.seen.body.lasts(self.at, to, self.watts.iter().sum());
             self.draw(to, to == now);
             self.at = to;
-            if self.seen.body.next_change() <= to
-                && self.seen.body.play(to, self.ledger.total_microjoules() / 1e6)
-            {
-                self.read();
+            if self.seen.body.next_change() <= to {
+                let joules = self.ledger.total_microjoules() / 1e6;
+                if self.seen.body.play(to, joules, &self.seen.supplied) {
+                    self.read();
+                }
             }
         }
     }
@@ -169,9 +170,7 @@ impl Supply {
         for ((supplied, standing), celsius) in supplied.iter().zip(standing).zip(&mut self.celsius)
         {
             *celsius = body.celsius_of(supplied).unwrap_or(*celsius);
-            let limit = body.limit_of(supplied);
-            let clocks = supplied.points.all().iter().map(|point| point.clock.as_mhz());
-            standing.cap = PointId::new(limit.highest(clocks));
+            standing.cap = body.limit_of(supplied).highest_of(&supplied.points);
         }
     }
 

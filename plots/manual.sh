@@ -40,6 +40,47 @@ xrsim day --profile evening --device headset --system J --pes 4096 --platform pa
   --no-changes --plot day.svg --quiet > table
 mv day.svg "$out/day-evening.svg"
 
+# docs/how-to/governors.md
+cat > guide.yaml <<'END'
+scenario:
+  name: guide
+  models:
+    - {network: HT, fps: 30}
+    - {network: DE, fps: 30}
+    - network: OD
+      fps: 30
+      variants: [{network: OD, measured: 22.99}, {network: OD_dsmask, measured: 21.06}]
+    - {network: KD, fps: 3}
+    - {network: SS, fps: 10}
+END
+cat > walk.yaml <<'END'
+profile:
+  name: walk
+  phases:
+    - repeat: 12
+      phases:
+        - {name: guide, scenario: guide.yaml, minutes: 20}
+        - {name: pause, scenario: standby, minutes: 10, base_mw: 50}
+END
+set --
+for governor in fixed race slack ondemand sustain; do
+  for quality in first fitting cheapest; do
+    set -- "$@" --scheduler "edf:admission=hopeless,governor=$governor,quality=$quality"
+  done
+done
+xrsim sweep --profile walk.yaml --device glasses --system J --pes 4096 --platform headset --flexibility none "$@" \
+  --out walk.csv --quiet
+xrsim plot walk.csv --kind pareto --x hours --y score --out front.svg > table
+mv front.svg "$out/day-front.svg"
+
+# docs/how-to/battery.md
+for governor in fixed slack race ondemand; do
+  xrsim day --profile evening --device glasses --system J --pes 4096 --platform headset --flexibility none \
+    --scheduler edf:admission=hopeless,governor=$governor --no-changes --out $governor --quiet > table
+done
+xrsim plot fixed slack race ondemand --kind energy --out energy.svg
+mv energy.svg "$out/day-energy.svg"
+
 # README.md, docs/tutorials/paper.md
 xrsim reproduce --figure 5 --semantics mlsys2023 --out study --quiet > table
 mv study/figure5_mlsys2023.svg "$out"

@@ -22,7 +22,7 @@ use super::record::{self, Recorded};
 use super::{day, output, sweep, table_style};
 use xrsim_model::digest::Digest;
 
-/// Draw a front or heat map of a sweep, or print best designs or means.
+/// Draw fronts, heat maps and energies by item, or print best designs or means.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A design is everything that a sweep varies except scenario, seed and replication. Its numbers are means, \

@@ -539,6 +539,16 @@ mod tests {
     }
 
     #[test]
+    fn bars_lie_in_rows_where_they_are_asked_to_and_their_heights_are_told_apart() {
+        let bars = StackedBars { in_rows: true, ..chart(&[[[1.0, 1.0], [0.76, 0.81]]]) };
+        let scene = bars.scene().expect("the chart can be drawn");
+        let drawn = &rects(&scene, Ink::series(1))[1..];
+        assert_eq!(drawn[1].y - drawn[0].y, ROW_PX);
+        // With two digits both are 1.8.
+        assert!(["1.76", "1.81"].iter().all(|total| scene.texts().any(|text| text == total)));
+    }
+
+    #[test]
     fn bars_that_are_all_zero_are_drawn_as_none() {
         let scene = chart(&[[[0.0; 2]; 2]]).scene().expect("the chart can be drawn");
         assert_eq!(rects(&scene, Ink::series(0)).len(), 1); // its key

@@ -85,7 +85,8 @@ fn a_trace_of_a_day_has_its_phases_and_its_device_and_no_requests() {
     assert_eq!(slices[0]["args"]["scenario"], "VR_gaming");
     for name in ["power", "power base", "temperature skin", "charge"] {
         let n = events.iter().filter(|it| it["ph"] == "C" && it["name"] == name).count();
-        assert!((1000..=2100).contains(&n), "{name}: {n}");
+        // At most one each 3 s / 2000, and one at the end.
+        assert!((100..=2001).contains(&n), "{name}: {n}");
     }
 }
 

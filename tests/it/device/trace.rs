@@ -121,8 +121,8 @@ fn an_age_rises_with_time_and_falls_with_a_result() {
         })
         .collect();
     let [first, second] = ends[..] else { panic!("{ends:?}") };
-    let close = |a: f64, b: f64| (a - b).abs() < 1e-6;
-    // Four samples for each result, in equal distances.
+    // Four samples for each result, in equal distances of whole nanoseconds.
+    let close = |a: f64, b: f64| (a - b).abs() < 4e-6;
     assert_eq!(ages.len(), 8);
     for (index, (us, age)) in ages.iter().enumerate() {
         let ms = us / 1e3;

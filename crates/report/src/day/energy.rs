@@ -169,7 +169,7 @@ impl EnergyBars {
         StackedBars {
             caption: Caption {
                 note: (other + &draws).trim().into(),
-                ..Caption::titled(&format!("{} by item", self.axis().label))
+                ..Caption::titled(format!("{} by item", self.axis().label))
             },
             category_axis: "Run".into(),
             value_axis: self.axis(),

@@ -9,6 +9,7 @@ mod front;
 mod heat_map;
 mod means;
 mod measure;
+mod names;
 mod rows;
 
 pub use best::Best;
@@ -60,22 +61,6 @@ pub struct PointTable {
     renamed: Vec<Renamed>,
     /// Options that all of several schedulers have, which names of designs leave out.
     shared_options: Vec<String>,
-}
-
-/// Options of a scheduler, such as `governor=slack`; none of a program, whose command may look like them.
-fn options(scheduler: &str) -> impl Iterator<Item = &str> {
-    let given = scheduler.split_once(':').filter(|_| !scheduler.contains("external:"));
-    given.into_iter().flat_map(|(_, options)| options.split(','))
-}
-
-/// Options that all of several schedulers have.
-fn shared_options(schedulers: &[String]) -> Vec<String> {
-    let [first, others @ ..] = schedulers else { return Vec::new() };
-    let mut shared: Vec<&str> = options(first).filter(|_| !others.is_empty()).collect();
-    for other in others {
-        shared.retain(|option| options(other).any(|own| own == *option));
-    }
-    shared.into_iter().map(String::from).collect()
 }
 
 /// A column of settings.
@@ -341,24 +326,12 @@ impl PointTable {
         self.settings.iter().filter(|it| !AVERAGED.contains(&it.name.as_str())).filter(varied)
     }
 
-    /// Name of a scheduler without the options that all have.
-    fn scheduler_name(&self, scheduler: &str) -> String {
-        let name = scheduler.split(':').next().unwrap_or_default();
-        let is_own = |option: &&str| !self.shared_options.iter().any(|it| it == option);
-        let own: Vec<_> = options(scheduler).filter(is_own).collect();
-        match (self.shared_options.is_empty(), own.is_empty()) {
-            (true, _) => scheduler.into(),
-            (false, true) => name.into(),
-            (false, false) => format!("{name}:{}", own.join(",")),
-        }
-    }
-
     /// Name of a design: the settings in which designs differ, without the setting `known`.
     fn name(&self, design: usize, known: &str) -> String {
         let row = self.designs[design];
         let others = self.design_settings().filter(|setting| setting.name != known);
         let parts = others.map(|setting| match setting.name.as_str() {
-            "scheduler" => self.scheduler_name(setting.at(row)),
+            "scheduler" => names::short(setting.at(row), &self.shared_options),
             "system" | "platform" | "semantics" => setting.at(row).to_string(),
             "pes" => format!("{} PEs", setting.at(row)),
             name => format!("{}={}", name.rsplit('.').next().unwrap_or(name), setting.at(row)),
@@ -458,7 +431,7 @@ impl Columns {
         }
         let schedulers = settings.iter().find(|it| it.name == "scheduler");
         PointTable {
-            shared_options: schedulers.map_or(Vec::new(), |it| shared_options(&it.values)),
+            shared_options: schedulers.map_or(Vec::new(), |it| names::shared_options(&it.values)),
             settings,
             reasons: self.reasons.map(|(_, reasons)| reasons),
             measures,
@@ -584,26 +557,6 @@ point,id,scenario,system,pes,seed,score,energy_mj,reason
         assert_eq!(map.values, [vec![Some(3.0), None], vec![Some(1.5), Some(0.5)]]);
         assert_eq!(map.caption.note, "2 points without scores are left out.");
         assert_eq!(map.caption.subtitle, "12 points in 4 cells; means over scenario, seed");
-    }
-
-    #[test]
-    fn names_leave_out_the_options_that_all_schedulers_have() {
-        let rows = ["edf:admission=hopeless", "edf:admission=hopeless,governor=race"];
-        let text = |rows: &[&str]| {
-            let row = |it: &&str| format!("X,\"{it}\",0.5,1\n");
-            let rows: String = rows.iter().map(row).collect();
-            format!("scenario,scheduler,score,energy_mj\n{rows}")
-        };
-        let read = |rows: &[&str]| PointTable::read(text(rows).as_bytes(), &[]).unwrap();
-        let table = read(&rows);
-        assert_eq!([0, 1].map(|design| table.name(design, "")), ["edf", "edf:governor=race"]);
-        let both = [objective("energy_mj"), objective("score")];
-        let subtitle = Front::compute(&table, &both).unwrap().scatter().caption.subtitle;
-        assert!(subtitle.contains("; all with admission=hopeless; "), "{subtitle}");
-        let table = read(&[rows[0], "fcfs"]);
-        assert_eq!([0, 1].map(|design| table.name(design, "")), [rows[0], "fcfs"]);
-        let program = "external:./run a,b";
-        assert_eq!(read(&[program, "external:./run b,b"]).name(0, ""), program);
     }
 
     #[test]

@@ -34,12 +34,12 @@ pub fn closed(scenario: &Scenario, settings: &LoadSettings, most: usize) -> Vec<
         let (mut times, mut begin) = (Vec::new(), SimTime::ZERO);
         while begin < end && times.len() < most {
             let is_on = course.is_on(begin);
+            course.dwells.retain(|(end, _)| *end > begin);
             let until = course.dwells[0].0.min(end);
             if !is_on {
                 times.push((begin, until));
             }
             begin = until;
-            course.dwells.pop_front();
         }
         Closed { name: gate.name.clone(), times }
     };
@@ -128,5 +128,29 @@ impl<'a> Course<'a> {
         while self.dwells.len() > 1 && self.dwells[0].0 < before {
             self.dwells.pop_front();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On for 3 s and off for 2 s, again and again.
+    #[test]
+    fn closed_gates_are_those_that_a_run_reads() {
+        let ns = |seconds: u64| SimSpan::from_ns(seconds * 1_000_000_000);
+        let dwells = Dwells::Recorded([(ns(3), ns(2))].into());
+        let gate = Gate { name: "hands".into(), dwells };
+        let all = crate::load::generator::tests::scenario();
+        let (mut streams, mut models) = (all.streams().to_vec(), all.models().to_vec());
+        streams[0].gate = Some(gate.clone());
+        models[1].gate = Some(gate);
+        let scenario = Scenario::new("test", streams, models).expect("it is valid");
+        let settings = LoadSettings { duration: ns(9), ..LoadSettings::default() };
+        let found = closed(&scenario, &settings, 10);
+        let at = |seconds| SimTime::ZERO + ns(seconds);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].times, [(at(3), at(5)), (at(8), at(9))]);
+        assert_eq!(closed(&scenario, &settings, 1)[0].times, [(at(3), at(5))]);
     }
 }

@@ -126,7 +126,7 @@ fn profiles_have_scenarios_and_durations_of_their_own() {
     assert!(
         message(&with.clone().scheduler("magma")).contains("plans all requests before the run")
     );
-    let error = with.run().err().expect("runs are of scenarios");
+    let error = with.run().expect_err("runs are of scenarios");
     assert!(matches!(error, ExperimentError::Conflict(_)), "{error}");
     let alone = Experiment::new().scenario("AR_gaming").system("J").pes(4096);
     let governed = alone.scheduler("edf:governor=slack");

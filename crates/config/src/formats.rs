@@ -7,8 +7,10 @@ use super::format::Format;
 use super::onnx;
 use super::{maestro, scalesim, yaml};
 
-/// Every format of input files. Files without an extension of any of them are in the first one.
-pub const ALL: &[Format] = &[yaml::FORMAT, maestro::FORMAT, onnx::format::FORMAT, scalesim::FORMAT];
+/// Every format of input files. Files without an extension of any of them are in the first one. A static has one address, by
+/// which formats are compared; a constant may have several.
+pub static ALL: &[Format] =
+    &[yaml::FORMAT, maestro::FORMAT, onnx::format::FORMAT, scalesim::FORMAT];
 
 /// Format of the file called `name`, which is needed as one of `kinds`: the format of its extension if
 /// that has such files, else the first one.

@@ -126,7 +126,7 @@ fn profiles_have_scenarios_and_durations_of_their_own() {
     assert!(
         message(&with.clone().scheduler("magma")).contains("plans all requests before the run")
     );
-    let error = with.run().err().expect("runs are of scenarios");
+    let error = with.run().expect_err("runs are of scenarios");
     assert!(matches!(error, ExperimentError::Conflict(_)), "{error}");
     let alone = Experiment::new().scenario("AR_gaming").system("J").pes(4096);
     let governed = alone.scheduler("edf:governor=slack");
@@ -195,7 +195,7 @@ fn a_comparison_on_two_devices_has_a_row_for_each() {
     output(&["report", &out, "--out", &page]);
     let page = data(&fs::read_to_string(page).expect("the page")).to_string();
     assert!(page.contains("Schedulers over all profiles"), "{page}");
-    assert!(page.contains("has the best profile score"), "{page}");
+    assert!(page.contains("has the best score of the profile"), "{page}");
     // Parts join to the same files.
     let part = folder.path().join("part").display().to_string();
     output(&[&runs[..], &["--shard", "1/1", "--out", &part]].concat());
@@ -220,6 +220,9 @@ fn options_of_scenarios_are_refused_beside_a_profile() {
     assert!(message(&["--set", "profile=workday"]).contains("an option of its own: --profile"));
     let twice = message(&["--device", "headset,headset"]);
     assert!(twice.contains("device `headset` is given twice"), "{twice}");
+    let day = ["day", "--profile", "evening", "--system", "J", "--pes", "4096"];
+    let day = refused(&[&day[..], &["--set", "profile=workday"]].concat());
+    assert!(day.contains("`profile` has an option of its own: --profile"), "{day}");
     let run = refused(&["run", "--set", "profile=evening"]);
     assert!(run.contains("`xrsim day` runs a profile"), "{run}");
 }

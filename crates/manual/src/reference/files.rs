@@ -185,6 +185,28 @@ fn writers() -> Vec<Writer> {
             ],
         },
         Writer {
+            command: "xrsim compare --profile P --out DIR",
+            arguments: [
+                &["compare"][..],
+                OF_DAY,
+                &["--scheduler", "edf,rm", "--replications", "2", "--out"],
+            ]
+            .concat(),
+            files: &[
+                (
+                    "policies.csv",
+                    "policies.csv",
+                    "a row for each scheduler, over all profiles and in each; `pairs.csv` is that of scenarios",
+                ),
+                (
+                    "configurations.csv",
+                    "configurations.csv",
+                    "a row for each configuration and scheduler. With several devices the column `device` follows `pes`, and \
+                     `scenario` in `policies.csv` and `pairs.csv` has both names, as in `evening/headset`; so it is for scenarios",
+                ),
+            ],
+        },
+        Writer {
             command: "xrsim mlperf --out DIR",
             arguments: of_test(&["--task", "image_classification_light", "--curve", "2", "--out"]),
             files: &[

@@ -47,6 +47,11 @@ impl Measure {
         Self::of_subject(subject, subject.primary()).expect("samples have it")
     }
 
+    /// What it is of.
+    pub fn subject(self) -> Subject {
+        self.subject
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         self.column.name

@@ -51,8 +51,8 @@ impl Tables<'_> {
             text += &self.legend();
         }
         if !self.by_scenario.is_empty() {
-            text +=
-                &format!("\nevery scenario by itself; {}\n", corrected(self.n_tests(), "scenario"));
+            let what = self.what();
+            text += &format!("\nevery {what} by itself; {}\n", corrected(self.n_tests(), what));
             text += &self.scenarios(style).text(style);
         }
         if !self.pairs.is_empty() {
@@ -98,7 +98,7 @@ impl Tables<'_> {
         };
         let mut tables = vec![("policies", tabular(self.policies(Style::Plain), &notes))];
         if !self.by_scenario.is_empty() {
-            let notes = [corrected(self.n_tests(), "scenario")];
+            let notes = [corrected(self.n_tests(), self.what())];
             tables.push(("scenarios", tabular(self.scenarios(Style::Plain), &notes)));
         }
         if !self.pairs.is_empty() {
@@ -109,6 +109,14 @@ impl Tables<'_> {
 
     fn n_tests(&self) -> usize {
         self.overall.standings.len().saturating_sub(1)
+    }
+
+    /// What the configurations run.
+    fn what(&self) -> &'static str {
+        match self.overall.measure.subject {
+            Subject::Scenarios => "scenario",
+            Subject::Profiles => "profile",
+        }
     }
 
     fn measure(&self) -> &'static str {
@@ -197,7 +205,7 @@ impl Tables<'_> {
     fn pair_notes(&self) -> Vec<String> {
         let n = self.pairs.first().map_or(0, |(_, pairs)| pairs.len());
         vec![
-            corrected(n, if self.pairs.len() > 1 { "scenario" } else { "comparison" }),
+            corrected(n, if self.pairs.len() > 1 { self.what() } else { "comparison" }),
             "won, tied, lost: shares of runs in which the first is better, equal or worse on the same requests"
                 .into(),
         ]

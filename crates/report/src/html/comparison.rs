@@ -2,6 +2,7 @@
 //! data; pictures in the folder are not used.
 
 use xrsim_figures::{Caption, CriticalDifference, DifferenceRow, Figure};
+use xrsim_model::column::Column;
 use xrsim_sim::sweep::comparison::Subject;
 
 use crate::comparison::p_value::p_text;
@@ -64,7 +65,7 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
     draw(&mut ranking, &figure, files.differences)?;
     let compared = |first: &[&str], rows: &[Vec<String>], rest: &[&str]| {
         let columns = [first, &[&*measure, "difference", "d_z", "p_holm"], rest].concat();
-        written(&policies, rows, &columns, &measure)
+        written(&policies, rows, &columns, &measure, subject)
     };
     let subject_columns = subject.columns();
     let of_profiles = subject_columns.iter().map(|it| it.name).filter(|it| *it != measure);
@@ -98,7 +99,7 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
     );
     let columns =
         ["scenario", "first", "second", "difference", "d_z", "p_holm", "won", "tied", "lost"];
-    let grid = written(&pairs, &pairs.rows, &columns, &measure);
+    let grid = written(&pairs, &pairs.rows, &columns, &measure, subject);
     all_pairs.add_written("All pairs of schedulers", grid);
     let n_schedulers = all.len();
     let article = Article {
@@ -128,7 +129,10 @@ fn sentence(policies: &Table, measure: Measure) -> String {
     };
     let mut overall = policies.rows.iter().filter(|row| row[0] == ALL);
     let Some(best) = overall.next() else { return "No scheduler could run.".into() };
-    let name = words::in_text(measure.name()).to_lowercase();
+    let name = match measure.subject() {
+        Subject::Scenarios => words::in_text(measure.name()).to_lowercase(),
+        Subject::Profiles => heading(Subject::Profiles, measure.name()).to_lowercase(),
+    };
     let counts = ["configurations", "replications"]
         .map(|it| number(best, it).map_or(String::new(), |n| format!("{n} {it}")));
     let value = number(best, measure.name()).unwrap_or(0.0);
@@ -168,10 +172,30 @@ fn sentence(policies: &Table, measure: Measure) -> String {
     format!("{} has the best {name}, {value:.4}: {result}; {}.", best[1], counts.join(", "))
 }
 
+/// Heading of the column called `name` in a comparison on `subject`.
+fn heading(subject: Subject, name: &str) -> String {
+    let columns = if subject == Subject::Profiles { subject.columns() } else { Vec::new() };
+    match columns.iter().find(|column| column.name == name) {
+        Some(Column { label, unit: "", .. }) => (*label).into(),
+        Some(Column { label, unit, .. }) => format!("{label} [{unit}]"),
+        None => words::heading(name),
+    }
+}
+
 /// A table with the columns called `names` of some rows: means with half of their intervals, and numbers with as many
 /// digits as they deserve.
-fn written(table: &Table, rows: &[Vec<String>], names: &[&str], measure: &str) -> Grid {
-    let names: Vec<&str> = names.iter().copied().filter(|it| table.place(it).is_some()).collect();
+fn written(
+    table: &Table,
+    rows: &[Vec<String>],
+    names: &[&str],
+    measure: &str,
+    subject: Subject,
+) -> Grid {
+    // Quantities of a device are empty without it.
+    let is_filled =
+        |at: usize| subject == Subject::Scenarios || rows.iter().any(|row| !row[at].is_empty());
+    let names = names.iter().copied().filter(|it| table.place(it).is_some_and(is_filled));
+    let names: Vec<&str> = names.collect();
     let half = |name: &str| match name {
         "difference" => table.place("difference_half_width"),
         _ if name == measure => table.place("half_width"),
@@ -197,7 +221,7 @@ fn written(table: &Table, rows: &[Vec<String>], names: &[&str], measure: &str) -
     };
     let is_text = |name: &&str| ["scenario", "scheduler", "first", "second"].contains(name);
     Grid {
-        header: names.iter().map(|it| words::heading(it)).collect(),
+        header: names.iter().map(|it| heading(subject, it)).collect(),
         is_text: names.iter().map(is_text).collect(),
         rows: rows.iter().map(|row| names.iter().map(|it| cell(row, it)).collect()).collect(),
     }

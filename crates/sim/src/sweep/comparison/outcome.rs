@@ -56,8 +56,12 @@ impl Outcome {
         let samples = values.chunks(n_columns).map(|it| Sample::of_values(subject, it));
         let samples = samples.collect::<Option<_>>()?;
         let bounds = bounds(subject, lists.next()?)?;
-        let mut means =
-            || Some(Means::of_sums(lists.next()?.split(' ').map(sum).collect::<Option<_>>()?));
+        // Profiles have no metrics.
+        let mut means = || {
+            let list = lists.next()?;
+            let cells = list.split(' ').filter(|_| !list.is_empty());
+            Some(Means::of_sums(cells.map(sum).collect::<Option<_>>()?))
+        };
         let mut metrics = Vec::new();
         for _ in 0..n_policies {
             metrics.push(MeanMetrics {

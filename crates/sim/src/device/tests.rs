@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Charge, Thermal, Trips};
+use super::{Charge, Limit, Thermal, Trips};
 use xrsim_model::hardware::device::{
-    Battery, Link, NodeId, Peukert, ThermalNetwork, ThermalNode, Trip, TripAction,
+    Battery, Link, NodeId, Peukert, Points, ThermalNetwork, ThermalNode, Trip, TripAction,
 };
-use xrsim_model::units::SimSpan;
+use xrsim_model::units::{ClockRate, SimSpan};
 
 fn seconds(s: f64) -> SimSpan {
     SimSpan::from_s(s).expect("it is a span")
@@ -235,7 +235,8 @@ fn caps_and_halts_hold_until_it_is_cooler_by_the_hysteresis() {
     assert_eq!(low.limit().highest(clocks), 0);
     // It takes nothing from an accelerator without another point.
     let at = |mhz| Points::only(ClockRate::from_mhz(mhz).expect("it is a clock"));
-    assert!(!low.limit().takes_from(&at(1000.0)) && trips.limit().halt == trips.limit().takes_from(&at(1000.0)));
+    assert!(low.limit().is_limiting() && !low.limit().takes_from(&at(1000.0)));
+    assert!(Limit { halt: true, ..Limit::default() }.takes_from(&at(1000.0)));
     // An accelerator with fewer points than steps keeps the lowest one.
     let mut steps = Trips::new(&[trip(40.0, TripAction::Step)], &[25.0], clocks.len());
     (0..5).for_each(|k| steps.tick(&[60.0 + f64::from(k)]));

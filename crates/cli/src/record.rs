@@ -2,7 +2,6 @@
 //! a seal that shows any change of the record itself.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -234,25 +233,6 @@ pub(super) fn refuse_other_kind(folder: Option<&Path>, own: &str) -> Result<(), 
             path.file_name().unwrap_or_default().to_string_lossy()
         ))),
     }
-}
-
-/// Files in `folder` that the record called `name` there lists, as they were written, but for those called as one of `stay`. Files
-/// that were changed, that are links, or that links lead to are not among them; none are if the record was changed.
-pub(super) fn earlier_files(folder: &Path, name: &str, stay: &[&str]) -> Vec<PathBuf> {
-    let Some((record, text)) = read(&folder.join(name)) else { return Vec::new() };
-    let Ok(root) = fs::canonicalize(folder) else { return Vec::new() };
-    let files = record[FILES].as_object().filter(|_| is_whole(&text) == Some(true));
-    let own = |(name, entry): (&String, &Value)| {
-        let path = root.join(name);
-        let is_plain = Path::new(name).components().all(|it| matches!(it, Component::Normal(_)));
-        // The real place of a link is another one.
-        if !is_plain || stay.contains(&&**name) || fs::canonicalize(&path).ok()? != path {
-            return None;
-        }
-        let digest = path.is_file().then(|| Digest::of_file(&path).ok()).flatten()?;
-        (entry["sha256"].as_str() == Some(&digest.hex())).then(|| folder.join(name))
-    };
-    files.into_iter().flatten().filter_map(own).collect()
 }
 
 /// Warns of inputs that a record beside them lists with another content: a file of results, such as the best system of a

@@ -104,9 +104,7 @@ pub(super) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     if args.figure.contains(&Part::Scaling) {
         text.push_str(&scaling(args, &mut set)?);
     }
-    set.map_or(Ok(()), |set| {
-        set.beside_earlier().commit(record::REPRODUCE, record(args, &figures, semantics))
-    })?;
+    set.map_or(Ok(()), |set| set.commit(record::REPRODUCE, record(args, &figures, semantics)))?;
     output::print_text(&text)
 }
 

@@ -18,8 +18,6 @@ use super::{Complete, OutputFile, create_folder, part, write_csv_to};
 pub(crate) struct OutputSet {
     folder: PathBuf,
     files: Vec<(String, Complete)>,
-    /// Whether files of an earlier command stay beside those of the set.
-    keeps_earlier: bool,
     /// Held until the set is complete; the system releases it when the process ends.
     _lock: Option<File>,
 }
@@ -34,12 +32,7 @@ impl OutputSet {
         create_folder(folder)?;
         let lock = lock(folder)?;
         part::remove_abandoned(folder);
-        Ok(Self { folder: folder.into(), files: Vec::new(), keeps_earlier: false, _lock: lock })
-    }
-
-    /// The same set, beside which files of an earlier command stay: those of other figures.
-    pub(crate) fn beside_earlier(self) -> Self {
-        Self { keeps_earlier: true, ..self }
+        Ok(Self { folder: folder.into(), files: Vec::new(), _lock: lock })
     }
 
     /// Returns the folder.
@@ -90,8 +83,7 @@ impl OutputSet {
     }
 
     /// Moves all files to their places, and after them `record`, with the digest of every file, to the file
-    /// `name`. Files that the earlier record of this name lists and that this set has not are removed before the record
-    /// is replaced, unless they were changed.
+    /// `name`.
     ///
     /// # Errors
     ///
@@ -108,21 +100,7 @@ impl OutputSet {
         let files: Map<_, _> = self.files.iter().map(entry).collect();
         record.insert(record::FILES.into(), files.into());
         self.bytes(name, record::sealed_pretty(record).as_bytes())?;
-        let own: Vec<&str> = self.files.iter().map(|(name, _)| &**name).collect();
-        let earlier = match self.keeps_earlier {
-            true => Vec::new(),
-            false => record::earlier_files(&self.folder, name, &own),
-        };
-        let record = self.files.pop();
-        self.rename_all()?;
-        for path in earlier {
-            fs::remove_file(&path).map_err(|error| Failure::writing(&path.display(), &error))?;
-            say(format_args!("removed {} of an earlier command", path.display()));
-        }
-        record.map_or(Ok(()), |(_, record)| {
-            record.make_way()?;
-            record.rename()
-        })
+        self.rename()
     }
 
     /// Moves all files and `record` to their places as [`OutputSet::commit`] does, and prints that `files` are
@@ -148,15 +126,11 @@ impl OutputSet {
     /// # Errors
     ///
     /// Returns a failure as [`OutputSet::commit`] does.
-    pub(crate) fn rename(mut self) -> Result<(), Failure> {
-        self.rename_all()
-    }
-
-    fn rename_all(&mut self) -> Result<(), Failure> {
+    pub(crate) fn rename(self) -> Result<(), Failure> {
         for (_, file) in &self.files {
             file.make_way()?;
         }
-        self.files.drain(..).try_for_each(|(_, file)| file.rename())
+        self.files.into_iter().try_for_each(|(_, file)| file.rename())
     }
 }
 

@@ -290,7 +290,17 @@ fn energy(args: &PlotArgs) -> Result<(), Failure> {
         1 => String::new(),
         _ => name_of(path),
     };
-    let names: Vec<_> = args.file.iter().map(name).collect();
+    if let Some(at) = (1..paths.len()).find(|&at| paths[..at].contains(&paths[at])) {
+        refuse!("{} is given twice", args.file[at].display());
+    }
+    let short: Vec<_> = args.file.iter().map(name).collect();
+    // Runs of one name are called by their places.
+    let full =
+        |(path, name): (&PathBuf, &String)| match short.iter().filter(|it| *it == name).count() {
+            1 => name.clone(),
+            _ => path.display().to_string(),
+        };
+    let names: Vec<_> = args.file.iter().zip(&short).map(full).collect();
     let sources = names.iter().zip(&texts).map(|(name, text)| EnergySource { name, text });
     let sources: Vec<_> = sources.collect();
     let bars = EnergyBars::read(&sources, quantity).map_err(|error| {

@@ -3,6 +3,7 @@
 mod parts;
 mod profiles;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -78,8 +79,8 @@ pub(super) struct CompareArgs {
     /// replications at least, 1000 at most).
     #[arg(long, value_name = "X", conflicts_with = "replications", value_parser = positive)]
     pub half_width: Option<f64>,
-    /// Column of the ranking (a score, `missed` or `energy_mj`; of profiles also `hours` or `mean_w`) [default: score, the
-    /// primary metric, by which `run` also ranks; profile_score for profiles].
+    /// Column of the ranking (a score, `missed` or `energy_mj`; of profiles `missed_share`, `hours` or `mean_w`) [default:
+    /// score, the primary metric, by which `run` also ranks; profile_score for profiles].
     #[arg(long, value_name = "COLUMN")]
     pub by: Option<String>,
     /// Compare all pairs of schedulers, not only each with the best.
@@ -197,6 +198,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     };
     let prepared = prepare_compared(&options(args).experiment([])?)?;
     refuse_unknown(measure, &prepared)?;
+    refuse_namesakes(args.options.values("device"), &prepared)?;
     note_memory(&prepared);
     note_time(args, &prepared);
     let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
@@ -296,6 +298,21 @@ fn policies(given: &[String]) -> Result<Vec<Policy>, Failure> {
         }
     }
     Ok(policies)
+}
+
+/// Refuses two devices of one name, whose rows could not be told apart.
+fn refuse_namesakes(given: &[String], prepared: &Prepared) -> Result<(), Failure> {
+    let devices = prepared.plans().filter_map(|plan| plan.device.as_deref());
+    let names: BTreeSet<_> = devices.map(|device| &*device.name).collect();
+    if names.len() < given.len() {
+        let names: Vec<_> = names.into_iter().collect();
+        refuse!(
+            "--device gives {} devices that are called {}; give each a name of its own",
+            given.len(),
+            names.join(" or ")
+        );
+    }
+    Ok(())
 }
 
 fn measure(subject: Subject, name: &str) -> Result<Measure, Failure> {

@@ -10,8 +10,8 @@ use xrsim_sim::sweep::day::DayMetrics;
 use super::super::message::{Failure, say};
 use super::CompareArgs;
 
-/// CPU time of a request in the run of a profile \[s\]: 1 to 2.5 us on a processor of 2020, rounded up.
-const S_PER_REQUEST: f64 = 2e-6;
+/// CPU time of a request in the run of a profile \[s\]: 1 to 2.5 us on a processor of 2020.
+const S_PER_REQUEST: f64 = 2.5e-6;
 
 /// CPU time of which a user is told before it is taken \[s\].
 const LONG: f64 = 60.0;
@@ -32,7 +32,8 @@ pub(super) fn note_time(args: &CompareArgs, prepared: &Prepared) {
     if seconds >= LONG {
         let n_runs = (prepared.n_runs() as u64).saturating_mul(n_each) as f64 / n_parts;
         say(format_args!(
-            "note: {} runs of profiles take about {}; fewer --replications or schedulers take less",
+            "note: {}{} runs of profiles take about {}; fewer --replications or schedulers take less",
+            if args.half_width.is_some() { "at least " } else { "" },
             grouped(n_runs.ceil() as u64),
             in_words(seconds),
         ));

@@ -40,7 +40,9 @@ impl Friedman {
         let plain = 12.0 * n / (candidates * (candidates + 1.0)) * spread;
         let untied = 1.0 - ties / (n * candidates * (candidates * candidates - 1.0));
         let chi_square = if untied > 0.0 { plain / untied } else { 0.0 };
-        let p_value = iman_davenport(chi_square, n, candidates);
+        // Blocks that all have one order, whichever it is, are as likely as this: no test of ranks goes below.
+        let orders: f64 = (2..=k).map(|it| it as f64).product();
+        let p_value = iman_davenport(chi_square, n, candidates).max(orders.powf(1.0 - n));
         Some(Self { mean_ranks, n_blocks: blocks.len(), chi_square, p_value })
     }
 

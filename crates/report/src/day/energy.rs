@@ -1,5 +1,6 @@
 //! Energy by item: of one run in pages, of several as bars.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use xrsim_figures::{Caption, Quantity, StackPanel, StackedBars};
@@ -150,7 +151,7 @@ impl EnergyBars {
         if hidden.is_empty() {
             return (parts, String::new());
         }
-        let sum = |at: usize| hidden.iter().map(|(_, values)| values[at]).sum();
+        let sum = |at: usize| hidden.iter().fold(0.0, |sum, (_, values)| sum + values[at]);
         parts.push(("other".into(), (0..self.names.len()).map(sum).collect()));
         let names: Vec<_> = hidden.iter().map(|(label, _)| *label).collect();
         (parts, format!("Other: {}. ", names.join(", ")))
@@ -158,8 +159,16 @@ impl EnergyBars {
 
     /// Sums of the items of the runs.
     fn sums(&self) -> Vec<f64> {
-        let sum = |at: usize| self.items.iter().map(|(_, values)| values[at]).sum();
+        let sum = |at: usize| self.items.iter().fold(0.0, |sum, (_, values)| sum + values[at]);
         (0..self.names.len()).map(sum).collect()
+    }
+
+    /// Name of the sums: what the cell gives if it loses something, which `mean_w` and `energy_j` leave out.
+    fn all(&self) -> &'static str {
+        match self.items.iter().any(|(label, _)| *label == LOSS.1) {
+            true => "all that the cell gives",
+            false => "all",
+        }
     }
 
     /// Bars one below the other, with the parts of the accelerators first.
@@ -192,7 +201,7 @@ impl EnergyBars {
             [label.to_string()].into_iter().chain(values.iter().copied().map(cell)).collect()
         };
         let items = self.items.iter().map(|(label, values)| row(label, values));
-        (header, items.chain([row("all", &self.sums())]).collect())
+        (header, items.chain([row(self.all(), &self.sums())]).collect())
     }
 
     /// A row for each run: its name, its items, and their sum.
@@ -202,10 +211,10 @@ impl EnergyBars {
         let header = ["run".to_string()].into_iter().chain(items);
         let row = |(at, name): (usize, &String)| {
             let values = self.items.iter().map(|(_, values)| values[at]);
-            let sum = values.clone().sum();
+            let sum = values.clone().fold(0.0, |sum, it| sum + it);
             [name.clone()].into_iter().chain(values.chain([sum]).map(cell)).collect()
         };
-        let header = header.chain([format!("all [{unit}]")]).collect();
+        let header = header.chain([format!("{} [{unit}]", self.all())]).collect();
         (header, self.names.iter().enumerate().map(row).collect())
     }
 }
@@ -224,27 +233,34 @@ fn read(source: &EnergySource<'_>, quantity: EnergyQuantity) -> Result<Vec<Group
     // Of what runs are, the columns that tell them apart are their names.
     let labels = (0..first).filter(|&at| !DRAWS.contains(&&*header[at]));
     let labels: Vec<_> = labels.filter(|&at| rows.iter().any(|it| it[at] != rows[0][at])).collect();
-    let mut groups: Vec<Group> = Vec::new();
+    let (mut groups, mut places) = (Vec::<Group>::new(), HashMap::new());
     for (row, cells) in rows.iter().enumerate() {
-        let own = labels.iter().map(|&at| cells[at].as_str()).filter(|it| !it.is_empty());
-        let name = [source.name].into_iter().filter(|it| !it.is_empty()).chain(own);
+        let own = labels.iter().map(|&at| cells[at].as_str());
+        let own: Vec<_> = own.map(|it| if it.is_empty() { "-" } else { it }).collect();
+        let misread = |message: String| Misread { line: row + 2, message };
+        let name = [source.name].into_iter().filter(|it| !it.is_empty()).chain(own.iter().copied());
         let name = name.collect::<Vec<_>>().join(", ");
         let name = if name.is_empty() { "run".into() } else { name };
         let factor = match quantity {
             EnergyQuantity::EnergyJ => 1.0,
             EnergyQuantity::MeanW if seconds[row] > 0.0 => 1.0 / seconds[row],
             EnergyQuantity::MeanW => {
-                let message = format!("column `{FIRST}` is {}; a mean needs time", seconds[row]);
-                return Err(Misread { line: row + 2, message });
+                let seconds = seconds[row];
+                return Err(misread(format!("column `{FIRST}` is {seconds}; a mean needs time")));
             }
         };
-        let values = items.iter().map(|values| factor * values[row]);
-        match groups.iter_mut().find(|group| group.name == name) {
-            Some(group) => {
-                group.sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
-                group.n += 1;
+        let place = *places.entry(own).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(Group { name, sums: vec![0.0; items.len()], n: 0 });
+        }
+        let group = &mut groups[place];
+        group.n += 1;
+        for (sum, values) in group.sums.iter_mut().zip(&items) {
+            *sum += factor * values[row];
+            if values[row] < 0.0 || *sum > MOST {
+                let (joules, seconds) = (values[row], seconds[row]);
+                return Err(misread(format!("{joules} J in {seconds} s are not those of a run")));
             }
-            None => groups.push(Group { name, sums: values.collect(), n: 1 }),
         }
     }
     match groups.is_empty() {
@@ -252,6 +268,9 @@ fn read(source: &EnergySource<'_>, quantity: EnergyQuantity) -> Result<Vec<Group
         false => Ok(groups),
     }
 }
+
+/// Largest sum of an item \[J, W\].
+const MOST: f64 = 1e30;
 
 /// Most rows of a source.
 const MAX_ROWS: usize = 100_000;
@@ -291,13 +310,16 @@ mod tests {
         let sources = [("slow", &*slow), ("fast", &*fast)];
         let (header, rows) = read(&sources, EnergyQuantity::MeanW).expect("both are read").rows();
         let [layers, base] = ["layers [W]", "base: display, cameras, radio [W]"];
-        assert_eq!(header, ["run", layers, base, "loss of the battery [W]", "all [W]"]);
+        assert_eq!(
+            header,
+            ["run", layers, base, "loss of the battery [W]", "all that the cell gives [W]"]
+        );
         assert_eq!(rows, [["slow", "2", "2", "0.5", "4.5"], ["fast", "6", "2", "0", "8"]]);
         let by_item = read(&sources, EnergyQuantity::MeanW).expect("both are read").by_item();
         assert_eq!(by_item.0, ["Mean power [W]", "slow", "fast"]);
         assert_eq!(
             (&by_item.1[0][0], &by_item.1[3]),
-            (&"layers".into(), &vec!["all".into(), "4.5".into(), "8".into()])
+            (&"layers".into(), &vec!["all that the cell gives".into(), "4.5".into(), "8".into()])
         );
         let joules = read(&sources, EnergyQuantity::EnergyJ).expect("both are read").rows().1;
         assert_eq!(joules[0], ["slow", "4", "4", "1", "9"]);
@@ -321,6 +343,12 @@ mod tests {
         let bars = read(&[("", &text)], EnergyQuantity::EnergyJ).expect("it is read");
         assert_eq!(bars.rows().1, [["A", "3", "3"], ["B", "6", "6"]]);
         assert_eq!(bars.figure().caption.note, "Means of up to 2 draws.");
+        // Empty cells tell rows apart.
+        let text = format!(
+            "scenario,system,{ITEMS_OF}\nA,,1,1,1,0,0,0,0,0,0,0,0\n,A,1,3,3,0,0,0,0,0,0,0,0\n"
+        );
+        let bars = read(&[("", &text)], EnergyQuantity::EnergyJ).expect("it is read");
+        assert_eq!(bars.rows().1, [["A, -", "1", "1"], ["-, A", "3", "3"]]);
     }
 
     #[test]
@@ -335,6 +363,14 @@ mod tests {
             format!("{ITEMS_OF}\n{seconds},{joules},1,0,0,0,0,0,0,0,0\n")
         };
         assert_eq!(of(&row("0", "1")), "2: column `duration_s` is 0; a mean needs time");
+        assert_eq!(
+            of(&row("1", "1").replace(",1,1,0", ",1,-1,0")),
+            "2: -1 J in 1 s are not those of a run"
+        );
+        assert_eq!(
+            of(&row("1e-31", "1")),
+            "2: 1 J in 0.0000000000000000000000000000001 s are not those of a run"
+        );
         let no_number = format!("{ITEMS_OF}\n1,1,inf,0,0,0,0,0,0,0,0\n");
         assert_eq!(of(&no_number), "2: column `dynamic_j`: `inf` is no finite number");
     }

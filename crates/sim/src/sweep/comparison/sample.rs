@@ -33,6 +33,9 @@ impl Subject {
     }
 }
 
+/// Columns in which every run of a profile has a value.
+const ALWAYS: [&str; 2] = ["profile_score", "hours"];
+
 /// Columns of samples of profiles: all quantities but the instant of the stop, which runs that do not stop have not.
 fn of_days() -> impl Iterator<Item = &'static Column<DayMetrics>> {
     DayMetrics::COLUMNS.iter().filter(|column| column.name != "stopped_at_s")
@@ -93,8 +96,15 @@ impl Sample {
     /// The sample of these values, in the order of [`Subject::columns`]; `None` if they are not as many, or if one is
     /// missing that every run has.
     pub(super) fn of_values(subject: Subject, values: &[f64]) -> Option<Self> {
-        let may_lack = subject == Subject::Profiles || !values.iter().any(|it| it.is_nan());
-        let fits = may_lack && values.len() == subject.columns().len();
+        let has_all = match subject {
+            Subject::Scenarios => !values.iter().any(|it| it.is_nan()),
+            Subject::Profiles => subject
+                .columns()
+                .iter()
+                .zip(values)
+                .all(|(column, it)| !it.is_nan() || !ALWAYS.contains(&column.name)),
+        };
+        let fits = has_all && values.len() == subject.columns().len();
         fits.then(|| Self { subject, values: values.into() })
     }
 

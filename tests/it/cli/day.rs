@@ -205,6 +205,7 @@ fn shares_of_throttling_are_of_the_time_of_the_device() {
 ";
     let device = "device:
   name: hot
+  accelerators: {points: rk3588_npu}
   base_mw: 3000
   thermal:
     nodes: {skin: {j_per_k: 0.1, k_per_w: {air: 10}}}

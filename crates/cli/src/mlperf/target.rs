@@ -256,9 +256,9 @@ impl Accelerators {
         });
         let scheduler = experiment::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
         scheduler.renamed().iter().copied().for_each(hint);
-        AcceleratorBed::check_scheduler(&scheduler).map_err(super::super::argument)?;
         let device = args.device.as_deref().map(|name| catalog.device(name)).transpose()?;
         experiment::check_device(device.as_deref(), &system, &scheduler)?;
+        AcceleratorBed::check_scheduler(&scheduler).map_err(super::super::argument)?;
         let costs =
             NamedCostModel::find(catalog, args.cost_model.as_deref().unwrap_or("loop-nest"))?;
         let costs = costs.with_effort(args.mapping.effort());

@@ -216,7 +216,8 @@ impl AcceleratorBed {
             let (queries, completed) = issued?;
             let frames_end = SimTime::ZERO + duration;
             let end = completed.iter().copied().max().unwrap_or(frames_end);
-            if self.background.is_some() && end > frames_end {
+            let has_stopped = system.stopped().is_some();
+            if self.background.is_some() && end > frames_end && !has_stopped {
                 let in_time = Some(completed.iter().filter(|&&at| at <= frames_end).count());
                 if in_time <= done_before {
                     return Err(TestError::Starved { seconds: duration.ns() / 1_000_000_000 });
@@ -227,6 +228,7 @@ impl AcceleratorBed {
             }
             let device = if completed.is_empty() { None } else { system.device(end) };
             let energy = match &device {
+                Some(device) if has_stopped => device.total(),
                 Some(device) => self.energy(device, system.energy()),
                 None => system.energy(),
             };
@@ -238,9 +240,9 @@ impl AcceleratorBed {
     }
 
     /// Energy of `device` in a run whose queries took `of_queries`. Where these are all that ran, their sum counts, as
-    /// without a device; what the background took, or what was broken off, is known to the account alone.
+    /// without a device; what the background took is known to the account alone.
     fn energy(&self, device: &DeviceRun, of_queries: Millijoules) -> Millijoules {
-        match self.background.is_none() && device.body.stopped().is_none() {
+        match self.background.is_none() {
             true => device.energy(of_queries),
             false => device.total(),
         }

@@ -61,6 +61,9 @@ pub struct Sample {
     pub charge: Option<f64>,
 }
 
+/// Longest halt that is waited for after the planned end of a run: an hour.
+const PATIENCE: SimSpan = SimSpan::from_ns(3_600_000_000_000);
+
 /// Samples of a run.
 const SAMPLES: u64 = 2000;
 
@@ -87,7 +90,10 @@ pub struct Body {
     next_sample: SimTime,
     since_sample: (SimTime, f64),
     samples: Vec<Sample>,
-    /// No tick at or after this instant is waited for.
+    /// Planned end of the run.
+    planned: SimTime,
+    /// No tick at or after this instant is waited for: an hour after the planned end, or after the begin of the halt if that is
+    /// later.
     patience: SimTime,
 }
 
@@ -124,7 +130,6 @@ impl Body {
             let (tick, watts) = (SimTime::ZERO + heat.poll, vec![0.0; heat.network.nodes().len()]);
             Warm { heat: heat.clone(), thermal, trips, nodes, tick, is_capped: false, watts }
         };
-        let hour = SimSpan::from_ns(3_600_000_000_000);
         let mut body = Self {
             heat: device.heat.as_ref().map(warm),
             charge: device.battery.map(Charge::new),
@@ -141,7 +146,8 @@ impl Body {
             next_sample: SimTime::ZERO,
             since_sample: (SimTime::ZERO, 0.0),
             samples: Vec::new(),
-            patience: SimTime::ZERO + duration.saturating_add(hour),
+            planned: SimTime::ZERO + duration,
+            patience: SimTime::ZERO + duration.saturating_add(PATIENCE),
         };
         while body.changes.front().is_some_and(|it| it.at == SimTime::ZERO) {
             body.change();
@@ -188,7 +194,7 @@ impl Body {
         self.stop.as_ref()
     }
 
-    /// The instant at which trips limited the accelerators for the first time.
+    /// The instant at which trips took points from an accelerator or halted one for the first time.
     pub fn throttled_from(&self) -> Option<SimTime> {
         self.throttled_from
     }
@@ -277,7 +283,11 @@ impl Body {
     pub fn play(&mut self, now: SimTime, joules: f64, supplied: &[Supplied]) -> bool {
         let mut is_tick = false;
         if let Some(warm) = self.heat.as_mut().filter(|warm| warm.tick <= now) {
+            let was_halted = warm.trips.limit().halt;
             warm.trips.tick(warm.thermal.temperatures());
+            if warm.trips.limit().halt && !was_halted {
+                self.patience = self.planned.max(now) + PATIENCE;
+            }
             warm.tick = warm.tick + warm.heat.poll;
             is_tick = true;
             let trips = &warm.trips;

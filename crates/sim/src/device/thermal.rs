@@ -31,8 +31,9 @@ pub struct Thermal {
     rises: Vec<f64>,
 }
 
-/// Highest temperatures within a step are found up to this \[K\].
-const TOLERANCE_K: f64 = 1e-9;
+/// Highest temperatures within a step are found up to this \[K\]. A smaller one costs much where modes of nearly equal rates
+/// cancel: two equal dies of which one idles.
+const TOLERANCE_K: f64 = 1e-6;
 
 impl Thermal {
     /// All nodes are as warm as the air.
@@ -124,7 +125,8 @@ impl Thermal {
             most += rate * first.max(last);
         }
         let rise = rises.min(most * (to - from));
-        if least >= 0.0 || most <= 0.0 || at_from + rise <= above + TOLERANCE_K {
+        // Not a number is nowhere higher.
+        if !(least < 0.0 && most > 0.0 && at_from + rise > above + TOLERANCE_K) {
             return above;
         }
         let above = self.peak_c(node, (from, middle), above.max(at_middle));
@@ -148,7 +150,7 @@ impl Thermal {
     }
 
     /// Highest temperature of each node since time 0 or since [`Thermal::take_highest`] \[C\], also within steps, where
-    /// it is exact to 1e-9 K.
+    /// it is exact to 1e-6 K.
     pub fn highest(&self) -> &[f64] {
         &self.highest
     }

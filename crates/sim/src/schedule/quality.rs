@@ -7,7 +7,7 @@ use super::{Job, Quality, View};
 impl Quality {
     /// The one of `works`, rows of the costs in the order of preference, that `job`, which has not begun, is to run: the
     /// cheapest one, or one that fits if the rule is [`Quality::Fitting`]. `None` if no idle accelerator can run any.
-    /// [`Quality::First`] runs the first one in any case, without a question.
+    /// [`Quality::First`] runs the first one in any case, and is not asked.
     pub(crate) fn pick(
         self,
         job: &Job,

@@ -105,7 +105,7 @@ impl Day {
         })
     }
 
-    /// The instant at which trips limited the accelerators for the first time.
+    /// The instant at which trips took points from an accelerator or halted one for the first time.
     pub fn throttled_from(&self) -> Option<SimTime> {
         self.body.as_ref()?.throttled_from()
     }

@@ -67,20 +67,25 @@ impl Results<'_> {
     fn cells(&self, number: impl Fn(f64) -> String) -> Vec<Vec<String>> {
         let row = |(tenant, asked, result): (usize, &Asked<'_>, &TenantResult)| {
             let it = &result.performance;
-            let [p50, p90, _, _, p99, _] = it.latency.percentiles.map(|it| number(it.as_ms()));
+            // A test that the device ended has no results.
+            let measured = |value: f64| match it.validity.is_finished {
+                true => number(value),
+                false => String::new(),
+            };
+            let [p50, p90, _, _, p99, _] = it.latency.percentiles.map(|it| measured(it.as_ms()));
             let queries = it.queries as f64;
             vec![
                 tenant.to_string(),
                 asked.test.task.name.to_string(),
                 verdict(result.is_valid()).into(),
-                it.scheduled_rate().map_or(String::new(), &number),
-                it.completed_rate().map_or(String::new(), &number),
+                it.scheduled_rate().map_or(String::new(), measured),
+                it.completed_rate().map_or(String::new(), measured),
                 p50,
                 p90,
                 p99,
                 number(asked.tenant.relative_deadline.as_ms()),
-                number(100.0 * it.overlatency as f64 / queries),
-                number(result.energy.get() / queries),
+                measured(100.0 * it.overlatency as f64 / queries),
+                measured(result.energy.get() / queries),
                 it.queries.to_string(),
             ]
         };
@@ -135,13 +140,15 @@ impl Results<'_> {
     fn json(&self) -> Map<String, Value> {
         let tenants = self.rows().map(|(tenant, asked, result)| {
             let it = &result.performance;
+            let measured = |value: f64| it.validity.is_finished.then_some(value);
             json!({
                 "tenant": tenant, "task": asked.test.task.name, "verdict": verdict(result.is_valid()),
                 "reason": (!result.is_valid()).then(|| self.reason_of(result)),
-                "scheduled_qps": it.scheduled_rate(), "completed_qps": it.completed_rate(),
+                "scheduled_qps": it.scheduled_rate().and_then(measured),
+                "completed_qps": it.completed_rate().and_then(measured),
                 "percentile": asked.load.settings.percentile.get(),
-                "latency_ms": it.latency.target.as_ms(), "bound_ms": asked.tenant.relative_deadline.as_ms(),
-                "late": it.overlatency, "queries": it.queries, "energy_mj": result.energy.get(),
+                "latency_ms": measured(it.latency.target.as_ms()), "bound_ms": asked.tenant.relative_deadline.as_ms(),
+                "late": it.overlatency, "queries": it.queries, "energy_mj": measured(result.energy.get()),
                 "max_batch": asked.tenant.batching.max,
                 "batch_wait_ms": asked.tenant.batching.wait.as_ms(),
             })

@@ -27,7 +27,7 @@ pub struct DayMetrics {
     pub peak_w: Option<f64>,
     /// Highest temperature of the node that people feel \[C\].
     pub outside_c: Option<f64>,
-    /// Share of the time in which trips limited the accelerators \[0, 1\].
+    /// Share of the time in which trips took points from an accelerator or halted one \[0, 1\].
     pub capped_share: Option<f64>,
     /// Time in which nothing could start on some accelerator \[s\].
     pub halted_s: Option<f64>,
@@ -73,7 +73,7 @@ impl DayMetrics {
         of_device("outside_c", "C", "Highest temperature outside", |it| it.outside_c)
             .lower("highest temperature of the node that people feel"),
         Column::share("capped_share", "Throttled", |it: &Self| it.capped_share)
-            .lower("share of the time in which trips limited the accelerators"),
+            .lower("share of the time in which trips took points from an accelerator or halted one"),
         of_device("halted_s", "s", "Halted", |it| it.halted_s)
             .lower("time in which nothing could start on some accelerator"),
         Column::share("charge_left", "Charge left", |it: &Self| it.charge_left)

@@ -92,6 +92,7 @@ def compare(
     scheduler: Given | Sequence[Given] | None = None,
     *,
     scenario: Given | Sequence[Given] | None = None,
+    profile: Given | Sequence[Given] | None = None,
     networks: Given | None = None,
     semantics: Given | None = None,
     without: Given | Sequence[Given] | None = None,
@@ -108,7 +109,7 @@ def compare(
     platform: Given | None = None,
     dram: Given | None = None,
     technology: Given | None = None,
-    device: Given | None = None,
+    device: Given | Sequence[Given] | None = None,
     cost_model: Given | None = None,
     flexibility: Given | None = None,
     mapping_objective: Given | None = None,
@@ -139,6 +140,8 @@ def compare(
             option [default: all online schedulers].
         scenario: Usage scenario: a name or a file; repeat for several, or separate them by commas [default: the seven
             of the suite].
+        profile: Profile in place of scenarios, hours of use: a name or a file; repeat for several, or separate them
+            by commas [default: none].
         networks: Layers of the networks: their true operators (strides, padding, groups, attention), or the dense
             convolutions of the published artifact [default: reference; artifact with mlsys2023 semantics]. One
             of reference, artifact.
@@ -165,8 +168,8 @@ def compare(
             [default: that of the system or platform, or else split]. One of split, shared.
         technology: Constants of area and leakage, on which no score depends [default: that of the system or platform,
             or else nvdla_28nm].
-        device: Supply of the accelerators: operating points, leakage, gates, and the power around them [default:
-            none].
+        device: Supply of the accelerators: operating points, leakage, gates, and the power around them; repeat for
+            several, or separate them by commas [default: none].
         cost_model: Cost model, or a CSV file of measurements [default: loop-nest; maestro with mlsys2023 semantics].
         flexibility: Choices of every accelerator for each layer: forms, sizes and orders of loops, spread axes, clusters
             [default: that of the accelerator, system, style or dataflow, or else tiles]. One of none, forms,
@@ -178,8 +181,9 @@ def compare(
         effort: Work of the search for these choices in one layer: `quick` takes an eighth of the time of `default`,
             and `full` takes ten times as long and proves small mapspaces [default: default]. One of quick,
             default, full.
-        by: Column of the ranking (a score, `missed` or `energy_mj`) [default: score, the primary metric, by
-            which `run` also ranks].
+        by: Column of the ranking (a score, `missed` or `energy_mj`; of profiles `missed_share`, `hours` or
+            `mean_w`) [default: score, the primary metric, by which `run` also ranks; profile_score for
+            profiles].
         pairs: Compare all pairs of schedulers, not only each with the best.
         window: Also bound the score by windows: by exact optima of windows of N frames of the first replication,
             which take up to seconds each; for schedulers with model granularity.
@@ -316,6 +320,7 @@ def day(
     mapping_objective: Given | None = None,
     effort: Given | None = None,
     out: Given | None = None,
+    trace: Given | None = None,
     no_changes: bool = False,
     progress: Progress = None,
 ) -> Report:
@@ -356,6 +361,10 @@ def day(
             default, full.
         out: Folder of files: phases.csv and day.json; with a device device.csv and course.csv; with several
             replications replications.csv.
+        trace: Write the whole day as a trace for Perfetto (ui.perfetto.dev) or chrome://tracing: phases, times in
+            which gates are closed, and temperatures, power by item, charge and the limit of the clock of the
+            device. It has at most about 2,000 values of each, and no requests: `xrsim run `trace`` has those of
+            a scenario.
         no_changes: Do not look for the change that helps most, which takes about ten runs.
         progress: True shows a bar of tqdm; a function gets what is done and how much there is.
 
@@ -689,6 +698,7 @@ def mlperf(
     system: Given | None = None,
     pes: Number | None = None,
     platform: Given | None = None,
+    device: Given | None = None,
     cost_model: Given | None = None,
     service: Given | None = None,
     servers: Given | None = None,
@@ -731,6 +741,8 @@ def mlperf(
         system: Style A..M, or a system file.
         pes: PEs of the whole system, for styles.
         platform: Bandwidth and memory of styles [default: headset].
+        device: Supply of the accelerators: operating points, leakage, gates, heat, battery, and the power around
+            them (a name or a file; `xrsim list devices`). Energy and power are then those of the whole device.
         cost_model: Cost model, or a CSV file of measurements [default: loop-nest].
         service: Servers of known latency, in place of a system: constant:ms=L, batch:ms=A,sample_ms=B (A + B n for n
             samples), or a table with the columns latency_ms, batch or sample, and task.
@@ -1130,15 +1142,16 @@ def plot(
     no_title: bool = False,
     progress: Progress = None,
 ) -> bytes:
-    """Draw a front or heat map of a sweep, or print best designs or means.
+    """Draw fronts, heat maps and energies by item, or print best designs or means.
 
     Returns the figure as SVG. With `out` it is also written, in the format of its ending.
 
     Arguments:
-        file: Rows of a sweep, or the scores.csv of a run.
-        kind: Kind of plot. One of pareto, best, heatmap, means.
+        file: Rows of a sweep, or the scores.csv of a run; for energy, folders or device.csv of `xrsim day` or
+            `xrsim run --device`.
+        kind: Kind of plot. One of pareto, best, heatmap, means, energy.
         x: First objective, or columns of a heat map [default: energy_per_frame_mj, of profiles mean_w, or
-            pes].
+            pes]; of energy, mean_w (the default) or energy_j.
         y: Second objective, or rows of a heat map [default: score, of profiles profile_score, or system].
         z: Third objective, objective of the best designs, or colours of a heat map [default: score, of
             profiles profile_score].

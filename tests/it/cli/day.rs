@@ -273,7 +273,7 @@ fn the_folder_of_a_day_becomes_a_page_unless_a_file_of_it_is_wrong() {
 
 /// Files of the second command are those that it names; what the first one wrote and nobody changed goes.
 #[test]
-fn a_page_of_several_draws_says_so_and_their_table_goes_with_them() {
+fn a_page_of_several_draws_says_so_and_later_pages_go_by_their_record() {
     let folder = folder();
     let [out, device, page] = ["out", "device.yaml", "page.html"].map(|name| path(&folder, name));
     let more = ["--device", &device, "--no-changes", "--out", &out];
@@ -293,18 +293,11 @@ fn a_page_of_several_draws_says_so_and_their_table_goes_with_them() {
         "{all}"
     );
     assert!(all.contains("score of the whole profile"), "{all}");
-    let text = fs::read_to_string(format!("{out}/replications.csv")).expect("a table");
-    fs::write(format!("{out}/notes.txt"), "mine").expect("it is written");
-    let said = stderr(&xrsim(&alone).assert().code(0));
-    assert!(said.contains("replications.csv of an earlier command"), "{said}");
-    let expected = ["course.csv", "day.json", "device.csv", "notes.txt", "phases.csv"];
-    assert_eq!(files(&out), expected);
-    assert_eq!(title().0, "Day short");
-    // A table that was changed since is the user's.
-    output(&[&alone[..], &["--replications", "3"]].concat());
-    fs::write(format!("{out}/replications.csv"), text + "\n").expect("it is written");
+    // The table of the earlier command stays in the folder. The page goes by the record, which does not have it.
     output(&alone);
     assert!(files(&out).contains(&"replications.csv".to_string()));
+    let (found, all) = title();
+    assert!(found == "Day short" && !all.contains("Means of 3 draws"), "{found}");
 }
 
 #[test]

@@ -72,8 +72,9 @@ impl DayMetrics {
             .lower("highest mean power of a second"),
         of_device("outside_c", "C", "Highest temperature outside", |it| it.outside_c)
             .lower("highest temperature of the node that people feel"),
-        Column::share("capped_share", "Throttled", |it: &Self| it.capped_share)
-            .lower("share of the time in which trips took points from an accelerator or halted one"),
+        Column::share("capped_share", "Throttled", |it: &Self| it.capped_share).lower(
+            "share of the time in which trips took points from an accelerator or halted one",
+        ),
         of_device("halted_s", "s", "Halted", |it| it.halted_s)
             .lower("time in which nothing could start on some accelerator"),
         Column::share("charge_left", "Charge left", |it: &Self| it.charge_left)

@@ -93,7 +93,7 @@ pub fn pairs_csv(pairs: &[(String, Vec<Pair>)]) -> Rows {
 }
 
 /// A row for each policy on each configuration that could run: means over the replications of every
-/// column of [`Sample`], half the width of the 95 % interval of the measure, bounds, and metrics.
+/// column of `Sample`, half the width of the 95 % interval of the measure, bounds, and metrics.
 pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
     let has_devices = has_devices(comparison);
     let mut header = label_names(has_devices);

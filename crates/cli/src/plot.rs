@@ -45,8 +45,8 @@ pub(super) struct PlotArgs {
     /// Kind of plot.
     #[arg(long, value_name = "KIND")]
     pub kind: PlotKind,
-    /// First objective, or columns of a heat map [default: energy_per_frame_mj, of profiles mean_w, or pes]; of energy, mean_w
-    /// (the default) or energy_j.
+    /// First objective, columns of a heat map, or for energy mean_w or energy_j [default: energy_per_frame_mj, of profiles and
+    /// energy mean_w, of heat maps pes].
     #[arg(long, value_name = "COLUMN")]
     pub x: Option<String>,
     /// Second objective, or rows of a heat map [default: score, of profiles profile_score, or system].
@@ -267,13 +267,16 @@ fn energy(args: &PlotArgs) -> Result<(), Failure> {
             Some((_, quantity)) => *quantity,
             None => {
                 let known = known.map(|(name, _)| name).join(" or ");
-                refuse!("--x: of energy it is {known}, found `{x}`")
+                refuse!("--x of --kind energy is {known}, found `{x}`")
             }
         },
     };
     let in_folder =
         |path: &PathBuf| if path.is_dir() { path.join(day::DEVICE) } else { path.clone() };
     let paths: Vec<_> = args.file.iter().map(in_folder).collect();
+    if let Some(at) = (1..paths.len()).find(|&at| paths[..at].contains(&paths[at])) {
+        refuse!("{} is given twice", args.file[at].display());
+    }
     Places::default().reading(paths.clone()).drawing(&args.pictures, &args.out).check()?;
     let texts = paths.iter().map(|path| {
         for record in [record::RUN, record::DAY] {
@@ -290,9 +293,6 @@ fn energy(args: &PlotArgs) -> Result<(), Failure> {
         1 => String::new(),
         _ => name_of(path),
     };
-    if let Some(at) = (1..paths.len()).find(|&at| paths[..at].contains(&paths[at])) {
-        refuse!("{} is given twice", args.file[at].display());
-    }
     let short: Vec<_> = args.file.iter().map(name).collect();
     // Runs of one name are called by their places.
     let full =

@@ -1,6 +1,7 @@
 //! Threads of runs: one per core, or the number in `RAYON_NUM_THREADS`.
 
 use std::env;
+use std::hint::black_box;
 
 use rayon::ThreadPoolBuilder;
 
@@ -14,6 +15,10 @@ const VARIABLE: &str = "RAYON_NUM_THREADS";
 /// Most threads. Results do not depend on their number, and more threads than cores gain nothing.
 const MOST: usize = 1024;
 
+/// Stack of a thread \[byte\], and what a thread takes while it starts.
+const STACK: usize = 2 << 20;
+const TAKEN: usize = STACK + STACK / 4;
+
 /// Starts the threads. A command calls this before it reads or computes anything.
 ///
 /// # Errors
@@ -22,14 +27,19 @@ const MOST: usize = 1024;
 pub(super) fn start() -> Result<(), Failure> {
     let text = env::var_os(VARIABLE).unwrap_or_default();
     let n_threads = number(&text.to_string_lossy()).map_err(Failure::Argument)?;
-    let started = ThreadPoolBuilder::new().num_threads(n_threads).build_global();
-    started.map_err(|error| {
+    let refused = |error: &str| {
         let n_threads =
             if n_threads == 0 { "one thread per core".into() } else { count(n_threads) };
         Failure::Output(format!(
             "cannot start {n_threads}: {error}; set {VARIABLE} to a smaller number"
         ))
-    })
+    };
+    // A thread that starts while no memory is left would end the process. What is reserved here is not touched.
+    if black_box(Vec::<u8>::new()).try_reserve_exact(n_threads * TAKEN).is_err() {
+        return Err(refused("their stacks do not fit into memory"));
+    }
+    let builder = ThreadPoolBuilder::new().num_threads(n_threads).stack_size(STACK);
+    builder.build_global().map_err(|error| refused(&error.to_string()))
 }
 
 fn count(n_threads: usize) -> String {

@@ -9,6 +9,7 @@ use xrsim_model::parallel;
 use xrsim_model::units::SimTime;
 use xrsim_sim::load::Phases;
 use xrsim_sim::plan::Plan;
+use xrsim_sim::schedule::{OPTIONS, Parameter};
 use xrsim_sim::sweep::RunError;
 use xrsim_sim::sweep::day::{self, Day, DayMetrics};
 
@@ -16,10 +17,6 @@ use super::{Experiment, ExperimentError, Prepared};
 
 /// Governors that are tried in place of that of the run.
 const GOVERNORS: [&str; 5] = ["fixed", "race", "slack", "ondemand", "sustain"];
-
-/// The option of governors, and those of single ones.
-const OF_GOVERNORS: [&str; 8] =
-    ["governor", "mhz", "margin_ms", "busy_window_ms", "up", "down", "limit_c", "window_s"];
 
 /// Rules of networks to choose from that are tried in place of that of the run.
 const QUALITIES: [&str; 3] = ["first", "cheapest", "fitting"];
@@ -157,8 +154,14 @@ impl DayRun {
             format!("{scheduler}{mark}{option}")
         };
         let has_choices = self.plan.scenario.models().iter().any(|it| it.choice.is_some());
+        // The option of governors, and those of single ones.
+        let is_of_governors = |it: &&Parameter| {
+            it.name == "governor" || it.only_with.is_some_and(|(option, _)| option == "governor")
+        };
+        let of_governors: Vec<_> =
+            OPTIONS.iter().filter(is_of_governors).map(|it| it.name).collect();
         let options: [(&[&str], &[&str], _); 2] = [
-            (&OF_GOVERNORS, &GOVERNORS, self.plan.device.is_some()),
+            (&of_governors, &GOVERNORS, self.plan.device.is_some()),
             (&["quality"], &QUALITIES, has_choices),
         ];
         for (names, values, is_open) in options {

@@ -390,8 +390,7 @@ fn refuse_for(plan: &Plan, schedulers: &[Policy]) -> Result<(), ExperimentError>
 /// Refuses two devices of one name: their results could not be told apart.
 fn refuse_namesake_devices(plans: &[Plan]) -> Result<(), ExperimentError> {
     let devices = distinct_by(plans.iter().filter_map(|plan| plan.device.clone()), Arc::ptr_eq);
-    let distinct = distinct(devices.iter().map(|device| &**device));
-    refuse_repeated("device", distinct.iter().map(|device| device.name.to_string()))
+    refuse_repeated("device", devices.iter().map(|device| device.name.to_string()))
 }
 
 /// Every system once.

@@ -3,7 +3,6 @@
 mod parts;
 mod profiles;
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -198,7 +197,6 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     };
     let prepared = prepare_compared(&options(args).experiment([])?)?;
     refuse_unknown(measure, &prepared)?;
-    refuse_namesakes(args.options.values("device"), &prepared)?;
     note_memory(&prepared);
     note_time(args, &prepared);
     let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
@@ -298,21 +296,6 @@ fn policies(given: &[String]) -> Result<Vec<Policy>, Failure> {
         }
     }
     Ok(policies)
-}
-
-/// Refuses two devices of one name, whose rows could not be told apart.
-fn refuse_namesakes(given: &[String], prepared: &Prepared) -> Result<(), Failure> {
-    let devices = prepared.plans().filter_map(|plan| plan.device.as_deref());
-    let names: BTreeSet<_> = devices.map(|device| &*device.name).collect();
-    if names.len() < given.len() {
-        let names: Vec<_> = names.into_iter().collect();
-        refuse!(
-            "--device gives {} devices that are called {}; give each a name of its own",
-            given.len(),
-            names.join(" or ")
-        );
-    }
-    Ok(())
 }
 
 fn measure(subject: Subject, name: &str) -> Result<Measure, Failure> {

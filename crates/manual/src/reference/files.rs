@@ -202,7 +202,7 @@ fn writers() -> Vec<Writer> {
                     "configurations.csv",
                     "configurations.csv",
                     "a row for each configuration and scheduler. With several devices the column `device` follows `pes`, and \
-                     `scenario` in `policies.csv` and `pairs.csv` has both names, as in `evening/headset`; so it is for scenarios",
+                     `scenario` in `policies.csv` and `pairs.csv` has both names, as in `evening/headset`. The same holds for scenarios with several devices",
                 ),
             ],
         },

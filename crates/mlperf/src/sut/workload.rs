@@ -14,7 +14,7 @@ use xrsim_model::scenario::{ActiveModel, Scenario, ScenarioError, UnitModel};
 use xrsim_model::units::{ClockRate, Cycles, FrameRate, SimSpan};
 use xrsim_sim::load::LoadSettings;
 use xrsim_sim::plan::{EngineSettings, Plan};
-use xrsim_sim::schedule::{Breakdown, Governor, Policy, PolicyFailure};
+use xrsim_sim::schedule::{Breakdown, Policy, PolicyFailure};
 use xrsim_sim::sweep;
 
 use super::batching::Batching;
@@ -100,11 +100,9 @@ pub(crate) fn check_scheduler(scheduler: &Policy) -> Result<(), WorkloadError> {
     if scheduler.is_clairvoyant() {
         return Err(WorkloadError::Clairvoyant { scheduler: label() });
     }
-    match scheduler.options().governor {
-        Governor::Static | Governor::Conserving | Governor::Ahead => {
-            Err(WorkloadError::Rates { scheduler: label() })
-        }
-        _ => Ok(()),
+    match scheduler.options().governor.needs_rates() {
+        true => Err(WorkloadError::Rates { scheduler: label() }),
+        false => Ok(()),
     }
 }
 

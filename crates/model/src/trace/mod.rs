@@ -225,7 +225,7 @@ impl Trace {
         Self { points, ..self }
     }
 
-    /// Operating points of the accelerators; none without a device, in a session, and in a trace of a run that goes on.
+    /// Operating points of the accelerators; none without a device, in a session that keeps no trace, and in a trace of a run that goes on.
     pub fn points(&self) -> &PointChanges {
         &self.points
     }

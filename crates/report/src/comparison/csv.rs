@@ -101,16 +101,17 @@ pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
     let columns = measure.subject.columns();
     header.extend(columns.iter().map(|column| column.name.to_string()));
     header.push(format!("{}_half_width", measure.name()));
-    if measure.subject == Subject::Profiles {
-        return (header, configurations_of_profiles(comparison, measure, has_devices));
-    }
-    header.extend(ClassBounds::COLUMNS.iter().map(|column| column.name.to_string()));
-    header.extend(RunMetrics::COLUMNS.iter().map(|column| column.name.to_string()));
     // The metrics of the run have the power already.
     let is_new = |name: &str| RunMetrics::COLUMNS.iter().all(|column| column.name != name);
     let device = DeviceMetrics::COLUMNS.iter().enumerate();
     let device: Vec<_> = device.filter(|(_, column)| is_new(column.name)).collect();
-    header.extend(device.iter().map(|(_, column)| column.name.to_string()));
+    // Profiles have no bounds, and no metrics of a run beside their columns.
+    let is_of_scenarios = measure.subject == Subject::Scenarios;
+    if is_of_scenarios {
+        header.extend(ClassBounds::COLUMNS.iter().map(|column| column.name.to_string()));
+        header.extend(RunMetrics::COLUMNS.iter().map(|column| column.name.to_string()));
+        header.extend(device.iter().map(|(_, column)| column.name.to_string()));
+    }
     let mut rows = Vec::new();
     for (Configuration { plan, metrics, .. }, runs) in feasible(comparison) {
         for (index, policy) in comparison.policies().iter().enumerate() {
@@ -119,8 +120,13 @@ pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
             };
             let mut row = label(plan, policy, has_devices);
             row.push(runs.len().to_string());
-            row.extend((0..columns.len()).map(|at| cell(column(at).mean)));
+            let means = (0..columns.len()).map(|at| column(at).mean);
+            row.extend(means.map(|mean| cell_if_any(Some(mean).filter(|it| !it.is_nan()))));
             row.push(half_width(Some(column(measure.at))));
+            if !is_of_scenarios {
+                rows.push(row);
+                continue;
+            }
             let bound = |bound: &Column<ClassBounds>| {
                 Summary::of(runs.iter().filter_map(|it| bound.of(it.bounds.as_ref()?))).mean
             };
@@ -134,28 +140,6 @@ pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
         }
     }
     (header, rows)
-}
-
-/// Rows of [`configurations_csv`] of profiles, which have no bounds and no metrics.
-fn configurations_of_profiles(
-    comparison: &Comparison,
-    measure: Measure,
-    has_devices: bool,
-) -> Vec<Vec<String>> {
-    let mut rows = Vec::new();
-    for (Configuration { plan, .. }, runs) in feasible(comparison) {
-        for (index, policy) in comparison.policies().iter().enumerate() {
-            let column =
-                |at: usize| Summary::of(runs.iter().map(|run| run.samples[index].values()[at]));
-            let mut row = label(plan, policy, has_devices);
-            row.push(runs.len().to_string());
-            let means = (0..measure.subject.columns().len()).map(|at| column(at).mean);
-            row.extend(means.map(|mean| cell_if_any(Some(mean).filter(|it| !it.is_nan()))));
-            row.push(half_width(Some(column(measure.at))));
-            rows.push(row);
-        }
-    }
-    rows
 }
 
 /// Whether rows have the column `device`: if the configurations have several devices.

@@ -84,7 +84,7 @@ pub fn day_page(files: &DayFiles<'_>) -> Result<(String, usize), ReadError> {
     let (title, lead) = match &drawn {
         None => (format!("Day {}", about.profile), lead),
         Some(drawn) => {
-            let title = format!("Day {}, draw 1 of {}", about.profile, drawn.n());
+            let title = format!("Day {}, draw 1 of {}", about.profile, drawn.n);
             let more = "Answer, figure, phases and energy are those of draw 1; the means of all are in the table of draws.";
             (title, format!("{lead} {more}"))
         }
@@ -97,7 +97,7 @@ pub fn day_page(files: &DayFiles<'_>) -> Result<(String, usize), ReadError> {
         sections.push(course_of(&record, &phases, files.phases, source)?);
     }
     let lead = "Phases that took place. Missed: requests that were dropped or late. Throttled: share of the time in which \
-                trips limit the accelerators.";
+                trips take points from an accelerator or halt one.";
     let mut table = Section::new("phases", "Phases", lead);
     table.add_written("Phases of the profile", phases_of(&phases, files.phases)?);
     sections.push(table);
@@ -135,11 +135,6 @@ impl Drawn {
         let names = table.0.iter().filter(|name| *name != "reason");
         let columns = names.map(values).collect::<Result<_, ReadError>>()?;
         Ok(Self { n, columns })
-    }
-
-    /// Number of draws.
-    fn n(&self) -> usize {
-        self.n
     }
 
     fn section(&self) -> Section {

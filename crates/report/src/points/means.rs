@@ -5,13 +5,11 @@ use std::collections::HashMap;
 use xrsim_model::column::Kind;
 use xrsim_model::statistics::{Fraction, Summary};
 use xrsim_model::text::{cell, in_line};
+use xrsim_sim::sweep::day::DayMetrics;
 
 use super::measure::{OF_PROFILE, kind};
 use super::{PointTable, PointsError, REASON};
 use crate::table::{Rows, Style, interval_meaning, with_half_width};
-
-/// Quantities of devices among those of profiles.
-const OF_DEVICES: [&str; 2] = ["mean_w", "outside_c"];
 
 /// Reason why a row has no result; empty if it has one.
 fn reason_of(table: &PointTable, row: usize) -> &str {
@@ -38,7 +36,7 @@ impl<'t> Means<'t> {
         let columns = match columns {
             [] if table.has(OF_PROFILE) => {
                 let all = ["hours", "score", OF_PROFILE, "missed_share", "mean_w", "outside_c"];
-                let is_shown = |it: &&str| !OF_DEVICES.contains(it) || table.is_measured(it);
+                let is_shown = |it: &&str| DayMetrics::is_of(it, None) || table.is_measured(it);
                 all.into_iter().filter(is_shown).collect()
             }
             [] => vec![table.score(), table.energy()],

@@ -40,6 +40,7 @@ const GROUPS: [(u32, &str); 3] =
 const ACCELERATORS: u32 = 1;
 const QUEUES: u32 = 2;
 const DEADLINES: u32 = 3;
+
 /// Writes the trace of one run.
 ///
 /// An arrow leads from the end of an upstream request to the start of the request that used its result.

@@ -37,7 +37,7 @@ pub fn write_day(
     for result in &day.phases {
         events.phase(phases, result, sections.get(result.phase))?;
     }
-    events.closed(FIRST_TRACK + 1, &gates(phases, &day.phases))?;
+    events.closed_gates(FIRST_TRACK + 1, &gates(phases, &day.phases))?;
     if let (Some(body), Some(ledger)) = (&day.body, &day.ledger) {
         events.group(DEVICE, "device")?;
         events.device(body, ledger, &plan.supplied().unwrap_or_default())?;
@@ -76,11 +76,11 @@ impl<W: Write> Events<W> {
             return Ok(());
         }
         self.group(PHASES, NAME)?;
-        self.closed(first, gates)
+        self.closed_gates(first, gates)
     }
 
     /// Gates while they are closed, each in a track.
-    fn closed(&mut self, first: u32, gates: &[Closed]) -> io::Result<()> {
+    fn closed_gates(&mut self, first: u32, gates: &[Closed]) -> io::Result<()> {
         for (track, gate) in (first..).zip(gates) {
             self.track(PHASES, track, &format!("gate {}", gate.name))?;
             for &times in &gate.times {

@@ -292,7 +292,7 @@ impl Body {
             is_tick = true;
             let trips = &warm.trips;
             let is_capped = |it: &Supplied| trips.limit_of(&it.trips).takes_from(&it.points);
-            warm.is_capped = trips.limit().is_limiting() && supplied.iter().any(is_capped);
+            warm.is_capped = supplied.iter().any(is_capped);
             if warm.is_capped {
                 self.throttled_from.get_or_insert(now);
             }

@@ -55,11 +55,6 @@ impl Limit {
     pub fn takes_from(&self, points: &Points) -> bool {
         self.halt || self.highest_of(points) != points.highest()
     }
-
-    /// Whether it takes anything from an accelerator that has enough points.
-    pub fn is_limiting(&self) -> bool {
-        *self != Self::default()
-    }
 }
 
 impl Trips {

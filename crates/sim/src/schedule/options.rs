@@ -120,6 +120,17 @@ pub enum Governor {
     },
 }
 
+impl Governor {
+    /// Whether it computes with the rates of all models.
+    pub fn needs_rates(self) -> bool {
+        match self {
+            Self::Static | Self::Conserving | Self::Ahead => true,
+            Self::Fixed(_) | Self::Race | Self::Slack { .. } => false,
+            Self::OnDemand { .. } | Self::Sustain { .. } => false,
+        }
+    }
+}
+
 impl Default for Governor {
     fn default() -> Self {
         Self::Fixed(None)

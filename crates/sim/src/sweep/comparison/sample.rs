@@ -6,10 +6,9 @@ use xrsim_model::column::Column;
 use super::super::day::DayMetrics;
 
 /// What the configurations of a comparison run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// Scenarios.
-    #[default]
     Scenarios,
     /// Profiles.
     Profiles,

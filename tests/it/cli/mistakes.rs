@@ -36,7 +36,10 @@ const MISTAKES: &[Mistake] = &[
         "plot rows.csv more.csv --kind best",
         &["takes one file, found 2; --kind energy takes several"],
     ),
-    ("plot a b --kind energy --x pes", &["--x of --kind energy is mean_w or energy_j, found `pes`"]),
+    (
+        "plot a b --kind energy --x pes",
+        &["--x of --kind energy is mean_w or energy_j, found `pes`"],
+    ),
     ("show edff", &["did you mean `edf`?"]),
     ("run --system unet.yaml", &["this is a `network` file; a `style` or `system` file is needed"]),
     ("run --system a.yaml,b.yaml", &["both describe a system `chip@512`", "NAME=b.yaml"]),

@@ -316,6 +316,8 @@ fn a_test_ends_with_the_charge() {
                 assert!(queries[1..].iter().all(|it| it.issued <= *at && it.completed <= *at));
                 let summary = render_summary(&settings, performance, "J", 1);
                 assert!(summary.contains("Result is : INVALID"), "{summary}");
+                let is_offline = settings.scenario == LoadScenario::Offline;
+                assert!(!is_offline || summary.contains("Samples per second: n/a"), "{summary}");
                 assert!(!bed.passes(&settings).expect("it ends"));
                 bed.run(&settings, Traced::All).expect("it ends");
             }
@@ -349,6 +351,18 @@ fn a_test_ends_where_a_node_is_too_hot_or_nothing_may_start() {
             }
         }
     }
+}
+
+#[test]
+fn the_account_of_a_trace_lasts_as_long_as_its_executions() {
+    let bed = bed("J", Some(leaky()), "fcfs", Some("AR_gaming"));
+    let settings = &loads()[3];
+    let [all, load] = [Traced::All, Traced::Load].map(|it| bed.run(settings, it).expect("it ends"));
+    assert_eq!((&all.queries, all.energy), (&load.queries, load.energy));
+    let lasts = |it: &Option<DeviceRun>| it.as_ref().expect("a device").ledger.duration().ns();
+    assert_eq!(lasts(&load.device), load.queries.end().ns());
+    let last = all.run.trace.busy_intervals().filter_map(|it| it.end).max();
+    assert!(lasts(&all.device) >= last.expect("batches ran").ns());
 }
 
 #[test]

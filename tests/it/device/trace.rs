@@ -132,6 +132,15 @@ fn an_age_rises_with_time_and_falls_with_a_result() {
     assert!(close(ages[2].1, (first + second) / 2.0), "{ages:?}");
 }
 
+#[test]
+fn a_model_without_data_has_no_age() {
+    let mut case = case();
+    case.plan.scenario = Arc::new(runs::scenario(Vec::new(), vec![model("HT", 100.0)]));
+    let counters = counters(&case);
+    assert!(counters.contains_key("power [W]"));
+    assert!(!counters.keys().any(|name| name.starts_with("age ")), "{:?}", counters.keys());
+}
+
 /// A camera of 100 FPS that is off from 5 to 9 ms, and from 14 to 18 ms.
 #[test]
 fn closed_gates_are_slices_of_a_track_each() {

@@ -57,8 +57,10 @@ impl Curve {
             let [p50, p90, _, p97, p99, p99_9] = it.latency.percentiles.map(SimSpan::as_ms);
             let late = 100.0 * it.overlatency as f64 / it.queries as f64;
             let (scheduled, completed) = (it.scheduled_rate(), it.completed_rate());
-            let numbers = [Some(*rate), scheduled, completed].into_iter();
-            let numbers = numbers.chain([p50, p90, p97, p99, p99_9, late].map(Some));
+            let measured = |value: f64| it.validity.is_finished.then_some(value);
+            let rates = [scheduled, completed].map(|it| it.and_then(measured));
+            let numbers = [Some(*rate)].into_iter().chain(rates);
+            let numbers = numbers.chain([p50, p90, p97, p99, p99_9, late].map(measured));
             let cell = |number: Option<f64>| number.map_or(String::new(), xrsim_model::text::cell);
             let mut cells: Vec<_> = numbers.map(cell).collect();
             let holds = it.validity.performance == Some(true) && it.validity.is_finished;
@@ -68,15 +70,17 @@ impl Curve {
         (CURVE_COLUMNS.map(String::from).to_vec(), self.points.iter().map(row).collect())
     }
 
-    /// Figure of the percentiles over the rate, with the bound.
-    pub(super) fn draw(&self, task: &str, system: &str) -> Lines {
+    /// Figure of the percentiles over the rate, with the bound; `None` if the device ended every test.
+    pub(super) fn draw(&self, task: &str, system: &str) -> Option<Lines> {
         let point = |(rate, it): &(f64, Performance)| {
             let [p50, p90, _, p97, p99, _] = it.latency.percentiles.map(SimSpan::as_ms);
             RatePoint { rate_per_s: *rate, percentiles_ms: [p50, p90, p97, p99] }
         };
-        let points: Vec<_> = self.points.iter().map(point).collect();
+        let finished = self.points.iter().filter(|(_, it)| it.validity.is_finished);
+        let points: Vec<_> = finished.map(point).collect();
         let bound =
             LatencyBound { latency_ms: self.bound.as_ms(), percentile: self.percentile.get() };
-        latency_over_rate((task, system), (Some(bound), self.result_per_s), &points)
+        let limits = (Some(bound), self.result_per_s);
+        (!points.is_empty()).then(|| latency_over_rate((task, system), limits, &points))
     }
 }

@@ -66,6 +66,9 @@ const VALUE: usize = 3;
 /// Column of its unit.
 const UNIT: usize = 4;
 
+/// Columns of percentiles.
+const PERCENTILES: [usize; 3] = [6, 7, 8];
+
 /// Columns of the usage scenario in the background.
 const BESIDE: [usize; 2] = [14, 15];
 
@@ -93,7 +96,7 @@ impl Results<'_> {
                 row[VALUE] = whole.into();
             }
             let columns = BESIDE.into_iter().filter(|_| beside.is_some());
-            for column in columns.chain([VALUE]) {
+            for column in columns.chain([VALUE]).chain(PERCENTILES) {
                 if row[column].is_empty() {
                     row[column] = "n/a".into();
                 }
@@ -229,9 +232,10 @@ impl Results<'_> {
             });
             logs::write_queries(&mut set, &place(files::QUERIES), QUERY_COLUMNS, queries)?;
             if let Some(curve) = curve {
-                let figure = curve.draw(&test.task.title, &system);
-                let stem = place(files::CURVE_FIGURE);
-                self.pictures.add_picture(&mut set, &stem, Picture::ALL, &figure)?;
+                if let Some(figure) = curve.draw(&test.task.title, &system) {
+                    let stem = place(files::CURVE_FIGURE);
+                    self.pictures.add_picture(&mut set, &stem, Picture::ALL, &figure)?;
+                }
                 set.csv(&place(files::CURVE), curve.rows())?;
             }
         }
@@ -351,7 +355,10 @@ fn cells(made: &Made<'_>, number: impl Fn(f64) -> String) -> Vec<String> {
     let (name, value, unit) = metric(result);
     // 50, 90, 95, 97, 99 and 99.9.
     let percentiles = result.performance().latency.percentiles;
-    let [p50, p90, _, _, p99, _] = percentiles.map(|it| number(it.as_ms()));
+    // A test that the device ended has no results.
+    let stopped = result.stopped().is_some();
+    let measured = |it: SimSpan| if stopped { String::new() } else { number(it.as_ms()) };
+    let [p50, p90, _, _, p99, _] = percentiles.map(measured);
     let known = |value: Option<f64>| value.map_or(String::new(), &number);
     let energy = |energy: Option<Millijoules>| known(energy.map(Millijoules::get));
     let beside = |of: fn(&BackgroundScores) -> f64| known(result.background.as_ref().map(of));

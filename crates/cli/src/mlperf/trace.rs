@@ -57,7 +57,7 @@ pub(super) fn write(
     let tenant = Tenant::of_test(made.test, target.batching);
     let bed = accelerators.bed(vec![tenant])?;
     let run = bed.run(&made.result.settings, Traced::All).map_err(super::super::argument)?;
-    let plan = bed.plan();
+    let plan = &bed.plan_lasting(run.duration);
     let mut result = RunResult::from_trace(plan, Arc::clone(bed.costs()), run.run.trace);
     if let Some(DeviceRun { ledger, body }) = run.device {
         (result.scored.ledger, result.scored.body) = (Some(ledger.into()), Some(body.into()));

@@ -112,11 +112,14 @@ pub struct AcceleratorRun<T> {
     pub queries: T,
     /// Energy of their batches; with a device that of everything until the last query was done.
     pub energy: Millijoules,
-    /// The device until the last query was done; `None` without one, or without queries.
+    /// The device until the last query was done, or, if batches are traced, until everything had ended; `None` without one,
+    /// or without queries.
     pub device: Option<DeviceRun>,
     /// Scores of the background frames that arrived until the last query was done; `None` if no frame
     /// is scored.
     pub background: Option<Score>,
+    /// Duration of the load of the background: that of the plan.
+    pub duration: SimSpan,
     /// Run of the engine. Its trace has the frames of the background, then the batches if they are
     /// traced.
     pub run: Run,
@@ -149,6 +152,11 @@ impl AcceleratorBed {
     /// Plan that the engine runs: models of the background, then one for each tenant.
     pub fn plan(&self) -> &Plan {
         self.workload.plan()
+    }
+
+    /// The plan of a run of this duration.
+    pub fn plan_lasting(&self, duration: SimSpan) -> Plan {
+        self.workload.lasting(duration)
     }
 
     /// Costs of the models of [`AcceleratorBed::plan`] on every accelerator.
@@ -233,9 +241,14 @@ impl AcceleratorBed {
                 None => system.energy(),
             };
             system.drain(&mut Completions::new(0, false));
+            // The counters of a trace go on as long as its executions.
+            let device = match traced {
+                Traced::All => device.and_then(|_| system.device(end.max(system.now()))),
+                Traced::Load => device,
+            };
             let run = system.finish();
             let background = self.score(&run, &frames, end);
-            return Ok(AcceleratorRun { queries, energy, device, background, run });
+            return Ok(AcceleratorRun { queries, energy, device, background, duration, run });
         }
     }
 

@@ -258,8 +258,8 @@ pub fn run_tenants(
     };
     let results = tests.iter().zip(energies).enumerate().map(result);
     let queries = results.collect::<Result<_, TestError>>()?;
-    let AcceleratorRun { energy, device, background, run, .. } = run;
-    Ok(AcceleratorRun { queries, energy, device, background, run })
+    let AcceleratorRun { energy, device, background, duration, run, .. } = run;
+    Ok(AcceleratorRun { queries, energy, device, background, duration, run })
 }
 
 /// Issues every query when it is due and waits for all of them; returns their completions. If the device stops before, also

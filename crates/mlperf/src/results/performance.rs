@@ -179,8 +179,12 @@ impl Performance {
         rate(1, self.sample_latency.mean)
     }
 
-    /// Offline: rate of samples until the last one is done \[1/s\]. `None` for samples that take no time.
+    /// Offline: rate of samples until the last one is done \[1/s\]. `None` for samples that take no time, or
+    /// of which not every one was done.
     pub fn throughput(&self) -> Option<f64> {
+        if !self.validity.is_finished {
+            return None;
+        }
         rate(self.sample_latency.count, self.sample_latency.max)
     }
 

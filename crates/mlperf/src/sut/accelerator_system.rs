@@ -258,6 +258,11 @@ impl<'a> AcceleratorSystem<'a> {
         self.run_until(SimTime::MAX, true, completions);
     }
 
+    /// The last instant that was played.
+    pub(crate) fn now(&self) -> SimTime {
+        self.now
+    }
+
     /// Failure of the scheduler.
     pub(crate) fn failure(&self) -> Option<&PolicyFailure> {
         self.failure.as_ref()

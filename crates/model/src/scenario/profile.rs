@@ -25,6 +25,17 @@ pub enum Course {
     Chain(Chain),
 }
 
+impl Course {
+    /// Whether phases are drawn. States of fixed lengths that follow each other for sure are no draw.
+    pub fn is_drawn(&self) -> bool {
+        let Self::Chain(chain) = self else { return false };
+        let is_random = |it: &State| {
+            it.beyond.mean > SimSpan::ZERO || it.next.iter().any(|(_, p)| *p > 0.0 && *p < 1.0)
+        };
+        chain.states.iter().any(is_random)
+    }
+}
+
 /// A phase of a profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phase {

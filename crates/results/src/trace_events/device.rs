@@ -36,7 +36,12 @@ impl<W: Write> Writer<'_, W> {
         }
         let end = SimTime::ZERO + ledger.duration();
         let results = newest_results(&self.plan.scenario, &self.plan.load, trace);
-        for (name, results) in self.names.iter().zip(results) {
+        let models = self.plan.scenario.models();
+        for ((name, model), results) in self.names.iter().zip(models).zip(results) {
+            // Nothing tells when the data of submitted requests came.
+            if model.inputs.is_empty() && model.dependencies.is_empty() {
+                continue;
+            }
             self.events.sampled(&format!("age {name}"), "[ms]", ages(&results, end))?;
         }
         Ok(())

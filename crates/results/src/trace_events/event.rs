@@ -15,7 +15,7 @@ pub(super) const DEVICE: u32 = 4;
 /// Group of the phases of a profile and of gates, which not every run has.
 pub(super) const PHASES: u32 = 5;
 
-/// Most samples of a counter, and slices of the track of a gate.
+/// Most samples of a counter, and slices of the track of a gate. Those of a body are fewer, so that no mean is left out.
 pub(super) const MAX_SAMPLES: usize = 20_000;
 
 /// Lowest number of a track. A viewer shows a track with the number of its group as the main track.

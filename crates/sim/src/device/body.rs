@@ -64,7 +64,7 @@ pub struct Sample {
 /// Longest halt that is waited for after the planned end of a run: an hour.
 const PATIENCE: SimSpan = SimSpan::from_ns(3_600_000_000_000);
 
-/// Samples of a run.
+/// Samples of a run for its planned duration. Twice as many are merged two by two.
 const SAMPLES: u64 = 2000;
 
 /// Heat and charge of a device.
@@ -321,7 +321,7 @@ impl Body {
         Some(self.sections.iter().map(of).fold(SimSpan::ZERO, SimSpan::saturating_add))
     }
 
-    /// Samples over the run: about 2,000 for its duration, and more if it goes on after it.
+    /// Samples over the run: about 2,000 for its planned duration, and fewer than 4,000 however long it goes on.
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
@@ -393,8 +393,8 @@ impl Body {
     fn sample(&mut self, at: SimTime) -> bool {
         let (since, joules) = std::mem::replace(&mut self.since_sample, (at, 0.0));
         let ns = (at - since).ns();
-        self.next_sample = at + self.every;
         if ns == 0 {
+            self.next_sample = at + self.every;
             return false;
         }
         let temperatures = self.heat.as_ref().map(|warm| warm.thermal.temperatures().into());
@@ -405,6 +405,25 @@ impl Body {
             limit: self.limit(),
             charge: self.charge.as_ref().map(Charge::left),
         });
+        if self.samples.len() as u64 >= 2 * SAMPLES {
+            self.merge();
+        }
+        self.next_sample = at + self.every;
         true
+    }
+
+    /// Merges samples two by two, and takes half as many from now on.
+    fn merge(&mut self) {
+        self.every = self.every.saturating_add(self.every);
+        let ns = |from: SimTime, to: SimTime| (to - from).ns() as f64;
+        let mut begin = SimTime::ZERO;
+        let mut samples = std::mem::take(&mut self.samples).into_iter();
+        while let (Some(first), Some(second)) = (samples.next(), samples.next()) {
+            let of_first = first.watts * ns(begin, first.at);
+            let of_both = of_first + second.watts * ns(first.at, second.at);
+            let watts = of_both / ns(begin, second.at);
+            begin = second.at;
+            self.samples.push(Sample { watts, ..second });
+        }
     }
 }

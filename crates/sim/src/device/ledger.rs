@@ -117,9 +117,12 @@ impl Ledger {
         self.running[accelerator.index()][point.index()].1 += span;
     }
 
-    /// The device has a sample at the present instant.
-    pub fn sample(&mut self) {
+    /// The device has a sample at the present instant, and `n` in all; it may have merged all samples two by two.
+    pub fn sample(&mut self, n: usize) {
         self.sampled.push(self.items.each_ref().map(Sum::get));
+        if self.sampled.len() > n {
+            self.sampled = self.sampled.iter().skip(1).step_by(2).copied().collect();
+        }
     }
 
     /// Energy of an item in the time before each sample of [`Body::samples`](super::Body::samples) \[J\], from the sample

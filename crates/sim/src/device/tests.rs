@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Charge, Limit, Thermal, Trips};
+use super::{Body, Charge, Item, Ledger, Limit, Thermal, Trips};
+use xrsim_model::hardware::Device;
 use xrsim_model::hardware::device::{
     Battery, Link, NodeId, Peukert, Points, ThermalNetwork, ThermalNode, Trip, TripAction,
 };
-use xrsim_model::units::{ClockRate, SimSpan};
+use xrsim_model::units::{ClockRate, SimSpan, SimTime};
 
 fn seconds(s: f64) -> SimSpan {
     SimSpan::from_s(s).expect("it is a span")
@@ -276,6 +277,30 @@ fn a_battery_gives_its_energy_and_no_more() {
     // Exactly at the end of a span counts.
     let mut exact = Charge::new(Battery { wh: 1.0, efficiency: 1.0, peukert: None });
     assert_eq!(exact.advance(3600.0, seconds(1.0)), Some(seconds(1.0)));
+}
+
+/// 10,000 ms of a run that was to last one: 4,000 samples are merged after 4 s, and 2,000 + 2,000 after 8 s.
+#[test]
+fn samples_of_a_long_run_are_merged() {
+    let mut body = Body::new(&Device::default(), &[], [], SimSpan::from_ns(1_000_000));
+    let mut ledger = Ledger::new(&[]);
+    for number in 0..10_000 {
+        let [from, to] = [number, number + 1].map(|ms| SimTime::from_ns(ms * 1_000_000));
+        let watts = (number % 7) as f64;
+        ledger.book(Item::Base, watts * 1e6);
+        if body.draw(from, to, &[0.0, watts]) {
+            ledger.sample(body.samples().len());
+        }
+    }
+    let joules: Vec<f64> = ledger.sampled_joules(Item::Base).collect();
+    assert_eq!((body.samples().len(), joules.len()), (2500, 2500));
+    let mut begin = SimTime::ZERO;
+    for (sample, joules) in body.samples().iter().zip(joules) {
+        let span = sample.at - begin;
+        assert_eq!(span.ns(), 4_000_000);
+        assert!((joules - sample.watts * span.ns() as f64 / 1e9).abs() < 1e-9);
+        begin = sample.at;
+    }
 }
 
 /// Powers and spans of a course.

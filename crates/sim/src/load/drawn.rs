@@ -27,6 +27,8 @@ pub struct Drawn {
     pub latencies: bool,
     /// Counts of frames.
     pub counts: bool,
+    /// Phases of a profile.
+    pub courses: bool,
 }
 
 impl Drawn {
@@ -54,6 +56,7 @@ impl Drawn {
                 .any(|sequence| sequence.prompt.are_drawn() || sequence.answer.are_drawn()),
             latencies: settings.draws_latencies,
             counts: models().filter_map(|model| model.work.as_ref()).any(Work::varies),
+            courses: false,
         }
     }
 
@@ -88,6 +91,7 @@ impl Drawn {
             gates: self.gates || other.gates,
             latencies: self.latencies || other.latencies,
             counts: self.counts || other.counts,
+            courses: self.courses || other.courses,
         }
     }
 
@@ -102,6 +106,7 @@ impl Drawn {
             (self.gates, "gates"),
             (self.latencies, "latencies"),
             (self.counts, "counts"),
+            (self.courses, "courses of profiles"),
         ];
         all.into_iter().filter_map(|(drawn, name)| drawn.then_some(name)).collect()
     }
@@ -118,6 +123,7 @@ impl Drawn {
             gates: has("gates"),
             latencies: has("latencies"),
             counts: has("counts"),
+            courses: has("courses of profiles"),
         }
     }
 }

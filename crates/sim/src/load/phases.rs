@@ -502,6 +502,7 @@ mod tests {
                 .push(State { activity: activity("never", Some(&scenario)), ..states[0].clone() });
             let chain = Chain { start: 0, duration: minutes(43_000.0), states };
             let profile = Arc::new(Profile { name: "day".into(), course: Course::Chain(chain) });
+            assert!(profile.course.is_drawn());
             let mut samples = vec![[0.0; 4]; 20];
             for (replication, sample) in (0..).zip(&mut samples) {
                 let settings = LoadSettings { replication, ..LoadSettings::default() };
@@ -538,6 +539,7 @@ mod tests {
         };
         let chain = Chain { start: 0, duration: ms(1000.0), states: vec![state(1), state(0)] };
         let profile = Arc::new(Profile { name: "fast".into(), course: Course::Chain(chain) });
+        assert!(!profile.course.is_drawn() && !fixed(Vec::new()).course.is_drawn());
         let error = Phases::new(&profile, &LoadSettings::default()).expect_err("they are too many");
         let expected = "more than 10000 phases; give states a longer `mean`, or fewer `hours`";
         assert_eq!(error.to_string(), expected);

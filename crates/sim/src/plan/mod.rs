@@ -301,7 +301,11 @@ impl Plan {
     /// Random parts of the run. The artifact draws jitter, but never uses it.
     pub fn drawn(&self) -> Drawn {
         match self.semantics {
-            Semantics::Principled => Drawn::from_settings(&self.scenario, &self.load),
+            Semantics::Principled => {
+                let phases = self.phases.as_ref();
+                let courses = phases.is_some_and(|it| it.profile().course.is_drawn());
+                Drawn { courses, ..Drawn::from_settings(&self.scenario, &self.load) }
+            }
             Semantics::Mlsys2023 => {
                 let triggers = Drawn::triggers(&self.scenario, &self.load);
                 Drawn { triggers, ..Drawn::default() }

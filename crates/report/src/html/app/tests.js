@@ -76,7 +76,7 @@ function showCurves(section, { curves, columns }) {
     folded(task, curves.length <= MAX_OPEN, () => {
       const caption = `Latency over rate of ${task}`;
       const numbers = folded("Numbers", false, () => tableOf(caption, headings, points));
-      return h("figure", { tabindex: 0 }, drawing(svg), numbers);
+      return h("figure", { tabindex: 0 }, ...(svg ? [drawing(svg)] : []), numbers);
     }),
   );
   section.append(h("div", { class: "figures" }, ...parts));

@@ -17,6 +17,7 @@ const WITHIN_BOUND: &str = "within_bound";
 #[derive(Serialize)]
 pub(super) struct Curve<'a> {
     task: &'a str,
+    /// Empty if the device ended every test.
     svg: String,
     /// Cells by column.
     points: Vec<Map<String, Value>>,
@@ -35,6 +36,10 @@ impl<'a> Curve<'a> {
     ) -> Result<Self, ReadError> {
         let (mut points, mut drawn) = (Vec::new(), Vec::new());
         rows::each(source, &CURVE_COLUMNS, |row| {
+            if is_stopped(row) {
+                points.push(cells(row)?);
+                return Ok(());
+            }
             drawn.push(RatePoint {
                 rate_per_s: row.number("target_qps")?,
                 percentiles_ms: [
@@ -47,16 +52,25 @@ impl<'a> Curve<'a> {
             points.push(cells(row)?);
             Ok(())
         })?;
+        if drawn.is_empty() && !points.is_empty() {
+            return Ok(Self { task, svg: String::new(), points });
+        }
         let svg = super::svg(&latency_over_rate((task, system), limits, &drawn))
             .map_err(|error| problem_at_end(source, error.to_string()))?;
         Ok(Self { task, svg, points })
     }
 }
 
+/// Whether the device ended the test, which then has no results.
+fn is_stopped(row: &Row<'_>) -> bool {
+    row.text(WITHIN_BOUND) == "false" && row.text("p50_ms").is_empty()
+}
+
 fn cells(row: &Row<'_>) -> Result<Map<String, Value>, ReadError> {
     let mut cells = Map::new();
     for column in CURVE_COLUMNS.into_iter().filter(|column| *column != WITHIN_BOUND) {
-        let number = match RATES.contains(&column) {
+        let may_lack = is_stopped(row) && column != "target_qps";
+        let number = match RATES.contains(&column) || may_lack {
             true => row.number_if_any(column)?.into(),
             false => row.number(column)?.into(),
         };

@@ -75,7 +75,8 @@ impl Kind {
             ("tenant" | "queries" | "trials", _) => Cell::Count,
             ("value" | "scheduled_qps" | "completed_qps", _)
             | ("beside_score" | "beside_score_alone" | "mean_power_w", _)
-            | ("energy_mj_per_sample" | "energy_mj_per_stream", Self::Suite) => Cell::NumberIfAny,
+            | ("p50_ms" | "p90_ms" | "p99_ms" | "late_percent", _)
+            | ("energy_mj_per_sample" | "energy_mj_per_stream", _) => Cell::NumberIfAny,
             _ => Cell::Number,
         }
     }

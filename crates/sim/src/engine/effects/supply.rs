@@ -226,7 +226,7 @@ impl Supply {
         self.ledger.book(Item::Base, self.watts[n + 1] * span);
         self.ledger.pass(to, self.watts.iter().sum());
         if self.seen.body.draw(self.at, to, &self.watts) {
-            self.ledger.sample();
+            self.ledger.sample(self.seen.body.samples().len());
         }
     }
 
@@ -321,7 +321,7 @@ impl Supply {
     pub(super) fn finish(mut self, end: SimTime) -> (Ledger, Body, PointChanges) {
         self.advance(end, |_| None);
         if self.seen.body.finish(self.at, self.ledger.total_microjoules() / 1e6) {
-            self.ledger.sample();
+            self.ledger.sample(self.seen.body.samples().len());
         }
         let mut points = self.points.unwrap_or_default();
         let gated = self.seen.standing.iter().zip(&self.stretches).enumerate();

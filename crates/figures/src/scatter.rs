@@ -325,7 +325,7 @@ impl Chart for Scatter {
     fn legend(&self, _sheet: &Sheet) -> Vec<LegendEntry> {
         let mut entries = chart::points(self.series.iter().map(|series| &series.name));
         if self.has_front() {
-            entries.push(LegendEntry::new("Pareto front", |scene, key| {
+            entries.push(LegendEntry::new("Pareto front (dark points)", |scene, key| {
                 let y = key.centre_y();
                 scene.segment((key.x, y), (key.right(), y), 1.2, Ink::TEXT);
             }));
@@ -378,7 +378,8 @@ mod tests {
     use super::*;
 
     impl Sample for Scatter {
-        const TEXTS: &[&str] = &["J-4K", "edf", "Pareto front", "Latency [s]", "Energy [J]"];
+        const TEXTS: &[&str] =
+            &["J-4K", "edf", "Pareto front (dark points)", "Latency [s]", "Energy [J]"];
 
         fn sample(value: f64) -> Self {
             let point = |name: &str, x, y, front| ScatterPoint { name: name.into(), x, y, front };

@@ -239,7 +239,7 @@ pub(crate) fn in_text(text: &str) -> String {
 }
 
 /// A label within a sentence: without a capital, unless it is an abbreviation.
-fn lowered(label: &str) -> String {
+pub(crate) fn lowered(label: &str) -> String {
     let mut letters = label.chars();
     let first_word = label.split(' ').next().unwrap_or_default();
     match letters.next() {

@@ -1150,8 +1150,8 @@ def plot(
         file: Rows of a sweep, or the scores.csv of a run; for energy, folders or device.csv of `xrsim day` or
             `xrsim run --device`.
         kind: Kind of plot. One of pareto, best, heatmap, means, energy.
-        x: First objective, or columns of a heat map [default: energy_per_frame_mj, of profiles mean_w, or
-            pes]; of energy, mean_w (the default) or energy_j.
+        x: First objective, columns of a heat map, or for energy mean_w or energy_j [default:
+            energy_per_frame_mj, of profiles and energy mean_w, of heat maps pes].
         y: Second objective, or rows of a heat map [default: score, of profiles profile_score, or system].
         z: Third objective, objective of the best designs, or colours of a heat map [default: score, of
             profiles profile_score].

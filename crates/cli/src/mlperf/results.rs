@@ -244,14 +244,14 @@ impl Results<'_> {
             let label = [("task", test.task.name.to_string()), ("load", test.load.name().into())];
             Some((label, result.device.as_ref()?))
         });
-        write_device(&mut set, rows)?;
+        let device = write_device(&mut set, rows)?;
         let shares = self.degradations().into_iter();
         let degradations: Vec<_> = shares.filter_map(|(task, it)| Some((task, it.ok()?))).collect();
         if !degradations.is_empty() {
             let figure = server_to_offline(&degradations, &system);
             self.pictures.add(&mut set, files::SERVER_TO_OFFLINE, Picture::ALL, &figure)?;
         }
-        let files = format_args!("{} and a folder for every test", files::SUITE);
+        let files = format_args!("{}{device} and a folder for every test", files::SUITE);
         set.commit_and_say(files::RECORD, self.json(), files)
     }
 }
@@ -279,17 +279,18 @@ pub(super) fn powers<'a>(name: Option<&str>, runs: impl Iterator<Item = &'a Devi
 }
 
 /// Adds the table of the device to `set`: a row for each run, each with the cells of its own columns before those of
-/// every device. Nothing without a device.
+/// every device. Its name, after a comma, for the line about what was written; empty without a device.
 pub(super) fn write_device<'a, const N: usize>(
     set: &mut OutputSet,
     rows: impl Iterator<Item = ([(&'static str, String); N], &'a DeviceRun)>,
-) -> Result<(), Failure> {
+) -> Result<&'static str, Failure> {
     let row = |(label, run): ([(&'static str, String); N], &DeviceRun)| {
         label.into_iter().chain(device_cells(&run.ledger, Some(&run.body))).unzip()
     };
     let (headers, rows): (Vec<Vec<&str>>, Vec<Vec<String>>) = rows.map(row).unzip();
-    let Some(header) = headers.into_iter().next() else { return Ok(()) };
-    set.csv(files::DEVICE, (header.into_iter().map(String::from).collect(), rows))
+    let Some(header) = headers.into_iter().next() else { return Ok("") };
+    set.csv(files::DEVICE, (header.into_iter().map(String::from).collect(), rows))?;
+    Ok(", device.csv")
 }
 
 /// The device of a run in JSON: the columns of its table.

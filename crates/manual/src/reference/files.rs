@@ -17,7 +17,7 @@ use xrsim::sweep::day::DayMetrics;
 
 use super::markdown::{Page, code, sentence};
 
-/// Sentences of columns that the library has none of: `[FILE]`, then `COLUMN: SENTENCE` in lines.
+/// Sentences of columns that the library has none of: `[FILE]` or `[COMMAND: FILE]`, then `COLUMN: SENTENCE` in lines.
 const SENTENCES: &str = include_str!("columns.txt");
 
 /// Where those sentences are.
@@ -452,7 +452,8 @@ pub(super) fn page(files: &[File]) -> Result<String, Box<dyn Error>> {
         page.paragraph(&format!("{}: {}.", code(file.name), file.content));
         let mut rows = Vec::new();
         for column in &file.columns {
-            let own = [file.name, ANY].map(|section| (section.to_string(), column.clone()));
+            let here = format!("{command}: {}", file.name);
+            let own = [&*here, file.name, ANY].map(|it| (it.to_string(), column.clone()));
             let written = own.iter().find_map(|key| Some((key, sentences.get(key)?)));
             let text = match (written, of_library.get(column)) {
                 (Some((key, text)), _) => {

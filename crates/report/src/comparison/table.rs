@@ -2,6 +2,7 @@
 
 use crate::latex::tabular;
 use crate::table::{Columns, Grid, Style, heading, interval_meaning, or_dash, with_half_width};
+use xrsim_model::column::Column;
 use xrsim_model::statistics::{ALIKE, PairedDifference};
 use xrsim_model::text::counted;
 use xrsim_sim::bounds::{Bound, Class};
@@ -133,18 +134,24 @@ impl Tables<'_> {
         columns.of(&self.overall.standings)
     }
 
-    /// Adds the columns of [`OF_PROFILES`] but the measure and those without values.
+    /// Adds the columns of profiles beside the measure.
     fn beside_profiles<'c>(&self, columns: Columns<'c, &'c Standing>) -> Columns<'c, &'c Standing> {
-        let all = Subject::Profiles.columns();
-        let place = |name: &str| all.iter().position(|column| column.name == name);
-        let standings = &self.overall.standings;
-        let has_values = |at: usize| standings.iter().any(|it| it.beside.of_profiles(at).is_some());
-        let others = OF_PROFILES.into_iter().filter(|(name, _)| *name != self.measure());
-        let others = others.filter_map(|(name, decimals)| Some((name, decimals, place(name)?)));
-        others.filter(|(.., at)| has_values(*at)).fold(columns, |columns, (name, decimals, at)| {
+        self.shown_of_profiles().fold(columns, |columns, (at, column, decimals)| {
             let text = move |mean: f64| format!("{mean:.decimals$}");
-            columns.number(name, move |it| or_dash(it.beside.of_profiles(at), text))
+            columns.number(column.name, move |it| or_dash(it.beside.of_profiles(at), text))
         })
+    }
+
+    /// Columns of [`OF_PROFILES`] but the measure and those without values: place, column, decimals.
+    fn shown_of_profiles(&self) -> impl Iterator<Item = (usize, Column<()>, usize)> {
+        let has_values =
+            |at: usize| self.overall.standings.iter().any(|it| it.beside.of_profiles(at).is_some());
+        let all = Subject::Profiles.columns();
+        let shown = OF_PROFILES.into_iter().filter_map(move |(name, decimals)| {
+            let (at, column) = all.iter().enumerate().find(|(_, column)| column.name == name)?;
+            Some((at, *column, decimals))
+        });
+        shown.filter(move |(at, column, _)| column.name != self.measure() && has_values(*at))
     }
 
     fn scenarios(&self, style: Style) -> Grid {
@@ -237,10 +244,7 @@ impl Tables<'_> {
     fn of_bounds(&self) -> String {
         let Ranking { bounds, standings, .. } = self.overall;
         let Some(bounds) = bounds else {
-            let columns = Subject::Profiles.columns().into_iter();
-            let shown = columns.filter(|it| OF_PROFILES.iter().any(|(name, _)| *name == it.name));
-            let shown = shown.filter(|it| it.name != self.measure());
-            let lines = shown.map(|it| match it.unit {
+            let lines = self.shown_of_profiles().map(|(_, it, _)| match it.unit {
                 "" => format!("{}: {}\n", it.name, it.help),
                 unit => format!("{}: {} [{unit}]\n", it.name, it.help),
             });

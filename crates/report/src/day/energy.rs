@@ -140,21 +140,24 @@ impl EnergyBars {
         }
     }
 
-    /// The items as parts of bars: those that no bar shows are one part, and named in the remark.
+    /// The items above 0 as parts of bars: those that no bar shows are one part, and named in the remark.
     fn parts(&self) -> (Vec<(String, Vec<f64>)>, String) {
         let sums = self.sums();
         let is_shown = |values: &[f64]| values.iter().zip(&sums).any(|(it, sum)| *it > LEAST * sum);
-        let (shown, hidden): (Vec<_>, Vec<_>) =
-            self.items.iter().partition(|(_, values)| is_shown(values));
+        let items = self.items.iter().filter(|(_, values)| values.iter().any(|it| *it > 0.0));
+        let (shown, hidden): (Vec<_>, Vec<_>) = items.partition(|(_, values)| is_shown(values));
         let mut parts: Vec<_> =
             shown.into_iter().map(|(label, values)| (label.to_string(), values.clone())).collect();
         if hidden.is_empty() {
             return (parts, String::new());
         }
         let sum = |at: usize| hidden.iter().fold(0.0, |sum, (_, values)| sum + values[at]);
-        parts.push(("other".into(), (0..self.names.len()).map(sum).collect()));
+        let others: Vec<_> = (0..self.names.len()).map(sum).collect();
+        let shares = others.iter().zip(&sums).filter(|(_, sum)| **sum > 0.0);
+        let most = shares.map(|(it, sum)| 100.0 * it / sum).fold(0.0, f64::max);
+        parts.push(("other".into(), others));
         let names: Vec<_> = hidden.iter().map(|(label, _)| *label).collect();
-        (parts, format!("Other: {}. ", names.join(", ")))
+        (parts, format!("Other, at most {most:.2} % of a bar: {}. ", names.join(", ")))
     }
 
     /// Sums of the items of the runs.
@@ -332,7 +335,7 @@ mod tests {
         let figure = bars.figure();
         assert_eq!(figure.series, ["layers", "base: display, cameras, radio", "other"]);
         assert_eq!(figure.panels[0].values, [[900.0], [98.0], [2.0]]);
-        assert_eq!(figure.caption.note, "Other: waking up, gated.");
+        assert_eq!(figure.caption.note, "Other, at most 0.20 % of a bar: waking up, gated.");
     }
 
     #[test]

@@ -5,6 +5,8 @@ use xrsim_model::column::Better;
 use xrsim_model::text::cell;
 use xrsim_sim::sweep::pareto;
 
+use crate::words::lowered;
+
 use super::measure::{axis, better};
 use super::{PointTable, PointsError, Setting, over_scenarios};
 
@@ -156,7 +158,7 @@ impl<'t> Front<'t> {
             options => format!("all with {}; ", options.join(",")),
         };
         Caption {
-            title: format!("{y} over {x}: the Pareto front"),
+            title: format!("{y} over {}: the Pareto front", lowered(&x)),
             subtitle: format!(
                 "{n_front} of {n_designs} designs, Pareto-optimal in {better}; {over}; {shared}{}",
                 table.draws()

@@ -16,6 +16,7 @@ use xrsim_sim::plan::Semantics;
 use xrsim_sim::schedule::Policy;
 
 use super::table::{Columns, Grid, Style, cell_if_any};
+use crate::words::lowered;
 use words::number;
 
 /// A system of an answer under a scheduler.
@@ -295,7 +296,7 @@ impl AnswerReport {
         let [x_axis, y_axis] = [x, y].map(quantity);
         let n_front = points.iter().filter(|point| point.front).count();
         let caption = Caption {
-            title: format!("{} over {}: {kind}", y_axis.label, x_axis.label),
+            title: format!("{} over {}: {kind}", y_axis.label, lowered(&x_axis.label)),
             subtitle: format!(
                 "{n_front} of {} on the front, a system with a scheduler each; scenarios: {}",
                 counted(points.len(), "point"),

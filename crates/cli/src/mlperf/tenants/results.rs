@@ -206,8 +206,9 @@ impl Results<'_> {
             logs::write_queries(&mut set, &place(files::QUERIES), QUERY_COLUMNS, queries)?;
         }
         set.bytes(files::TENANTS, self.csv().as_bytes())?;
-        write_device(&mut set, self.measured.device.iter().map(|run| ([], run)))?;
-        let files = format_args!("{} and a folder for every tenant", files::TENANTS);
+        let rows = self.measured.device.iter().map(|run| ([], run));
+        let device = write_device(&mut set, rows)?;
+        let files = format_args!("{}{device} and a folder for every tenant", files::TENANTS);
         set.commit_and_say(files::RECORD, self.json(), files)
     }
 }

@@ -80,7 +80,7 @@ impl DayMetrics {
         Column::share("charge_left", "Charge left", |it: &Self| it.charge_left)
             .higher("charge of the battery at the end"),
         of_device("stopped_at_s", "s", "Stopped after", |it| it.stopped_at_s).higher(
-            "instant at which the device stopped: its battery was empty; none if it did not",
+            "instant at which the device stopped: its battery was empty, or a node above 200 C; none if it did not",
         ),
     ];
 

@@ -313,13 +313,13 @@ impl Experiment {
     ///     .schedulers(["edf:admission=hopeless", "edf"])
     ///     .replications(30)
     ///     .compare(Triggers::Drawn)?;
-    /// for (plan, replications) in comparison.feasible() {
+    /// for (configuration, replications) in comparison.feasible() {
     ///     let pairs = replications.iter().filter_map(|it| {
     ///         let [first, second] = [0, 1].map(|at| it.samples[at].value("score_executed_mean"));
     ///         first.zip(second)
     ///     });
     ///     let difference = PairedDifference::from_pairs(pairs);
-    ///     let (scenario, mean) = (plan.scenario.name(), difference.difference.mean);
+    ///     let (scenario, mean) = (&configuration.name, difference.difference.mean);
     ///     // Equal differences, or fewer than 25 of them, have no interval.
     ///     match difference.interval(Fraction::P95) {
     ///         Some(it) => println!("{scenario} {mean:+.4} [{:+.4}, {:+.4}]", it.low, it.high),

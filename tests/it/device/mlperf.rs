@@ -295,7 +295,7 @@ fn a_server_that_is_throttled_is_slower() {
 #[test]
 fn a_test_ends_with_the_charge() {
     for beside in [None, Some("AR_gaming")] {
-        for joules in [0.5, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0] {
+        for joules in [1e-6, 1e-3, 0.01, 0.1, 0.5, 4.0] {
             let mut n_stopped = 0;
             let bed = bed("J", Some(charged(leaky(), joules)), "fcfs", beside);
             for settings in loads() {
@@ -321,7 +321,9 @@ fn a_test_ends_with_the_charge() {
                 assert!(!bed.passes(&settings).expect("it ends"));
                 bed.run(&settings, Traced::All).expect("it ends");
             }
-            println!("COUNT {joules} {beside:?} {n_stopped} of {}", loads().len());
+            // With 4 J, two loads end before the charge does, unless a scenario draws from it too.
+            let n_ended = if joules == 4.0 && beside.is_none() { 2 } else { 0 };
+            assert_eq!(n_stopped, loads().len() - n_ended, "{joules} J beside {beside:?}");
         }
     }
 }

@@ -13,7 +13,7 @@ use xrsim_sim::plan::Plan;
 use xrsim_sim::schedule::Policy;
 use xrsim_sim::sweep::comparison::{Comparison, Configuration, Subject};
 
-use super::{Beside, Measure, Pair, Ranking, Shares, Standing, feasible};
+use super::{Beside, Measure, Pair, Ranking, Shares, Standing};
 
 /// Name of all scenarios together in the column `scenario`.
 pub const ALL: &str = "all";
@@ -113,7 +113,7 @@ pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
         header.extend(device.iter().map(|(_, column)| column.name.to_string()));
     }
     let mut rows = Vec::new();
-    for (Configuration { plan, metrics, .. }, runs) in feasible(comparison) {
+    for (Configuration { plan, metrics, .. }, runs) in comparison.feasible() {
         for (index, policy) in comparison.policies().iter().enumerate() {
             let column = |column: usize| {
                 Summary::of(runs.iter().map(|run| run.samples[index].values()[column]))
@@ -173,11 +173,11 @@ pub fn metrics_csv(comparison: &Comparison) -> Rows {
     let (n_columns, n_of_model) = (header.len(), ModelMetrics::names().count());
     let n_of_chain = Service::COLUMNS.len() + Freshness::COLUMNS.len();
     let display = |it: &Configuration| it.plan.device.as_ref()?.display;
-    if feasible(comparison).any(|(it, _)| display(it).is_some()) {
+    if comparison.feasible().any(|(it, _)| display(it).is_some()) {
         header.extend(Shown::COLUMNS.iter().map(|column| column.name.into()));
     }
     let mut rows = Vec::new();
-    for (Configuration { plan, metrics, .. }, _) in feasible(comparison) {
+    for (Configuration { plan, metrics, .. }, _) in comparison.feasible() {
         let names = model_names(&plan.scenario);
         let chains = chains(&plan.scenario).into_iter().map(|chain| {
             let names: Vec<_> = chain.iter().map(|model| names[model.index()]).collect();

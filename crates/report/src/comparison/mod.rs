@@ -13,7 +13,7 @@ use xrsim_model::sequence::distinct;
 use xrsim_model::statistics::{PairedDifference, Sequential, Stopping, Summary, holm, is_alike};
 use xrsim_sim::bounds::{Bound, Bounds, Class, ClassBounds, gap};
 use xrsim_sim::load::Drawn;
-use xrsim_sim::sweep::comparison::{Comparison, Configuration, Replication, Sample, Subject};
+use xrsim_sim::sweep::comparison::{Comparison, Replication, Sample, Subject};
 
 pub use csv::{ALL, configurations_csv, metrics_csv, pairs_csv, policies_csv};
 pub use figure::{drawn, figure, ranks_figure};
@@ -254,7 +254,8 @@ impl Ranking {
             bounds,
             n_configurations: all.len(),
             n_replications: n_counted(comparison, &all),
-            drawn: feasible(comparison)
+            drawn: comparison
+                .feasible()
                 .filter(|(it, _)| scenario.as_deref().is_none_or(|name| *it.name == *name))
                 .map(|(it, _)| it.plan.drawn())
                 .fold(Drawn::default(), Drawn::or),
@@ -376,20 +377,14 @@ fn means_of_all(all: &[&[Replication]], policy: usize, subject: Subject) -> Vec<
     (0..subject.columns().len()).map(mean).collect()
 }
 
-/// Configurations that could run, with their replications.
-fn feasible(comparison: &Comparison) -> impl Iterator<Item = (&Configuration, &[Replication])> {
-    let all = comparison.configurations().iter();
-    all.filter_map(|it| Some((it, it.replications.as_deref().ok()?)))
-}
-
 /// Names of configurations that could run, in their order.
 fn scenarios(comparison: &Comparison) -> Vec<Arc<str>> {
-    distinct(feasible(comparison).map(|(it, _)| Arc::clone(&it.name)))
+    distinct(comparison.feasible().map(|(it, _)| Arc::clone(&it.name)))
 }
 
 /// Replications of every configuration that could run, of one name or of all.
 fn runs_of<'c>(comparison: &'c Comparison, scenario: Option<&str>) -> Vec<&'c [Replication]> {
-    let here = feasible(comparison);
+    let here = comparison.feasible();
     let here = here.filter(|(it, _)| scenario.is_none_or(|name| *it.name == *name));
     here.map(|(_, runs)| runs).collect()
 }

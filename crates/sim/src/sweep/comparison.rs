@@ -161,12 +161,9 @@ impl Comparison {
     }
 
     /// Configurations that can run, with their replications.
-    pub fn feasible(&self) -> impl Iterator<Item = (&Plan, &[Replication])> {
-        let feasible = |it: &'_ Configuration| it.replications.is_ok();
-        self.configurations
-            .iter()
-            .filter(move |it| feasible(it))
-            .map(|it| (&it.plan, it.replications.as_deref().unwrap_or_default()))
+    pub fn feasible(&self) -> impl Iterator<Item = (&Configuration, &[Replication])> {
+        let all = self.configurations.iter();
+        all.filter_map(|it| Some((it, it.replications.as_deref().ok()?)))
     }
 
     /// Runs further replications in parallel, up to `n_replications` in all. `done` gets the number of
@@ -323,7 +320,7 @@ impl Comparison {
             let windows = Windows::new(&plan.scenario, &costs, &requests, &plan.score, grace);
             Some(windows.bound(n_frames))
         };
-        let plans: Vec<&Plan> = self.feasible().map(|(plan, _)| plan).collect();
+        let plans: Vec<&Plan> = self.feasible().map(|(it, _)| &it.plan).collect();
         let bounds = parallel::map(&plans, |plan| bound(plan)).into_iter().flatten();
         let bounds: Vec<f64> = bounds.collect::<Result<_, _>>()?;
         Ok(bounds.iter().sum::<f64>() / bounds.len().max(1) as f64)

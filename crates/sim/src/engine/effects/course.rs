@@ -1,264 +1,51 @@
-//! Where a running segment is, and how far it can run before its demand for bandwidth matters.
+//! Where a running segment is, and its steps.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::ptr;
 use std::sync::Arc;
 
 use crate::schedule::Job;
-use xrsim_model::cost::{Execution, LayerCost, NetworkCost, Traffic};
 use xrsim_model::ids::AccelId;
-use xrsim_model::units::SimSpan;
 
 use super::super::running::RunningSegment;
+use super::division::Rule;
+use super::profile::{N_RESOURCES, Profile, ROUNDING, Stretches, demand, first_after};
 use super::switching::Transfer;
 
-/// Number of shared resources: DRAM and NoC.
-pub(super) const N_RESOURCES: usize = 2;
-
-/// What differs by less than this from a whole number of ns, or from a boundary between layers, is there
-/// \[ns\]. Speeds are fractions of which thousands add up.
-pub(super) const ROUNDING: f64 = 1e-4;
-
 /// Times that differ by less than this are the same \[ns\]; places are exact to 1e-7 ns.
-pub(super) const SAME: f64 = 1e-9;
+const SAME: f64 = 1e-9;
 
-/// A stretch of layers that demand at most an equal part of the capacity.
-pub(super) const QUIET: u8 = 1;
-
-/// A stretch of layers that demand an equal part of the capacity or more.
-pub(super) const LOUD: u8 = 2;
-
-/// Most levels of a [`Profile`], enough for 16 loads at once.
-const MAX_LEVELS: usize = 5;
-
-/// Layers of a network on an accelerator, as dense tables.
-pub(super) struct Profile {
-    /// Time at full speed before every layer, and at the end \[ns\].
-    starts: Box<[f64]>,
-    /// DRAM bytes before every layer, and at the end.
-    bytes: Box<[f64]>,
-    /// Demand of every layer at full speed \[byte/ns\].
-    wanted: Box<[[f64; N_RESOURCES]]>,
-    /// Index after the step with every layer.
-    steps: Box<[u32]>,
-    /// For every level and layer, the ends of the stretches that it begins; level k is that of 2^k loads.
-    stretches: Box<[Stretches]>,
-}
-
-/// Everything that a profile depends on: the network by its address, its layers, the capacity and the levels.
-type ProfileKey = (usize, u32, [u64; N_RESOURCES], usize);
-
-/// Profiles with the networks that they are of, whose addresses are therefore no other's.
-type Profiles = HashMap<ProfileKey, (Arc<NetworkCost>, Arc<Profile>)>;
-
-/// Most profiles that a thread keeps, of some kilobytes each.
-const MOST_PROFILES: usize = 512;
-
-thread_local! {
-    /// Profiles of the thread: runs that differ in their draws or their scheduler share them.
-    static PROFILES: RefCell<Profiles> = RefCell::default();
-}
-
-/// Ends of stretches of layers whose demands are all on one side of the part of a load of the capacity. A layer of
-/// no time is in both.
-#[derive(Clone, Copy)]
-struct Stretches {
-    /// The first layer that demands more than its part of a resource.
-    quiet: u32,
-    /// The first layer that demands less than its part of DRAM.
-    loud: u32,
-}
-
-impl Profile {
-    /// Tables of `execution` for `n_loads` loads at once that share `capacity`.
-    pub(super) fn of(
-        execution: Execution<'_>,
-        capacity: [f64; N_RESOURCES],
-        n_loads: usize,
-    ) -> Arc<Self> {
-        let levels = n_loads.next_power_of_two().trailing_zeros() as usize + 1;
-        let n_levels = levels.min(MAX_LEVELS);
-        let (network, n_layers) = (execution.network(), execution.n_layers());
-        let address = ptr::from_ref(&**network).addr();
-        PROFILES.with_borrow_mut(|known| {
-            if known.len() >= MOST_PROFILES {
-                known.clear();
-            }
-            let key = (address, n_layers, capacity.map(f64::to_bits), n_levels);
-            let profile = || Arc::new(Self::new(execution, None, capacity, n_levels));
-            let new = || (Arc::clone(network), profile());
-            Arc::clone(&known.entry(key).or_insert_with(new).1)
-        })
-    }
-
-    /// Tables of a network without layers whose time was drawn.
-    pub(super) fn drawn(execution: Execution<'_>, time: SimSpan) -> Arc<Self> {
-        let capacity = [f64::INFINITY; N_RESOURCES];
-        Arc::new(Self::new(execution, Some(time), capacity, MAX_LEVELS))
-    }
-
-    fn new(
-        execution: Execution<'_>,
-        drawn: Option<SimSpan>,
-        capacity: [f64; N_RESOURCES],
-        n_levels: usize,
-    ) -> Self {
-        let n_layers = execution.n_layers();
-        let network = execution.network();
-        let latency = drawn.unwrap_or(network.latency).ns() as f64;
-        let add = |sum: u64, it: &LayerCost| sum.saturating_add(it.cycles);
-        let per_ns = network.layers.iter().fold(0, add) as f64 / latency;
-        let with_room = || Vec::with_capacity(n_layers as usize + 1);
-        let (mut starts, mut bytes) = (with_room(), with_room());
-        starts.push(0.0);
-        bytes.push(0.0);
-        let mut wanted = Vec::with_capacity(n_layers as usize);
-        let (mut before, mut moved) = (SimSpan::ZERO, 0.0);
-        for layer in 0..n_layers {
-            let time = drawn.unwrap_or_else(|| execution.layer_time(layer));
-            let exact = match n_layers {
-                1 => latency,
-                _ => network.layers[layer as usize].cycles as f64 / per_ns,
-            };
-            let demand = match time {
-                SimSpan::ZERO => [0.0; N_RESOURCES],
-                _ => demand(execution.traffic_of(layer), exact),
-            };
-            before += time;
-            moved += demand[0] * time.ns() as f64;
-            starts.push(before.ns() as f64);
-            bytes.push(moved);
-            wanted.push(demand);
-        }
-        let (starts, bytes, wanted) = (starts.into(), bytes.into(), wanted.into());
-        let steps = (0..n_layers).map(|layer| execution.step_end(layer)).collect();
-        let mut profile = Self { starts, bytes, wanted, steps, stretches: Box::default() };
-        let n_layers = n_layers as usize;
-        let end = Stretches { quiet: n_layers as u32, loud: n_layers as u32 };
-        let mut all = vec![end; n_layers * n_levels];
-        for (level, stretches) in all.chunks_exact_mut(n_layers).enumerate() {
-            profile.find_stretches(capacity, level, stretches);
-        }
-        profile.stretches = all.into();
-        profile
-    }
-
-    fn find_stretches(
-        &self,
-        capacity: [f64; N_RESOURCES],
-        level: usize,
-        stretches: &mut [Stretches],
-    ) {
-        let part = capacity.map(|it| it / (1u32 << level) as f64);
-        let mut next = stretches[stretches.len() - 1];
-        for (layer, wanted) in self.wanted.iter().enumerate().rev() {
-            if wanted.iter().zip(part).any(|(wanted, part)| *wanted > part) {
-                next.quiet = layer as u32;
-            }
-            if wanted[0] < part[0] && self.starts[layer] < self.starts[layer + 1] {
-                next.loud = layer as u32;
-            }
-            stretches[layer] = next;
-        }
-    }
-
-    /// Time at full speed before `layer` \[ns\].
-    pub(super) fn start_of(&self, layer: u32) -> f64 {
-        self.starts[layer as usize]
-    }
-
-    /// DRAM bandwidth that `layer` demands \[byte/ns\].
-    pub(super) fn demand_of(&self, layer: u32) -> f64 {
-        self.wanted[layer as usize][0]
-    }
-
-    /// Ends of the stretches that `layer` begins for `n_loads` loads; `layer` itself where they are not known.
-    fn stretches_from(&self, layer: u32, n_loads: usize) -> Stretches {
-        let level = n_loads.ilog2() as usize;
-        let at = |level: usize| {
-            let index = level * self.wanted.len() + layer as usize;
-            self.stretches.get(index).copied().unwrap_or(Stretches { quiet: layer, loud: layer })
-        };
-        match n_loads.is_power_of_two() {
-            true => at(level),
-            // The part of more loads is smaller, that of fewer is larger.
-            false => Stretches { quiet: at(level + 1).quiet, loud: at(level).loud },
-        }
-    }
-
-    /// Index of the first boundary after the start of `first` that lies at `at` \[ns\] or later; the end
-    /// if there is none.
-    fn boundary(&self, first: u32, at: f64) -> u32 {
-        let ends = &self.starts[first as usize + 1..];
-        let earlier = ends.partition_point(|end| *end < at - ROUNDING);
-        first + 1 + earlier.min(ends.len() - 1) as u32
-    }
-
-    /// DRAM bytes before the place `at` in `layer`.
-    fn bytes_at(&self, layer: u32, at: f64) -> f64 {
-        let index = layer as usize;
-        self.bytes[index] + self.wanted[index][0] * (at - self.starts[index])
-    }
-
-    /// The layer from `layer` on in which `bytes` have been moved, and the place there.
-    fn place_of(&self, layer: u32, bytes: f64) -> (u32, f64) {
-        let ends = &self.bytes[layer as usize + 1..];
-        let passed = first_after(ends, bytes);
-        let index = (layer as usize + passed).min(self.wanted.len() - 1);
-        let place = self.starts[index] + (bytes - self.bytes[index]) / self.wanted[index][0];
-        (index as u32, place.min(self.starts[index + 1]))
-    }
-}
-
-/// Index of the first of some ascending numbers above `value`, which is mostly one of the first.
-#[inline]
-fn first_after(ascending: &[f64], value: f64) -> usize {
-    const NEAR: usize = 8;
-    let near = &ascending[..ascending.len().min(NEAR)];
-    match near.iter().position(|it| *it > value) {
-        Some(index) => index,
-        None => near.len() + ascending[near.len()..].partition_point(|it| *it <= value),
-    }
-}
-
-/// Demand \[byte/ns\] of a layer that takes `ns` before boundaries are rounded to ns, so that what has the
-/// bandwidth of its accelerator alone never demands more.
-fn demand(traffic: Traffic, ns: f64) -> [f64; N_RESOURCES] {
-    let bytes = [traffic.dram_bytes, traffic.noc_bytes];
-    bytes.map(|bytes| if ns > 0.0 { bytes as f64 / ns } else { 0.0 })
-}
-
-/// A running segment on its course. Its place is the time at full speed since the start of its network \[ns\]; the
-/// data transfer before the segment lies before the start of the first layer.
-#[derive(Debug, Clone, Copy)]
+/// A running segment on its course.
 pub(super) struct Load {
-    pub(super) job: Job,
-    pub(super) accelerator: AccelId,
-    /// Index of its [`Profile`].
-    pub(super) profile: usize,
-    /// The layer under way, or one before it.
-    layer: u32,
+    profile: Arc<Profile>,
+    place: Place,
+    /// Time until what is under way ends \[ns\].
+    left: f64,
+    /// Index after the layer under way, while its place looks at the end of a stretch.
+    next: u32,
     end_layer: u32,
     /// Places where the first layer starts and the last one ends.
     from: f64,
     end: f64,
+    /// Where it was at the last instant of the engine.
+    before: Place,
     /// Demand of the data transfer.
     moving: [f64; N_RESOURCES],
-    /// Demand of what is under way, at full speed \[byte/ns\].
-    pub(super) wanted: [f64; N_RESOURCES],
+    pub(super) job: Job,
+    pub(super) accelerator: AccelId,
+}
+
+/// A place is the time at full speed since the start of the network \[ns\]. The data transfer before a segment lies
+/// before the start of its first layer.
+#[derive(Debug, Clone, Copy)]
+struct Place {
     at: f64,
-    /// Place where its speed is to be looked at again, and the layer there.
+    /// Place where the layer or data transfer under way ends.
     until: f64,
-    until_layer: u32,
+    /// Its demand of DRAM at full speed \[byte/ns\].
+    wanted: f64,
     /// Its speed, as a fraction of full speed.
-    pub(super) rate: f64,
-    /// Its DRAM bytes so far, those up to `until`, and those per ns, if these are the same in all layers up to there.
-    flow: Option<[f64; 3]>,
-    /// Number of loads for which the layer, its demand and its stretches were found; 0 if they are to be found again.
-    located: usize,
-    /// Stretches that the layer begins: a sum of [`QUIET`] and [`LOUD`].
-    begins: u8,
+    rate: f64,
+    /// Index after that layer.
+    next: u32,
 }
 
 impl Load {
@@ -266,172 +53,245 @@ impl Load {
     pub(super) fn new(
         running: &RunningSegment<'_>,
         moved: &Transfer,
-        index: usize,
-        profile: &Profile,
+        profile: Arc<Profile>,
     ) -> Self {
         let RunningSegment { job, accelerator, end_layer, .. } = *running;
-        let (from, takes) = (profile.start_of(job.next_layer), moved.time.ns() as f64);
-        Self {
+        let (next, takes) = (job.next_layer, moved.time.ns() as f64);
+        let (from, end) = (profile.start_of(next), profile.start_of(end_layer));
+        let moving = demand(moved.traffic, takes);
+        let place = Place { at: from - takes, until: from, wanted: moving[0], rate: 1.0, next };
+        let (left, before) = (takes, place);
+        let mut load = Self {
+            profile,
+            place,
+            end_layer,
+            left,
+            next,
+            from,
+            end,
+            before,
+            moving,
             job,
             accelerator,
-            profile: index,
-            layer: job.next_layer,
-            end_layer,
-            from,
-            end: profile.start_of(end_layer),
-            moving: demand(moved.traffic, takes),
-            wanted: [0.0; N_RESOURCES],
-            at: from - takes,
-            until: from - takes,
-            until_layer: job.next_layer,
-            rate: 1.0,
-            flow: None,
-            located: 0,
-            begins: 0,
+        };
+        if takes == 0.0 {
+            load.arrive();
         }
+        load
     }
 
-    pub(super) fn is_moving(&self) -> bool {
-        self.at < self.from
-    }
-
-    /// The layer under way, the one after the last, and its place.
-    pub(super) fn place(&self) -> (u32, u32, f64) {
-        (self.layer, self.end_layer, self.at)
-    }
-
-    /// Sets its place in `layer`, where its speed is to be looked at.
-    pub(super) fn set_place(&mut self, layer: u32, at: f64) {
-        (self.layer, self.at, self.located) = (layer, at, 0);
+    fn is_moving(&self) -> bool {
+        self.place.at < self.from
     }
 
     /// Time at full speed to its end \[ns\].
     pub(super) fn work_left(&self) -> f64 {
-        (self.end - self.at).max(0.0)
+        (self.end - self.place.at).max(0.0)
     }
 
     /// Whether its last layer is done.
     pub(super) fn is_done(&self) -> bool {
-        self.at >= self.end
+        self.place.at >= self.end
     }
 
     /// Layer under way; during the data transfer, the first one.
     pub(super) fn layer(&self) -> u32 {
-        self.layer
+        if self.is_moving() { self.place.next } else { self.place.next - 1 }
+    }
+
+    /// Demand of what is under way at full speed \[byte/ns\].
+    pub(super) fn wanted(&self) -> [f64; N_RESOURCES] {
+        if self.is_moving() { self.moving } else { self.profile.wanted[self.layer() as usize] }
+    }
+
+    /// Demand of DRAM of what is under way at full speed \[byte/ns\].
+    #[inline]
+    pub(super) fn dram(&self) -> f64 {
+        self.place.wanted
+    }
+
+    /// Its speed, as a fraction of full speed.
+    #[inline]
+    pub(super) fn rate(&self) -> f64 {
+        self.place.rate
+    }
+
+    /// Sets its speed.
+    #[inline]
+    pub(super) fn set_rate(&mut self, rate: f64) {
+        self.place.rate = rate;
     }
 
     /// Ends it before `layer`.
-    pub(super) fn shorten(&mut self, layer: u32, profile: &Profile) {
+    pub(super) fn shorten(&mut self, layer: u32) {
         self.end_layer = layer;
-        self.end = profile.start_of(layer);
-        self.until = self.until.min(self.end);
-        self.until_layer = self.until_layer.min(layer);
-        if let Some([_, until, _]) = &mut self.flow {
-            *until = until.min(profile.bytes[layer as usize]);
-        }
+        self.end = self.profile.start_of(layer);
     }
 
-    /// Proceeds at full speed to the end of the layer or data transfer. Returns the stretches that it begins for
-    /// `n_loads` loads: a sum of [`QUIET`] and [`LOUD`].
-    pub(super) fn run_layer(&mut self, profiles: &[Option<Arc<Profile>>], n_loads: usize) -> u8 {
-        self.rate = 1.0;
-        if self.located != n_loads {
-            self.flow = None;
-            self.located = n_loads;
-            match profiles[self.profile].as_ref() {
-                Some(profile) if !self.is_moving() => self.locate(profile, n_loads),
-                _ => {
-                    (self.wanted, self.begins) = (self.moving, 0);
-                    (self.until, self.until_layer) = (self.from, self.layer);
-                }
-            }
-        }
-        self.begins
+    /// Remembers where it is.
+    pub(super) fn keep(&mut self) {
+        self.before = self.place;
     }
 
-    /// Finds the layer under way.
-    fn locate(&mut self, profile: &Profile, n_loads: usize) {
-        let ends = &profile.starts[self.layer as usize + 1..self.end_layer as usize];
-        self.layer += first_after(ends, self.at) as u32;
-        self.wanted = profile.wanted[self.layer as usize];
-        (self.until, self.until_layer) = (profile.start_of(self.layer + 1), self.layer + 1);
-        let Stretches { quiet, loud } = profile.stretches_from(self.layer, n_loads);
-        self.begins = QUIET * u8::from(quiet > self.layer) + LOUD * u8::from(loud > self.layer);
+    /// Goes back to where it last was kept.
+    pub(super) fn go_back(&mut self) {
+        self.place = self.before;
     }
 
-    /// Proceeds at full speed to the end of the quiet stretch for `n_loads` loads.
-    pub(super) fn run_quiet(&mut self, profile: &Profile, n_loads: usize) {
-        let end = profile.stretches_from(self.layer, n_loads).quiet.min(self.end_layer);
-        (self.until, self.until_layer) = (profile.start_of(end), end);
-        self.located = 0;
-    }
-
-    /// Proceeds with `part` \[byte/ns\] of DRAM to the end of the loud stretch for `n_loads` loads.
-    pub(super) fn run_loud(&mut self, profile: &Profile, n_loads: usize, part: f64) {
-        let end = profile.stretches_from(self.layer, n_loads).loud.min(self.end_layer);
-        let bytes = profile.bytes_at(self.layer, self.at);
-        self.flow = Some([bytes, profile.bytes[end as usize], part]);
-        (self.until, self.until_layer) = (profile.start_of(end), end);
-        self.located = 0;
-    }
-
-    /// Time until its speed is looked at again \[ns\].
-    pub(super) fn time_left(&self) -> f64 {
-        match self.flow {
-            None => (self.until - self.at) / self.rate,
-            Some([bytes, until, part]) => (until - bytes) / part,
-        }
-    }
-
-    /// Proceeds for `ns` of the time `left` until its speed is looked at again. Returns whether it is there; its end may be
-    /// `near` ns further.
+    /// Is at the place that it looked at. Returns whether the last layer is done.
     #[inline]
-    pub(super) fn proceed(
-        &mut self,
-        profiles: &[Option<Arc<Profile>>],
-        ns: f64,
-        left: f64,
-        near: f64,
-    ) -> bool {
-        let near = if self.until >= self.end { near } else { SAME };
-        if left <= ns + near {
-            (self.at, self.located) = (self.until, 0);
-            self.layer = self.until_layer.min(self.end_layer - 1);
-            return true;
-        }
-        match &mut self.flow {
-            None => self.at += self.rate * ns,
-            Some([bytes, _, part]) => {
-                *bytes += *part * ns;
-                let profile = profiles[self.profile].as_ref().expect("it runs");
-                (self.layer, self.at) = profile.place_of(self.layer, *bytes);
+    fn arrive(&mut self) -> bool {
+        let place = &mut self.place;
+        place.at = place.until;
+        // Layers of no time are done too.
+        while place.until <= place.at {
+            if place.next == self.end_layer {
+                return true;
             }
+            place.next += 1;
+            place.until = self.profile.starts[place.next as usize];
         }
+        place.wanted = self.profile.wanted[place.next as usize - 1][0];
         false
+    }
+
+    /// Finds the layer under way, which is that of its place or one after it.
+    fn locate(&mut self) {
+        if self.is_moving() {
+            return;
+        }
+        let place = &mut self.place;
+        let ends = &self.profile.starts[place.next as usize..self.end_layer as usize];
+        place.next += first_after(ends, place.at) as u32;
+        place.until = self.profile.start_of(place.next);
+        place.wanted = self.profile.wanted[place.next as usize - 1][0];
+    }
+
+    /// Looks at the end of a stretch, whose layers all are on one side of the part of 2^`level` loads.
+    #[inline]
+    fn look_ahead(&mut self, level: usize, end: impl Fn(Stretches) -> u32) {
+        let next = self.place.next;
+        self.next = next;
+        if !self.is_moving() {
+            let end = end(self.profile.stretches_from(next - 1, level));
+            self.place.next = end.min(self.end_layer).max(next);
+            self.place.until = self.profile.start_of(self.place.next);
+        }
+    }
+
+    /// DRAM bytes before its place.
+    fn bytes(&self) -> f64 {
+        self.profile.bytes_at(self.place.next - 1, self.place.at)
+    }
+
+    /// Moves `bytes` more.
+    fn flow(&mut self, bytes: f64) {
+        let (layer, at) = self.profile.place_of(self.place.next - 1, self.bytes() + bytes);
+        (self.place.at, self.place.next) = (at, layer + 1);
+        self.locate();
     }
 
     /// Index of the layer before which it can be cut next, at least one after its first, and the time until
     /// then at full speed \[ns\].
-    pub(super) fn next_cut(&self, profile: &Profile) -> (u32, f64) {
-        let first = self.job.next_layer;
+    pub(super) fn next_cut(&self) -> (u32, f64) {
+        let (profile, first) = (&self.profile, self.job.next_layer);
         let cut = match self.is_moving() {
             true => profile.steps[first as usize],
-            false => profile.steps[profile.boundary(first, self.at) as usize - 1],
+            false => profile.steps[profile.boundary(first, self.place.at) as usize - 1],
         };
-        (cut, (profile.start_of(cut) - self.at).max(0.0))
+        (cut, (profile.start_of(cut) - self.place.at).max(0.0))
     }
 
     /// The layer under way, and the fraction of it that has run.
-    pub(super) fn reached(&self, profile: &Profile) -> (u32, f64) {
+    pub(super) fn reached(&self) -> (u32, f64) {
         if self.is_moving() {
             return (self.job.next_layer, 0.0);
         }
-        let cut = profile.boundary(self.job.next_layer, self.at);
-        let left = (profile.start_of(cut) - self.at).max(0.0);
+        let (profile, at) = (&self.profile, self.place.at);
+        let cut = profile.boundary(self.job.next_layer, at);
+        let left = (profile.start_of(cut) - at).max(0.0);
         if left <= ROUNDING {
             return (cut, 0.0);
         }
         let start = profile.start_of(cut - 1);
-        (cut - 1, (self.at - start) / (profile.start_of(cut) - start))
+        (cut - 1, (at - start) / (profile.start_of(cut) - start))
     }
+}
+
+/// What [`step`] did.
+pub(super) struct Step {
+    /// Time since the last instant of the engine \[ns\].
+    pub(super) passed: f64,
+    /// Whether some layer, data transfer or stretch has ended.
+    pub(super) changes: bool,
+    /// Whether some load is done.
+    pub(super) ends: bool,
+}
+
+/// Moves `loads`, `passed` ns after the last instant, to where one of them may change its speed, or to `most`.
+///
+/// Inlined, so that it is compiled for two loads alone.
+#[inline(always)]
+pub(super) fn step(loads: &mut [Load], rule: &mut impl Rule, passed: f64, most: f64) -> Step {
+    let n_loads = loads.len();
+    if loads.iter().all(|it| rule.is_quiet(it)) {
+        // The part of more loads is smaller, and that of fewer is larger.
+        let level = n_loads.next_power_of_two().ilog2();
+        for load in loads.iter_mut() {
+            load.look_ahead(level as usize, |it| it.quiet);
+            load.left = load.place.until - load.place.at;
+        }
+        return proceed(loads, passed, most, |load, ns| {
+            load.place.next = load.next;
+            load.place.at += ns;
+            load.locate();
+        });
+    }
+    if loads.iter().all(|it| rule.is_loud(it)) && !loads.iter().any(Load::is_moving) {
+        let part = rule.part(n_loads);
+        let level = n_loads.ilog2();
+        for load in loads.iter_mut() {
+            let bytes = load.bytes();
+            load.look_ahead(level as usize, |it| it.loud);
+            load.left = (load.profile.bytes[load.place.next as usize] - bytes) / part;
+        }
+        return proceed(loads, passed, most, |load, ns| {
+            load.place.next = load.next;
+            load.flow(part * ns);
+        });
+    }
+    rule.divide(loads, passed);
+    for load in loads.iter_mut() {
+        let Place { at, until, rate, .. } = load.place;
+        load.left = (until - at) / rate;
+    }
+    proceed(loads, passed, most, |load, ns| load.place.at += ns * load.place.rate)
+}
+
+/// Moves `loads` to where the first of them looks, or to `most`; those that are not there `run` for the ns up to then.
+#[inline(always)]
+fn proceed(
+    loads: &mut [Load],
+    passed: f64,
+    most: f64,
+    mut run: impl FnMut(&mut Load, f64),
+) -> Step {
+    let mut ns = most - passed;
+    for load in loads.iter() {
+        ns = if load.left < ns { load.left } else { ns };
+    }
+    let passed = passed + ns;
+    // At a whole ns, an end that is off by rounding is there.
+    let near_end = if passed >= most { ROUNDING } else { SAME };
+    let (mut changes, mut ends) = (false, false);
+    for load in loads {
+        let near = if load.place.next == load.end_layer { near_end } else { SAME };
+        if load.left - ns <= near {
+            changes = true;
+            ends |= load.arrive();
+        } else {
+            run(load, ns);
+        }
+    }
+    Step { passed, changes, ends }
 }

@@ -13,7 +13,8 @@
 
 mod allocation;
 mod course;
-mod few;
+mod division;
+mod profile;
 mod sharing;
 mod supply;
 mod switching;

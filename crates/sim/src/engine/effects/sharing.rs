@@ -25,8 +25,9 @@ use xrsim_model::units::{SimSpan, SimTime};
 use super::super::agenda::Completions;
 use super::super::running::RunningSegment;
 use super::allocation::Allocation;
-use super::course::{LOUD, Load, N_RESOURCES, Profile, QUIET, ROUNDING, SAME};
-use super::few::{MAX_FEW, run_layers};
+use super::course::{Load, Step, step};
+use super::division::{MaxMin, Rule};
+use super::profile::{N_RESOURCES, Profile, ROUNDING};
 use super::switching::Transfer;
 
 /// A shared resource.
@@ -39,24 +40,28 @@ enum Resource {
 /// Running segments and their speeds.
 pub(super) struct Sharing<'a> {
     costs: &'a CostTable,
-    settings: SharedBandwidth,
     /// Indexed by [`PointId`](xrsim_model::ids::PointId), [`WorkId`](xrsim_model::ids::WorkId) and [`AccelId`]; made when
     /// a pair first runs at a point.
     profiles: Vec<Option<Arc<Profile>>>,
     /// In order of accelerator.
     running: Vec<Load>,
-    /// Whether a layer started or ended since bandwidth was last divided.
-    is_stale: bool,
-    /// Whether a few segments run their layers and share nothing but DRAM.
-    are_few: bool,
+    /// Segments whose last layer was done after the last instant, until the engine ends them.
+    done: Vec<Load>,
     /// The last instant of the engine.
     now: SimTime,
     /// Instant that the running segments have been moved to since then; `None` if they have not.
     ahead: Option<SimTime>,
-    /// `running` and `is_stale` as they were at `now`.
-    before: (Vec<Load>, bool),
-    /// Time left of every running segment until its speed is looked at again \[ns\].
-    left: Vec<f64>,
+    shares: Shares<'a>,
+    /// Whether the shares were stale at `now`.
+    was_stale: bool,
+}
+
+/// Division of bandwidth as the settings and the scheduler have it.
+struct Shares<'a> {
+    costs: &'a CostTable,
+    settings: SharedBandwidth,
+    /// Whether a layer started or ended since bandwidth was last divided.
+    is_stale: bool,
     allocation: Allocation,
     /// Whether the scheduler may divide DRAM.
     asks: bool,
@@ -77,38 +82,38 @@ impl<'a> Sharing<'a> {
         let settings = plan.shared_bandwidth();
         settings.is_limited().then(|| Self {
             costs,
-            settings,
             profiles: Vec::new(),
             running: Vec::new(),
-            is_stale: false,
-            are_few: false,
+            done: Vec::new(),
             now: SimTime::ZERO,
             ahead: None,
-            before: (Vec::new(), false),
-            left: Vec::new(),
-            allocation: Allocation::default(),
-            asks: true,
-            demands: Vec::new(),
+            shares: Shares {
+                costs,
+                settings,
+                is_stale: false,
+                allocation: Allocation::default(),
+                asks: true,
+                demands: Vec::new(),
+            },
+            was_stale: false,
         })
     }
 
     /// Starts a segment after its data transfer `moved`.
     pub(super) fn start(&mut self, running: &RunningSegment<'_>, moved: &Transfer) {
         let accelerator = running.accelerator;
-        let index = self.profile(running);
-        if let Some(time) = running.drawn {
-            // Nothing else runs there, so that no other load looks at this profile.
-            self.profiles[index] = Some(Profile::drawn(running.execution(), time));
-        }
-        let profile = self.profiles[index].as_ref().expect("it was made");
-        let load = Load::new(running, moved, index, profile);
+        let profile = match running.drawn {
+            Some(time) => Profile::drawn(running.execution(), time),
+            None => self.profile(running),
+        };
+        let load = Load::new(running, moved, profile);
         let place = self.running.partition_point(|it| it.accelerator < accelerator);
         self.running.insert(place, load);
-        self.is_stale = true;
+        self.shares.is_stale = true;
     }
 
-    /// Index of the profile of a job on an accelerator at a point, which is made if there is none.
-    fn profile(&mut self, running: &RunningSegment<'_>) -> usize {
+    /// Profile of a job on an accelerator at a point, which is made if there is none.
+    fn profile(&mut self, running: &RunningSegment<'_>) -> Arc<Profile> {
         let RunningSegment { job, accelerator, point, .. } = running;
         let n_accelerators = self.costs.n_accelerators();
         let row = point.index() * self.costs.n_works() + job.work.index();
@@ -116,56 +121,52 @@ impl<'a> Sharing<'a> {
         if self.profiles.len() <= index {
             self.profiles.resize_with(index + 1, || None);
         }
-        let capacity = [self.settings.dram, self.settings.noc];
-        self.profiles[index].get_or_insert_with(|| {
-            let capacity = capacity.map(|it| it.unwrap_or(f64::INFINITY));
+        let SharedBandwidth { dram, noc, .. } = self.shares.settings;
+        let profile = self.profiles[index].get_or_insert_with(|| {
+            let capacity = [dram, noc].map(|it| it.unwrap_or(f64::INFINITY));
             Profile::of(running.execution(), capacity, n_accelerators)
         });
-        index
+        Arc::clone(profile)
     }
 
-    /// Removes the load of `accelerator`, if its last layer is not done.
+    /// Removes the load of `accelerator`.
     pub(super) fn stop(&mut self, accelerator: AccelId) {
-        let n_before = self.running.len();
-        self.running.retain(|load| load.accelerator != accelerator);
-        self.is_stale |= self.running.len() < n_before;
+        match self.place_of(accelerator) {
+            Ok(index) => {
+                self.running.remove(index);
+                self.shares.is_stale = true;
+            }
+            Err(_) => self.done.retain(|load| load.accelerator != accelerator),
+        }
     }
 
     /// Ends the load of `accelerator` before `layer`.
     pub(super) fn shorten(&mut self, accelerator: AccelId, layer: u32) {
-        let index = self.index_of(accelerator);
-        let load = &mut self.running[index];
-        let profile = self.profiles[load.profile].as_ref().expect("it runs");
-        load.shorten(layer, profile);
+        let index = self.place_of(accelerator).expect(RUNS);
+        self.running[index].shorten(layer);
     }
 
     /// Index of the layer before which the load of `accelerator` can be cut next, at least one after its
     /// first, and the time of that cut at full speed.
     pub(super) fn next_cut(&self, accelerator: AccelId, now: SimTime) -> (u32, SimTime) {
-        let load = &self.running[self.index_of(accelerator)];
-        let (cut, ns) = load.next_cut(self.profile_of(load));
+        let index = self.place_of(accelerator).expect(RUNS);
+        let (cut, ns) = self.running[index].next_cut();
         (cut, now + round_up(ns))
     }
 
     /// The layer that is under way on `accelerator`, and the fraction of that layer that has run.
     pub(super) fn reached(&self, accelerator: AccelId) -> (u32, f64) {
-        let load = &self.running[self.index_of(accelerator)];
-        load.reached(self.profile_of(load))
+        self.running[self.place_of(accelerator).expect(RUNS)].reached()
     }
 
     /// Time at full speed that is left of the segment of `accelerator` \[ns\].
     pub(super) fn work_left(&self, accelerator: AccelId) -> f64 {
-        let place = self.running.binary_search_by_key(&accelerator, |load| load.accelerator);
-        place.map_or(0.0, |index| self.running[index].work_left())
+        self.place_of(accelerator).map_or(0.0, |index| self.running[index].work_left())
     }
 
-    fn index_of(&self, accelerator: AccelId) -> usize {
-        let place = self.running.binary_search_by_key(&accelerator, |load| load.accelerator);
-        place.expect("a busy accelerator runs something")
-    }
-
-    fn profile_of(&self, load: &Load) -> &Profile {
-        self.profiles[load.profile].as_ref().expect("it runs")
+    /// Index of the load of `accelerator`; an error if it has none, or if that is done.
+    fn place_of(&self, accelerator: AccelId) -> Result<usize, usize> {
+        self.running.binary_search_by_key(&accelerator, |load| load.accelerator)
     }
 
     /// Ends the instant `now` of the engine.
@@ -185,27 +186,19 @@ impl<'a> Sharing<'a> {
         if self.ahead.is_some() || self.running.is_empty() {
             return;
         }
-        self.before.0.clone_from(&self.running);
-        self.before.1 = self.is_stale;
+        self.running.iter_mut().for_each(Load::keep);
+        self.was_stale = self.shares.is_stale;
         let mut horizon = limit.unwrap_or(SimTime::MAX);
         let (mut passed, mut most) = (0.0, (horizon - self.now).ns() as f64);
         loop {
-            if std::mem::take(&mut self.is_stale) {
-                self.divide(passed, scheduler);
-            }
             let ends;
-            (passed, ends) = match self.run_few(passed, most) {
-                Some(passed) => (passed, self.running.iter().any(Load::is_done)),
-                None => self.step(passed, most),
-            };
+            (passed, ends) = self.run(passed, most, scheduler);
             if ends {
                 let end = self.now + round_up(passed);
-                self.running.retain(|load| {
-                    if load.is_done() {
-                        completions.set(load.accelerator, end);
-                    }
-                    !load.is_done()
-                });
+                for load in self.running.extract_if(.., |load| load.is_done()) {
+                    completions.set(load.accelerator, end);
+                    self.done.push(load);
+                }
                 horizon = horizon.min(end);
                 most = (horizon - self.now).ns() as f64;
             }
@@ -216,42 +209,28 @@ impl<'a> Sharing<'a> {
         self.ahead = Some(horizon);
     }
 
-    /// Moves the running segments to where the next one changes its speed, or to `most` \[ns\] after the last instant.
-    /// Returns what has passed since then, and whether one has ended.
-    fn step(&mut self, passed: f64, most: f64) -> (f64, bool) {
-        let mut step = most - passed;
-        self.left.clear();
-        for load in &self.running {
-            let left = load.time_left();
-            step = step.min(left);
-            self.left.push(left);
-        }
-        let passed = passed + step;
-        // At a whole ns, an end that is off by rounding is there.
-        let near = if passed >= most { ROUNDING } else { SAME };
-        let mut ends = false;
-        for (load, &left) in self.running.iter_mut().zip(&self.left) {
-            if load.proceed(&self.profiles, step, left, near) {
-                self.is_stale = true;
-                ends |= load.is_done();
-            }
-        }
-        (passed, ends)
-    }
-
-    /// Moves a few running segments layer by layer, if they do so; returns what has passed then.
-    fn run_few(&mut self, passed: f64, most: f64) -> Option<f64> {
-        let capacity = self.settings.dram.filter(|_| self.are_few)?;
-        self.is_stale = true;
-        let (running, profiles) = (&mut self.running[..], &self.profiles[..]);
-        Some(if let Ok(two) = <&mut [Load; 2]>::try_from(&mut *running) {
-            run_layers(two, profiles, capacity, passed, most)
-        } else if let Ok(three) = <&mut [Load; 3]>::try_from(&mut *running) {
-            run_layers(three, profiles, capacity, passed, most)
+    /// Moves the running segments, `passed` ns after the last instant, until one is done, or to `most`. Returns what has
+    /// passed then, and whether one is done.
+    fn run(&mut self, passed: f64, most: f64, scheduler: &mut dyn Scheduler) -> (f64, bool) {
+        let loads = &mut self.running[..];
+        let Some(capacity) = self.shares.max_min() else {
+            let (shares, now, n_loads) = (&mut self.shares, self.now, loads.len());
+            let mut rule = Shared { shares, now, n_loads, scheduler };
+            let Step { passed, changes, ends } = step(loads, &mut rule, passed, most);
+            self.shares.is_stale = changes;
+            return (passed, ends);
+        };
+        let mut rule = MaxMin::new(capacity, loads.len());
+        // Compiled for each of the usual numbers.
+        if let Ok(two) = <&mut [Load; 2]>::try_from(&mut *loads) {
+            run(two, &mut rule, passed, most)
+        } else if let Ok(three) = <&mut [Load; 3]>::try_from(&mut *loads) {
+            run(three, &mut rule, passed, most)
+        } else if let Ok(four) = <&mut [Load; 4]>::try_from(&mut *loads) {
+            run(four, &mut rule, passed, most)
         } else {
-            let four = <&mut [Load; MAX_FEW]>::try_from(running).ok()?;
-            run_layers(four, profiles, capacity, passed, most)
-        })
+            run(loads, &mut rule, passed, most)
+        }
     }
 
     /// Moves the running segments to `now`, if they have been moved beyond it.
@@ -264,91 +243,100 @@ impl<'a> Sharing<'a> {
         if self.ahead.is_none_or(|ahead| ahead == now) {
             return;
         }
-        for load in &self.before.0 {
+        for load in self.done.drain(..) {
             completions.clear(load.accelerator);
+            self.running.push(load);
         }
-        self.running.clone_from(&self.before.0);
-        (self.is_stale, self.are_few) = (self.before.1, false);
+        self.running.sort_unstable_by_key(|load| load.accelerator);
+        self.running.iter_mut().for_each(Load::go_back);
+        self.shares.is_stale = self.was_stale;
         self.ahead = None;
         self.advance(Some(now), scheduler, completions);
     }
+}
 
-    /// Divides bandwidth `passed` ns after the last instant, because a layer started or ended.
-    fn divide(&mut self, passed: f64, scheduler: &mut dyn Scheduler) {
-        let n_loads = self.running.len();
-        self.are_few = false;
-        let mut begins = QUIET | LOUD;
-        for load in &mut self.running {
-            begins &= load.run_layer(&self.profiles, n_loads);
-        }
-        if begins & QUIET != 0 {
-            for load in &mut self.running {
-                let profile = self.profiles[load.profile].as_ref().expect("it runs");
-                load.run_quiet(profile, n_loads);
-            }
-            return;
-        }
-        if let Some(capacity) = self.settings.dram
-            && begins & LOUD != 0
-            && self.has_equal_parts()
-        {
-            let part = capacity / n_loads as f64;
-            for load in &mut self.running {
-                let profile = self.profiles[load.profile].as_ref().expect("it runs");
-                load.run_loud(profile, n_loads, part);
-            }
-            return;
-        }
-        self.are_few = (2..=MAX_FEW).contains(&n_loads)
-            && self.settings.dram.is_some()
-            && self.has_equal_parts()
-            && self.running.iter().all(|load| !load.is_moving());
-        if self.are_few {
-            return;
-        }
-        if let Some(capacity) = self.settings.dram {
-            self.limit(Resource::Dram, capacity, passed, scheduler);
-        }
-        if let Some(capacity) = self.settings.noc {
-            self.limit(Resource::Noc, capacity, passed, scheduler);
+const RUNS: &str = "a busy accelerator runs something";
+
+/// Moves `loads` until one is done, or to `most`, as [`Sharing::run`].
+#[inline(always)]
+fn run(loads: &mut [Load], rule: &mut MaxMin, mut passed: f64, most: f64) -> (f64, bool) {
+    loop {
+        let ends;
+        Step { passed, ends, .. } = step(loads, rule, passed, most);
+        if ends || passed >= most {
+            return (passed, ends);
         }
     }
+}
 
-    /// Whether loads that demand more than an equal part of DRAM get that, and nothing else slows them.
-    fn has_equal_parts(&self) -> bool {
-        !self.asks && self.settings.noc.is_none() && self.settings.division == Division::MaxMin
+/// [`Shares`] with the scheduler that is asked.
+struct Shared<'s, 'a> {
+    shares: &'s mut Shares<'a>,
+    /// The last instant of the engine.
+    now: SimTime,
+    n_loads: usize,
+    scheduler: &'s mut dyn Scheduler,
+}
+
+impl Rule for Shared<'_, '_> {
+    fn is_quiet(&self, load: &Load) -> bool {
+        let SharedBandwidth { dram, noc, .. } = self.shares.settings;
+        let n = self.n_loads.next_power_of_two() as f64;
+        let is_below =
+            |(capacity, wanted): (Option<f64>, f64)| capacity.is_none_or(|it| wanted <= it / n);
+        [dram, noc].into_iter().zip(load.wanted()).all(is_below)
+    }
+
+    fn is_loud(&self, _: &Load) -> bool {
+        false
+    }
+
+    fn part(&self, _: usize) -> f64 {
+        0.0
+    }
+
+    fn divide(&mut self, loads: &mut [Load], passed: f64) {
+        let Self { shares, now, scheduler, .. } = self;
+        if !shares.is_stale {
+            return;
+        }
+        loads.iter_mut().for_each(|load| load.set_rate(1.0));
+        if let Some(capacity) = shares.settings.dram {
+            let now = *now + SimSpan::from_ns(passed as u64);
+            shares.limit(loads, Resource::Dram, capacity, now, *scheduler);
+        }
+        if let Some(capacity) = shares.settings.noc {
+            shares.limit(loads, Resource::Noc, capacity, *now, *scheduler);
+        }
+    }
+}
+
+impl Shares<'_> {
+    /// The DRAM bandwidth, if it alone is shared, max-min fair.
+    fn max_min(&self) -> Option<f64> {
+        let SharedBandwidth { dram, noc, division } = self.settings;
+        dram.filter(|_| !self.asks && noc.is_none() && division == Division::MaxMin)
     }
 
     /// Slows down the users of a resource if their demands exceed its capacity. A scheduler divides
     /// DRAM only.
     fn limit(
         &mut self,
+        loads: &mut [Load],
         resource: Resource,
         capacity: f64,
-        passed: f64,
+        now: SimTime,
         scheduler: &mut dyn Scheduler,
     ) {
         const { assert!(Resource::Noc as usize + 1 == N_RESOURCES) };
-        let demand = |load: &Load| load.wanted[resource as usize] * load.rate;
-        if self.running.iter().map(demand).sum::<f64>() <= capacity {
+        let demand = |load: &Load| load.wanted()[resource as usize] * load.rate();
+        if loads.iter().map(demand).sum::<f64>() <= capacity {
             return;
         }
         let is_asked = self.asks && resource == Resource::Dram;
-        // Most often there are two.
-        if let [one, other] = &mut self.running[..]
-            && !is_asked
-            && self.settings.division == Division::MaxMin
-        {
-            let [first, second] = [demand(one), demand(other)];
-            let grant =
-                |own: f64, other: f64| own.min((capacity - other).max(capacity / 2.0)) / own;
-            one.rate *= if first > 0.0 { grant(first, second) } else { 1.0 };
-            other.rate *= if second > 0.0 { grant(second, first) } else { 1.0 };
-            return;
-        }
-        self.allocation.set_demands(self.running.iter().map(demand));
+        self.allocation.set_demands(loads.iter().map(demand));
         if is_asked {
-            self.asks = self.ask(capacity, passed, scheduler);
+            self.asks = self.ask(loads, capacity, now, scheduler);
         }
         match (is_asked && self.asks, self.settings.division) {
             (true, _) => self.allocation.clamp_to_capacity(capacity),
@@ -356,16 +344,22 @@ impl<'a> Sharing<'a> {
             (false, Division::Proportional) => self.allocation.proportional(capacity),
         }
         for (index, fraction) in self.allocation.fractions() {
-            self.running[index].rate *= fraction;
+            let rate = loads[index].rate() * fraction;
+            loads[index].set_rate(rate);
         }
     }
 
     /// Asks the scheduler for grants. Returns whether it divides bandwidth.
-    fn ask(&mut self, capacity: f64, passed: f64, scheduler: &mut dyn Scheduler) -> bool {
-        let now = self.now + SimSpan::from_ns(passed as u64);
+    fn ask(
+        &mut self,
+        loads: &[Load],
+        capacity: f64,
+        now: SimTime,
+        scheduler: &mut dyn Scheduler,
+    ) -> bool {
         self.demands.clear();
         for (index, wanted) in self.allocation.demands() {
-            let load = &self.running[index];
+            let load = &loads[index];
             let Job { request, model, work, deadline, .. } = load.job;
             self.demands.push(BandwidthDemand {
                 accelerator: load.accelerator,

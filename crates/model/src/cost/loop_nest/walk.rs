@@ -232,7 +232,7 @@ impl Expansion<'_> {
         if step.units == 0 {
             return 0;
         }
-        let mut extents = step.unit.spans.map(|span| span.now);
+        let mut extents = step.unit.now;
         let of_last = [macs(&extents), outputs(&extents)];
         let mut of_others = of_last;
         if let Some(map) = cluster.spatial().filter(|_| step.units > 1) {

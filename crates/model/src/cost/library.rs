@@ -102,7 +102,8 @@ impl CostLibrary {
     /// Evaluates those of some pairs (accelerator, network) that it does not hold yet.
     fn evaluate_pairs(&mut self, model: &dyn CostModel, mut pairs: Vec<(usize, usize)>) {
         pairs.retain(|&(column, row)| !matches!(self.costs[column].get(row), Some(Some(_))));
-        pairs.sort_unstable();
+        // Accelerators share much of the cost of a network while a thread has one after the other.
+        pairs.sort_unstable_by_key(|&(accelerator, network)| (network, accelerator));
         pairs.dedup();
         let results = parallel::map(&pairs, |&(accelerator, network)| {
             self.evaluate_pair(model, accelerator, network)

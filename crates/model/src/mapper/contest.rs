@@ -2,7 +2,7 @@
 //! section 6.3).
 
 use crate::cost::Certainty;
-use crate::cost::loop_nest::{Choice, Machine, Mapping, Nest, Offer, evaluate};
+use crate::cost::loop_nest::{Choice, Machine, Mapping, Nest, Offer, evaluate_shared};
 use crate::hardware::MappingObjective;
 
 use super::bound;
@@ -118,7 +118,7 @@ impl Contest<'_> {
         if n_pes(mapping) > machine.pes.into() || units > machine.units_limit.unwrap_or(u32::MAX) {
             return None;
         }
-        let evaluation = evaluate(nest, mapping, machine).ok()?;
+        let evaluation = evaluate_shared(nest, mapping, machine).ok()?;
         let value = Value { cycles: evaluation.cycles, energy_pj: evaluation.energy.total() };
         self.limits.hold(&evaluation, machine).then_some(value)
     }

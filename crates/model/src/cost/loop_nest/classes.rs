@@ -171,7 +171,7 @@ fn pe_cycles(machine: &Machine, cluster: &Cluster<'_>, step: &Transition) -> u64
     if step.units == 0 {
         return 0;
     }
-    let mut extents = step.unit.spans.map(|span| span.now);
+    let mut extents = step.unit.now;
     if let Some(map) = cluster.spatial().filter(|_| step.units > 1) {
         extents[map.axis as usize] = map.size;
     }

@@ -71,8 +71,12 @@ pub(crate) enum Phase {
 /// present extents, and neither have shifts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Context {
-    /// Intervals, indexed by [`Axis`].
-    pub spans: [Span; N_AXES],
+    /// Extents of the present box.
+    pub now: Extents,
+    /// Extents of the previous box.
+    pub before: Extents,
+    /// Shift along every axis, indexed by [`Axis`].
+    pub shifts: [i32; N_AXES],
     /// Phase.
     pub phase: Phase,
     /// Whether the output box of the owner changes in this step (section 5.4).
@@ -82,24 +86,36 @@ pub(crate) struct Context {
 impl Context {
     /// Context of the first box.
     pub(crate) fn cold(extents: &Extents) -> Self {
-        let spans = extents.map(|now| Span { before: 0, now, shift: 0 });
-        Self { phase: Phase::Cold, leaves: false, spans }
+        let (before, shifts) = ([0; N_AXES], [0; N_AXES]);
+        Self { now: *extents, before, shifts, phase: Phase::Cold, leaves: false }
     }
 
     /// Context of a cluster that falls idle after a box of these extents.
     pub(super) fn flush(extents: &Extents) -> Self {
-        let spans = extents.map(|before| Span { before, now: 0, shift: 0 });
-        Self { phase: Phase::Flush, leaves: false, spans }
+        let (now, shifts) = ([0; N_AXES], [0; N_AXES]);
+        Self { now, before: *extents, shifts, phase: Phase::Flush, leaves: false }
+    }
+
+    /// Intervals along an axis.
+    pub(super) fn span(&self, axis: Axis) -> Span {
+        let at = axis as usize;
+        Span { now: self.now[at], shift: self.shifts[at], before: self.before[at] }
+    }
+
+    /// Sets the intervals along an axis.
+    pub(super) fn set(&mut self, axis: Axis, Span { now, shift, before }: Span) {
+        let at = axis as usize;
+        (self.now[at], self.shifts[at], self.before[at]) = (now, shift, before);
     }
 
     /// Whether the cluster was idle before (section 5.1).
     pub(crate) fn is_ghost(&self) -> bool {
-        self.phase != Phase::Cold && self.spans.iter().any(|span| span.before == 0)
+        self.phase != Phase::Cold && self.before.contains(&0)
     }
 
     /// Whether the output box differs from the previous one.
     pub(crate) fn changes_outputs(&self) -> bool {
-        let changes = Axis::OUTPUT.map(|axis| self.spans[axis as usize].changes());
+        let changes = Axis::OUTPUT.map(|axis| self.span(axis).changes());
         self.phase == Phase::Warm && changes.into_iter().fold(false, |any, changes| any | changes)
     }
 
@@ -107,8 +123,8 @@ impl Context {
     /// that agree in everything else rarely differ in them.
     pub(super) fn hash(&self) -> u64 {
         let mut hash = self.phase as u64 * 2 + u64::from(self.leaves);
-        for (span, factor) in self.spans.iter().zip(&FACTORS) {
-            let word = u64::from(span.shift as u32) << 32 | u64::from(span.now);
+        for ((&now, &shift), factor) in self.now.iter().zip(&self.shifts).zip(&FACTORS) {
+            let word = u64::from(shift as u32) << 32 | u64::from(now);
             hash = hash.wrapping_add(word.wrapping_mul(*factor));
         }
         hash.wrapping_mul(FACTORS[0])

@@ -14,15 +14,17 @@ use super::transition::{Transition, Trips};
 /// Fill of the clusters of one level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FoldFill {
-    /// Cycles of a fold; 0 if folds take none.
-    cycles: u64,
+    /// Cycles of a fold.
+    pub cycles: u64,
+    /// Whether folds have any fill.
+    exists: bool,
     /// Stationary tensor: a fold is a span in which the units hold the same part of it.
     stationary: TensorRole,
 }
 
 impl FoldFill {
     /// No fill.
-    pub(super) const NONE: Self = Self { cycles: 0, stationary: TensorRole::Output };
+    pub(super) const NONE: Self = Self { cycles: 0, exists: false, stationary: TensorRole::Output };
 
     /// Fill of the clusters of `level`, whose units are clusters of the level `below` or else PEs.
     /// `extents` are those that enter the level.
@@ -43,17 +45,20 @@ impl FoldFill {
             (Fill::Systolic, TensorRole::Output) => rows + columns - 2,
             (Fill::Systolic, _) => 2 * rows + columns - 2,
         };
-        Self { cycles, stationary }
+        Self { cycles, exists: true, stationary }
     }
 
     /// Cycles that a step adds: those of a fold if the step begins one, otherwise 0. `spatial` is the loop
     /// over the units.
     pub(super) fn of(&self, step: &Transition, spatial: Option<&Loop>) -> u64 {
-        if self.cycles > 0 && self.begins_fold(step, spatial) { self.cycles } else { 0 }
+        if self.begins_fold(step, spatial) { self.cycles } else { 0 }
     }
 
-    /// Whether some working unit held another part of the stationary tensor before, or none.
-    fn begins_fold(&self, step: &Transition, spatial: Option<&Loop>) -> bool {
+    /// Whether folds have a fill, and some working unit held another part of the stationary tensor before, or none.
+    pub(super) fn begins_fold(&self, step: &Transition, spatial: Option<&Loop>) -> bool {
+        if !self.exists {
+            return false;
+        }
         match step.unit.phase {
             Phase::Cold => return true,
             Phase::Flush => return false,

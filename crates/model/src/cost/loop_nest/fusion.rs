@@ -2,6 +2,7 @@
 //! stays in shared memory.
 
 use std::collections::{BTreeMap, HashMap};
+use std::mem;
 
 use crate::hardware::{Fusion, WriteBack};
 use crate::model::{Layer, Network, Operator, VectorForm, VectorOp, View};
@@ -26,15 +27,11 @@ pub(super) struct Group {
     pub written: Vec<u32>,
 }
 
-/// A group without operators that ride along.
-static ALONE: Group = Group { riders: Vec::new(), written: Vec::new() };
-
 /// Groups of a network. Vectors are indexed by layer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Groups {
     roles: Vec<Role>,
-    /// Groups by their layer; none without operators that ride along.
-    groups: BTreeMap<usize, Group>,
+    groups: Vec<Group>,
     /// Concatenation in which the output of a layer has its place.
     place: Vec<Option<u32>>,
     /// Sources of concatenations in place that have their place there.
@@ -47,7 +44,7 @@ impl Groups {
         let n_layers = network.layers().len();
         let mut groups = Self {
             roles: vec![Role::Step; n_layers],
-            groups: BTreeMap::new(),
+            groups: vec![Group::default(); n_layers],
             place: vec![None; n_layers],
             placed: HashMap::new(),
         };
@@ -62,13 +59,13 @@ impl Groups {
 
     /// Whether some operator rides along.
     pub(super) fn rides_any(&self) -> bool {
-        !self.groups.is_empty()
+        self.groups.iter().any(|it| !it.riders.is_empty())
     }
 
     /// The same without operators that ride along.
     pub(super) fn without_riders(&self) -> Self {
         let mut groups = self.clone();
-        self.groups.keys().for_each(|&layer| groups.dissolve(layer));
+        (0..self.groups.len()).for_each(|layer| groups.dissolve(layer));
         groups
     }
 
@@ -84,7 +81,7 @@ impl Groups {
 
     /// What rides along with a layer.
     pub(super) fn of(&self, layer: usize) -> &Group {
-        self.groups.get(&layer).unwrap_or(&ALONE)
+        &self.groups[layer]
     }
 
     /// Concatenation in which the output of a layer has its place.
@@ -100,7 +97,7 @@ impl Groups {
 
     /// Lets the operators that ride along with a layer run as steps of their own.
     pub(super) fn dissolve(&mut self, layer: usize) {
-        for rider in self.groups.remove(&layer).unwrap_or_default().riders {
+        for rider in mem::take(&mut self.groups[layer]).riders {
             let is_in_place = self.placed.contains_key(&rider);
             self.roles[rider as usize] = if is_in_place { Role::InPlace } else { Role::Step };
         }
@@ -156,7 +153,7 @@ impl Groups {
             let is_written = |it: &u32| readers[*it as usize].len() > 1;
             let inner = [layer as u32].into_iter().chain(inner.iter().copied());
             let written = inner.filter(is_written).chain([last]).collect();
-            self.groups.insert(layer, Group { riders, written });
+            self.groups[layer] = Group { riders, written };
         }
     }
 

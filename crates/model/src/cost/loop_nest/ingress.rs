@@ -48,19 +48,21 @@ pub(super) fn ingress(
     step: &Transition,
     spatial: Option<&Loop>,
 ) -> PerOperand<Transfer> {
-    let mut along = step.unit.spans.map(CommonFootprint::from_span);
-    if let Some(map) = spatial {
-        along[map.axis as usize] = CommonFootprint::ONE;
-    }
-    let over = |axes: &[Axis]| {
-        axes.iter().fold(CommonFootprint::ONE, |all, &axis| all.times(along[axis as usize]))
+    let along = |axis: Axis| match spatial {
+        Some(map) if map.axis == axis => CommonFootprint::ONE,
+        _ => CommonFootprint::from_span(step.span(axis)),
     };
+    let over =
+        |axes: &[Axis]| axes.iter().fold(CommonFootprint::ONE, |all, &axis| all.times(along(axis)));
     let depends = |tensor: TensorRole| spatial.filter(|map| map.axis.indexes(tensor));
     let special = spatial.and_then(|map| map.axis.window());
     let window = |at: usize| {
         if special == Some(at) { CommonFootprint::ONE } else { common_window(nest, step, at) }
     };
-    let inputs = over(&Axis::INPUT).times(window(0)).times(window(1));
+    // Both tensors have groups and input channels.
+    let both = over(&[Axis::G, Axis::C]);
+    let inputs = both.times(along(Axis::N)).times(window(0)).times(window(1));
+    let weights = both.times(over(&[Axis::K, Axis::R, Axis::S]));
     let input_intervals = depends(TensorRole::Input).map(|map| match special {
         Some(window) => window_intervals(nest, step, map, window),
         None => plain_intervals(step, map),
@@ -68,7 +70,7 @@ pub(super) fn ingress(
     let weight_intervals = depends(TensorRole::Weight).map(|map| plain_intervals(step, map));
     PerOperand {
         input: transfer(noc, step.units, inputs, input_intervals.as_ref()),
-        weight: transfer(noc, step.units, over(&Axis::WEIGHT), weight_intervals.as_ref()),
+        weight: transfer(noc, step.units, weights, weight_intervals.as_ref()),
     }
 }
 

@@ -2,6 +2,7 @@
 //! section 3).
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use crate::dataflow::{Dataflow, LevelId};
 
@@ -9,7 +10,7 @@ use super::nest::{Axis, Extents, N_AXES, Nest};
 use super::{Illegal, Machine};
 
 /// A loop over the chunks of an axis (section 3.7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Loop {
     /// Axis.
     pub axis: Axis,
@@ -54,11 +55,25 @@ fn chunks(extent: u32, size: u32, offset: u32) -> u32 {
 }
 
 /// One level of a mapping: the loops of a cluster over its box, and its units.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Level {
     loops: [Loop; N_AXES],
     n_loops: usize,
     units: u32,
+}
+
+impl PartialEq for Level {
+    fn eq(&self, other: &Self) -> bool {
+        self.units == other.units && self.loops() == other.loops()
+    }
+}
+
+impl Eq for Level {}
+
+impl Hash for Level {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.units, self.loops()).hash(state);
+    }
 }
 
 impl Level {
@@ -158,7 +173,7 @@ impl fmt::Display for Level {
 }
 
 /// A legal mapping of one layer on one machine: loops and units of every level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Mapping {
     /// All levels, that above the shared memory first if there is one.
     levels: [Level; Self::MAX_LEVELS],
@@ -269,6 +284,17 @@ impl Mapping {
     /// A level at a position of [`Mapping::all_levels`].
     pub(super) fn level_mut(&mut self, index: usize) -> &mut Level {
         &mut self.levels[index]
+    }
+
+    /// The same mapping without the units that never work on `nest`.
+    pub(super) fn without_idle_units(&self, nest: &Nest) -> Self {
+        let (mut mapping, mut extents) = (*self, *nest.extents());
+        for level in &mut mapping.levels[..self.n_levels] {
+            let chunks = level.spatial().map_or(1, |map| map.chunks(extents[map.axis as usize]));
+            level.units = level.units.min(chunks);
+            extents = level.unit_extents(&extents);
+        }
+        mapping
     }
 
     /// Executed MACs: those of the layer, more if the mapping repeats outputs.

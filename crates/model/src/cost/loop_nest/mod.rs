@@ -22,7 +22,9 @@
 //! | 5.5 | `ingress`, `overlap` | inputs and weights sent to the units |
 //! | 5.6 | `egress` | partial sums sent up |
 //! | 4.12 | `fill` | fill of systolic levels |
-//! | 4.7 to 4.10, 5.8, 5.9 | `walk` | counts and times of all levels |
+//! | 5.9 | `walk` | classes of steps of all levels, and their counts |
+//! | 4.7 to 4.10, 5.8 | `steps` | times of a walk |
+//! | 5.9 | `shared` | walks that several machines share |
 //! | 5.3 | `classes` | classes of steps of a layer, for `xrsim cost --explain` |
 //! | 6 | `dram` | tiles in shared memory, DRAM traffic |
 //! | 6.10 | `fusion`, `grouped`, `riders` | operators that ride along with layers |
@@ -59,6 +61,8 @@ mod report;
 mod residency;
 mod riders;
 mod rules;
+mod shared;
+mod steps;
 mod transition;
 mod vector;
 mod walk;
@@ -86,6 +90,7 @@ pub use prepared::NestReport;
 pub use relatives::{Family, Relatives};
 pub use report::LayerReport;
 pub use riders::Riders;
+pub(crate) use shared::evaluate_shared;
 
 /// Counts of one level, summed over all its clusters and steps (5.9). Units are elements unless noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -220,10 +225,7 @@ impl Walk {
         if !walk::is_countable(nest, mapping, machine) {
             return Err(Illegal::Overflow);
         }
-        let mut walk = Self::default();
-        walk.run(nest, mapping, machine)?;
-        walk.derive(nest, mapping, machine);
-        Ok(walk)
+        walk::with_steps(nest, mapping, machine, |steps| steps.walk(nest, mapping, machine))
     }
 
     /// Counts of the levels of `mapping` on chip, outermost first.

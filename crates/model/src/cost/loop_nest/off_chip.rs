@@ -35,7 +35,7 @@ pub(super) struct Kind {
 /// A class of equal steps of the off-chip level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
-    /// Number of the class in the walk; classes of different kinds may share it.
+    /// Number of the step in the walk; classes of different kinds may share it.
     pub class: usize,
     /// Situation of the shared memory.
     pub phase: Phase,

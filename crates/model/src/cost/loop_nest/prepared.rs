@@ -381,7 +381,7 @@ impl<'a> PreparedNetwork<'a> {
     /// bytes with the mappings as they are.
     fn settle(&mut self, accelerator: &Accelerator) {
         let mut best: Option<(u64, Arc<Groups>, residency::Plan)> = None;
-        let mut known = FxHashMap::default();
+        let mut known = vec![None; self.n_layers()];
         let plans = residency::plans(self.network, accelerator, &self.needs);
         let is_only = plans.len() == 1;
         for (groups, plan) in plans {
@@ -395,18 +395,19 @@ impl<'a> PreparedNetwork<'a> {
         (_, self.groups, self.plan) = best.unwrap_or_default();
     }
 
-    /// Bytes of DRAM of all layers with the mappings as they are. Those of an operator in a context are `known` from
-    /// then on.
-    fn dram_bytes(&mut self, known: &mut FxHashMap<(u32, MemoryContext), u64>) -> u64 {
+    /// Bytes of DRAM of all layers with the mappings as they are. Those of a layer in its last context are `known`.
+    fn dram_bytes(&mut self, known: &mut [Option<(MemoryContext, u64)>]) -> u64 {
         let mut sum = 0u64;
-        for index in 0..self.n_layers() {
+        for (index, known) in known.iter_mut().enumerate() {
             if matches!(self.groups.role(index), Role::Rides(_)) {
                 continue;
             }
-            let at = self.network.operator_of()[index];
             let (operator, context) = self.layer(index);
-            let bytes = known.entry((at, context)).or_insert_with(|| operator.dram_bytes(&context));
-            sum = sum.saturating_add(*bytes);
+            let bytes = match known {
+                Some((last, bytes)) if *last == context => *bytes,
+                _ => known.insert((context, operator.dram_bytes(&context))).1,
+            };
+            sum = sum.saturating_add(bytes);
         }
         sum
     }

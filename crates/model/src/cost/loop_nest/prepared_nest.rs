@@ -1,14 +1,13 @@
 //! One loop nest of an operator, mapped and walked.
 
 use crate::hardware::{Accelerator, Memory};
-use crate::model::PerTensor;
 use crate::units::Bytes;
 
 use super::super::{Certainty, Infeasible};
 use super::choose::{Choice, ChooseLayer};
 use super::dram::Holds;
 use super::{
-    Evaluation, Illegal, Listed, Machine, Mapping, Nest, SharedMemoryPlan, Walk, off_chip,
+    Evaluation, Illegal, Listed, Machine, Mapping, Nest, SharedMemoryPlan, Walk, off_chip, shared,
 };
 
 /// One loop nest of an operator, mapped and walked.
@@ -18,7 +17,7 @@ pub(super) struct PreparedNest {
     pub(super) nest: Nest,
     pub(super) mapping: Mapping,
     pub(super) walk: Walk,
-    /// Depths at which tensors can be held, if several contexts ask for them and DRAM has no loops.
+    /// Depths at which tensors can be held; `None` if DRAM has loops.
     holds: Option<Holds>,
     /// Certainty about the mapping, if it is chosen.
     pub(super) certainty: Option<Certainty>,
@@ -37,9 +36,7 @@ impl PreparedNest {
         let written = listed.of_layer.then(|| nest.clone());
         let mapping = Mapping::new(listed.directives, &listed.nest, machine).map_err(illegal)?;
         let nest = listed.nest.into_owned();
-        let walk = Walk::new(&nest, &mapping, machine).map_err(illegal)?;
-        let holds = mapping.off_chip().is_none();
-        let holds = holds.then(|| Holds::new(&nest, &mapping, machine, PerTensor::default()));
+        let (walk, holds) = shared::walk(&nest, &mapping, machine).map_err(illegal)?;
         let prepared = Self { written, nest, mapping, walk, holds, certainty: None };
         fits_buffers(&prepared, &accelerator.memory)?;
         fits_shared_memory(&prepared, machine, capacity)?;
@@ -53,9 +50,9 @@ impl PreparedNest {
         chooser: &dyn ChooseLayer,
     ) -> Option<Self> {
         let Choice { nest, mapping, certainty } = chooser.choose(written, machine)?;
-        let walk = Walk::new(&nest, &mapping, machine).ok()?;
+        let (walk, holds) = shared::walk(&nest, &mapping, machine).ok()?;
         let written = Some(written.clone());
-        Some(Self { written, nest, mapping, walk, holds: None, certainty })
+        Some(Self { written, nest, mapping, walk, holds, certainty })
     }
 
     /// Takes the choice of `chooser` for a machine that differs from that of the walk in what is in shared memory only;
@@ -66,8 +63,8 @@ impl PreparedNest {
         };
         let Choice { nest, mapping, certainty } = choice;
         if self.mapping != mapping || self.nest != nest {
-            let Ok(walk) = Walk::new(&nest, &mapping, machine) else { return };
-            (self.nest, self.mapping, self.walk, self.holds) = (nest, mapping, walk, None);
+            let Ok((walk, holds)) = shared::walk(&nest, &mapping, machine) else { return };
+            (self.nest, self.mapping, self.walk, self.holds) = (nest, mapping, walk, holds);
         }
         self.certainty = certainty;
     }

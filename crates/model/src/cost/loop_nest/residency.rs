@@ -74,9 +74,9 @@ pub(super) fn plans(
         return without;
     }
     let with = |(_, plan): &(Arc<Groups>, Plan)| {
-        let (mut groups, mut plan) = (groups.clone(), plan.clone());
+        let (mut groups, mut plan) = (Arc::clone(groups), plan.clone());
         plan.settle(network, &mut groups, needs);
-        (Arc::new(groups), plan)
+        (groups, plan)
     };
     let with: Vec<_> = without.iter().map(with).collect();
     with.into_iter().chain(without).collect()
@@ -84,7 +84,7 @@ pub(super) fn plans(
 
 /// What plans of a network have in common, whatever shared memory its layers need.
 struct Outline {
-    groups: Groups,
+    groups: Arc<Groups>,
     without_riders: Arc<Groups>,
     /// Tensors with concatenations in place as tensors of their own, and as their parts.
     tensors: Vec<Tensors>,
@@ -110,7 +110,7 @@ fn outline(network: &Network, path: WriteBack) -> Arc<Outline> {
         let flows = [Some(Flow::of_layers(network)), Flow::of_parts(network, &groups)];
         let tensors = flows.into_iter().flatten().map(Tensors::new).collect();
         let without_riders = Arc::new(groups.without_riders());
-        let outline = Arc::new(Outline { groups, without_riders, tensors });
+        let outline = Arc::new(Outline { groups: Arc::new(groups), without_riders, tensors });
         known.truncate(MOST_OUTLINES - 1);
         known.push_front((network.clone(), path, Arc::clone(&outline)));
         outline
@@ -144,14 +144,16 @@ fn plan(tensors: &Tensors, needs: &[SharedMemoryNeed], capacity: u64) -> Plan {
     for &(writer, last) in lifetimes {
         let (stored, lives) = (needs[writer].stored, writer..=last);
         // Where it is not read it occupies what it is, and nowhere less.
-        let more = |layer: usize| occupied_bytes(flow, needs, writer, layer) - stored;
-        let touching = || [writer].into_iter().chain(readers.of(writer).iter().copied());
+        let computed = needs[writer].computed.saturating_sub(stored);
+        let more = |it: &Reader| it.operand_bytes(needs).saturating_sub(stored);
         let fits = free[lives.clone()].iter().all(|&bytes| stored <= bytes)
-            && touching().all(|layer| more(layer) <= free[layer] - stored);
+            && computed <= free[writer] - stored
+            && readers.of(writer).iter().all(|it| more(it) <= free[it.layer] - stored);
         if fits {
             layers[writer].output = true;
             free[lives].iter_mut().for_each(|bytes| *bytes -= stored);
-            touching().for_each(|layer| free[layer] -= more(layer));
+            free[writer] -= computed;
+            readers.of(writer).iter().for_each(|it| free[it.layer] -= more(it));
             kept.push((writer, last));
         }
     }
@@ -167,7 +169,7 @@ fn plan(tensors: &Tensors, needs: &[SharedMemoryNeed], capacity: u64) -> Plan {
     for (writer, last) in kept {
         let stored = needs[writer].stored;
         layers[writer + 1..=last].iter_mut().for_each(|it| it.reserved += stored);
-        for &layer in readers.of(writer) {
+        for &Reader { layer, .. } in readers.of(writer) {
             if is_operand(flow, layer, writer, layers[layer].sources) {
                 layers[layer].reserved -= stored;
             }
@@ -198,7 +200,7 @@ fn is_operand(flow: &Flow, layer: usize, writer: usize, resident: u32) -> bool {
 impl Plan {
     /// Lets layers with operators that ride along write the outputs of these, as far as they have room for what stays
     /// (section 6.10). Other groups are dissolved.
-    fn settle(&mut self, network: &Network, groups: &mut Groups, needs: &[SharedMemoryNeed]) {
+    fn settle(&mut self, network: &Network, groups: &mut Arc<Groups>, needs: &[SharedMemoryNeed]) {
         for layer in 0..needs.len() {
             if groups.of(layer).riders.is_empty() {
                 continue;
@@ -206,7 +208,7 @@ impl Plan {
             if !groups.is_in_order(network, layer)
                 || !self.make_room(groups.of(layer), layer, needs)
             {
-                groups.dissolve(layer);
+                Arc::make_mut(groups).dissolve(layer);
             }
         }
     }
@@ -243,9 +245,36 @@ impl Plan {
     }
 }
 
+/// A layer that reads the output of another one.
+#[derive(Debug, Clone, Copy, Default)]
+struct Reader {
+    layer: usize,
+    /// Whether it reads the output as its first operand, and as a later one.
+    operands: [bool; 2],
+}
+
+impl Reader {
+    /// How `layer` reads the output of `writer`, if it does.
+    fn new(flow: &Flow, layer: usize, writer: usize) -> Self {
+        let mut operands = [false; 2];
+        // Of the tensors of one source, each occupies what it is.
+        for it in flow.sources(layer).filter(|it| it.writer == Some(writer) && !it.is_part) {
+            operands[usize::from(it.source > 0)] = true;
+        }
+        Self { layer, operands }
+    }
+
+    /// Shared memory that the operands occupy while the layer runs \[byte\].
+    fn operand_bytes(&self, needs: &[SharedMemoryNeed]) -> u64 {
+        let PerOperand { input, weight } = needs[self.layer].operands;
+        let [first, later] = self.operands;
+        (if first { input } else { 0 }) + if later { weight } else { 0 }
+    }
+}
+
 /// Layers that read the output of every layer, each once, in one list.
 struct Readers {
-    layers: Vec<usize>,
+    layers: Vec<Reader>,
     /// Place of the first reader of every output, and the end of the last one.
     starts: Vec<usize>,
 }
@@ -270,48 +299,27 @@ impl Readers {
         for at in 0..n_layers {
             starts[at + 1] += starts[at];
         }
-        let (mut layers, mut next) = (vec![0; starts[n_layers]], starts.clone());
+        let (mut layers, mut next) = (vec![Reader::default(); starts[n_layers]], starts.clone());
         each(&mut |writer, reader| {
-            layers[next[writer]] = reader;
+            layers[next[writer]] = Reader::new(flow, reader, writer);
             next[writer] += 1;
         });
         Self { layers, starts }
     }
 
     /// Layers that read the output of a layer.
-    fn of(&self, writer: usize) -> &[usize] {
+    fn of(&self, writer: usize) -> &[Reader] {
         &self.layers[self.starts[writer]..self.starts[writer + 1]]
     }
 
     /// Writer and last reader of every output that is read, the shortest lifetime first.
     fn lifetimes(&self) -> Vec<(usize, usize)> {
-        let all = (0..self.starts.len() - 1).filter_map(|at| Some((at, *self.of(at).last()?)));
+        let all = (0..self.starts.len() - 1).filter_map(|at| Some((at, self.of(at).last()?.layer)));
         let mut lifetimes: Vec<_> =
             all.filter(|(writer, last)| last - writer <= MAX_LIFETIME).collect();
         lifetimes.sort_unstable_by_key(|&(writer, last)| (last - writer, writer));
         lifetimes
     }
-}
-
-/// Shared memory that the output of `writer` occupies while `layer` runs \[byte\].
-fn occupied_bytes(flow: &Flow, needs: &[SharedMemoryNeed], writer: usize, layer: usize) -> u64 {
-    if layer == writer {
-        return needs[writer].computed.max(needs[writer].stored);
-    }
-    let (mut is_first, mut is_later) = (false, false);
-    // Of the tensors of one source, each occupies what it is.
-    for it in flow.sources(layer).filter(|it| it.writer == Some(writer) && !it.is_part) {
-        is_first |= it.source == 0;
-        is_later |= it.source > 0;
-    }
-    let operands = needs[layer].operands;
-    let as_input = match (is_first, is_later) {
-        (false, false) => 0,
-        (true, false) => operands.input,
-        (false, true) => operands.weight,
-        (true, true) => operands.sum(),
-    };
-    as_input.max(needs[writer].stored)
 }
 
 #[cfg(test)]
@@ -334,7 +342,13 @@ mod tests {
         all.sort_by_key(|(writer, last)| last - writer);
         let mut layers = vec![Residency::default(); n_layers];
         let mut free: Vec<_> = needs.iter().map(|it| capacity.saturating_sub(it.least)).collect();
-        let occupied = |writer, layer| occupied_bytes(flow, needs, writer, layer);
+        let occupied = |writer: usize, layer| {
+            let bytes = match layer == writer {
+                true => needs[writer].computed,
+                false => Reader::new(flow, layer, writer).operand_bytes(needs),
+            };
+            bytes.max(needs[writer].stored)
+        };
         all.retain(|&(writer, last)| {
             let fits = (writer..=last).all(|layer| occupied(writer, layer) <= free[layer]);
             for layer in (writer..=last).filter(|_| fits) {

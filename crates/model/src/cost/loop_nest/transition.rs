@@ -172,7 +172,7 @@ impl Transition {
     }
 
     fn set(&mut self, trips: &Trips, before: LoopState, now: LoopState, shift: i32) {
-        self.unit.spans[trips.axis as usize] = Span { before: before.edge, now: now.edge, shift };
+        self.unit.set(trips.axis, Span { before: before.edge, now: now.edge, shift });
         if trips.spatial {
             (self.units_before, self.units) = (before.units, now.units);
         }
@@ -188,9 +188,7 @@ impl Transition {
         self.unit.phase = Phase::Warm;
         (self.unit.leaves, self.ghost) = (false, false);
         // Axes without a loop on this level do not change within the box.
-        for span in &mut self.unit.spans {
-            *span = Span::unchanged(span.now);
-        }
+        (self.unit.before, self.unit.shifts) = (self.unit.now, [0; N_AXES]);
         if cluster.spatial.is_none() {
             (self.units, self.units_before) = (1, 1);
         }
@@ -198,7 +196,7 @@ impl Transition {
 
     /// Intervals of the last working unit along one axis.
     pub(super) fn span(&self, axis: Axis) -> Span {
-        self.unit.spans[axis as usize]
+        self.unit.span(axis)
     }
 }
 
@@ -320,20 +318,19 @@ pub(crate) fn each_child(
         if let Some((map, Span { before: edge_before, now: edge, shift })) = last {
             let now = extent_of(start, units, edge, map.size);
             let before = extent_of(start, before, edge_before, map.size);
-            step.unit.spans[map.axis as usize] = Span { before, now, shift };
+            step.unit.set(map.axis, Span { before, now, shift });
         }
         if start < units {
             step.unit.leaves = leaves || step.unit.changes_outputs();
             visit(u64::from(end - start), &step.unit);
         } else if !step.ghost {
-            let idle = Context::flush(&step.unit.spans.map(|span| span.before));
-            visit(u64::from(end - start), &idle);
+            visit(u64::from(end - start), &Context::flush(&step.unit.before));
         }
         start = end;
     }
     step.unit.leaves = leaves;
     if let Some((map, span)) = last {
-        step.unit.spans[map.axis as usize] = span;
+        step.unit.set(map.axis, span);
     }
 }
 

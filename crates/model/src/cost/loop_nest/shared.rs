@@ -1,0 +1,128 @@
+//! Walks that several machines share. The steps of a walk do not depend on bandwidths, widths and energies, nor on units
+//! without work, so that those of layers are kept while their network is costed on one machine after the other.
+
+use std::cell::RefCell;
+use std::hash::{Hash as _, Hasher as _};
+
+use rustc_hash::FxHasher;
+
+use crate::hardware::{Compression, Fill, Widths};
+use crate::model::PerTensor;
+
+use super::dram::Holds;
+use super::steps::Steps;
+use super::walk::{is_countable, with_steps};
+use super::{Evaluation, Illegal, Machine, Mapping, Nest, NocLevel, Walk};
+
+/// Most walks that a thread keeps.
+const MOST_WALKS: usize = 1024;
+/// Most steps of a walk that is kept.
+const MOST_STEPS: usize = 256;
+
+thread_local! {
+    /// Walks of the thread, by hash. A walk replaces the one before it in its place.
+    static WALKS: RefCell<Vec<Option<Box<Kept>>>> = RefCell::default();
+}
+
+/// A walk through a layer, and the depths at which the shared memory can hold its tensors.
+struct Kept {
+    key: Key,
+    steps: Steps,
+    /// `None` if DRAM has loops.
+    holds: Option<Holds>,
+    /// That on which `holds` depend.
+    storage: Storage,
+}
+
+/// Widths, compression in DRAM, and copies of tiles in shared memory.
+type Storage = (Widths, PerTensor<Compression>, PerTensor<u32>);
+
+/// That on which the steps of a walk depend.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    nest: Nest,
+    /// The mapping without units that never work.
+    mapping: Mapping,
+    /// Multicast, forwarding, reduction and fill of every level on chip, in one bit each.
+    switches: u32,
+}
+
+impl Key {
+    fn new(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Self {
+        let bits = |level: usize| {
+            let &NocLevel { multicast, forward, reduce, fill, .. } = machine.noc_level(level);
+            let bits = [multicast, forward, reduce, fill != Fill::default()];
+            bits.into_iter().fold(0, |all, bit| all << 1 | u32::from(bit))
+        };
+        let levels = 0..mapping.levels().len();
+        Self {
+            nest: nest.clone(),
+            mapping: mapping.without_idle_units(nest),
+            switches: levels.fold(0, |all, level| all << 4 | bits(level)),
+        }
+    }
+
+    /// Place among those of the thread.
+    fn place(&self) -> usize {
+        let mut hasher = FxHasher::default();
+        self.hash(&mut hasher);
+        hasher.finish() as usize % MOST_WALKS
+    }
+}
+
+/// As [`Walk::new`], with the depths at which tensors can be held, none of which is resident; `None` if DRAM has loops.
+///
+/// # Errors
+///
+/// As [`Walk::new`].
+pub(super) fn walk(
+    nest: &Nest,
+    mapping: &Mapping,
+    machine: &Machine,
+) -> Result<(Walk, Option<Holds>), Illegal> {
+    if !is_countable(nest, mapping, machine) {
+        return Err(Illegal::Overflow);
+    }
+    let storage = (machine.widths, machine.compression, machine.shared_copies);
+    let holds = || {
+        let has_loops = mapping.off_chip().is_some();
+        (!has_loops).then(|| Holds::new(nest, mapping, machine, PerTensor::default()))
+    };
+    let key = Key::new(nest, mapping, machine);
+    WALKS.with_borrow_mut(|walks| {
+        walks.resize_with(MOST_WALKS, || None);
+        let place = &mut walks[key.place()];
+        if let Some(kept) = place.as_mut().filter(|kept| kept.key == key) {
+            if kept.storage != storage {
+                (kept.holds, kept.storage) = (holds(), storage);
+            }
+            return Ok((kept.steps.walk(nest, mapping, machine), kept.holds.clone()));
+        }
+        with_steps(nest, mapping, machine, |steps| {
+            let (walk, holds) = (steps.walk(nest, mapping, machine), holds());
+            if steps.len() <= MOST_STEPS {
+                let (steps, holds) = (steps.clone(), holds.clone());
+                *place = Some(Box::new(Kept { key, steps, holds, storage }));
+            }
+            (walk, holds)
+        })
+    })
+}
+
+/// As [`evaluate`](super::evaluate), of a mapping that several machines have.
+///
+/// # Errors
+///
+/// As [`Walk::new`].
+pub(crate) fn evaluate_shared(
+    nest: &Nest,
+    mapping: &Mapping,
+    machine: &Machine,
+) -> Result<Evaluation, Illegal> {
+    let (walk, holds) = walk(nest, mapping, machine)?;
+    let plan = match &holds {
+        Some(holds) => holds.plan(machine),
+        None => walk.plan(nest, mapping, machine),
+    };
+    Ok(walk.with_plan(nest, mapping, machine, plan))
+}

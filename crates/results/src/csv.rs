@@ -282,7 +282,9 @@ impl Cells for Lines {
 
     /// A text cell, quoted where the comma, quote or line break in a user's name needs it.
     fn text(&mut self, text: &str) {
-        if text.bytes().any(|it| matches!(it, b',' | b'"' | b'\n' | b'\r')) {
+        let is_special = |it| matches!(it, b',' | b'"' | b'\n' | b'\r');
+        // All bytes, so that the compiler compares many at once.
+        if text.bytes().fold(false, |any, it| any | is_special(it)) {
             self.row.push('"');
             self.row.push_str(&text.replace('"', "\"\""));
             self.row.push_str("\",");

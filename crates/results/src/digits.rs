@@ -1,6 +1,6 @@
 //! Text of numbers in cells, byte for byte as the standard library writes it, in a third of the time.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use xrsim_model::units::SimTime;
 
@@ -11,46 +11,58 @@ pub(super) fn push_whole(text: &mut String, value: u64) {
 
 /// Adds the shortest text that reads back to `value`, without an exponent.
 pub(super) fn push_number(text: &mut String, value: f64) {
+    let is_usual = value == 0.0 || (1e-4..1e15).contains(&value.abs());
     let mut buffer = zmij::Buffer::new();
     let shortest = buffer.format(value);
-    let shortest = shortest.strip_suffix(".0").unwrap_or(shortest);
-    if is_plain(shortest) && !is_halfway(value, shortest) {
-        text.push_str(shortest);
+    if is_usual && !is_halfway(value, shortest) {
+        text.push_str(shortest.strip_suffix(".0").unwrap_or(shortest));
     } else {
         write!(text, "{value}").expect("writing to a string cannot fail");
     }
 }
 
-/// Whether a number is written without an exponent, and is one.
-fn is_plain(number: &str) -> bool {
-    number.bytes().all(|it| matches!(it, b'0'..=b'9' | b'.' | b'-'))
-}
-
-/// Whether `value` lies halfway between two numbers with as many decimals as `rounded`. The standard library rounds it
-/// up, others to an even digit. Every binary digit of a fraction takes a decimal one, the last of which is 5.
+/// Whether `value`, usual, lies halfway between two numbers with as many decimals as `rounded`. The standard library
+/// rounds it up, others to an even digit. Every binary digit of a fraction takes a decimal one, the last of which is 5.
 fn is_halfway(value: f64, rounded: &str) -> bool {
-    let decimals = rounded.find('.').map_or(0, |point| rounded.len() - point - 1);
     let bits = value.to_bits();
     let mantissa = bits & ((1 << MANTISSA_BITS) - 1) | 1 << MANTISSA_BITS;
     let exponent = bits >> MANTISSA_BITS & 0x7ff;
     let binary_digits = 0x3ff + u64::from(MANTISSA_BITS - mantissa.trailing_zeros());
-    binary_digits == exponent + decimals as u64 + 1
+    let decimals = || rounded.find('.').map_or(0, |point| rounded.len() - point - 1);
+    binary_digits <= exponent + MOST_DECIMALS + 1
+        && binary_digits == exponent + decimals() as u64 + 1
 }
 
 /// Bits of a mantissa but for the first, which is not stored.
 const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS - 1;
 
+/// Most decimals of a usual number: 17 digits after three zeros.
+const MOST_DECIMALS: u64 = 20;
+
 /// Adds a time in milliseconds with all six decimals.
 pub(super) fn push_ms(text: &mut String, time: SimTime) {
-    let mut digits = [b'0'; 6];
-    let mut rest = time.ns() % 1_000_000;
-    for digit in digits.iter_mut().rev() {
-        *digit += (rest % 10) as u8;
-        rest /= 10;
-    }
-    push_whole(text, time.ns() / 1_000_000);
+    let (ms, ns) = (time.ns() / 1_000_000, time.ns() % 1_000_000);
+    push_whole(text, ms);
     text.push('.');
-    text.push_str(str::from_utf8(&digits).expect("digits are ASCII"));
+    text.push_str(&itoa::Buffer::new().format(1_000_000 + ns)[1..]);
+}
+
+/// A span of this many ns, written in milliseconds with three decimals.
+pub(super) struct Ms(pub(super) i128);
+
+impl fmt::Display for Ms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match u64::try_from(self.0) {
+            // Halfway, and where a number has no digits for single ns, binary fractions decide.
+            Ok(ns) if ns < 1 << 50 && ns % 1000 != 500 => {
+                let us = (ns + 500) / 1000;
+                f.write_str(itoa::Buffer::new().format(us / 1000))?;
+                f.write_str(".")?;
+                f.write_str(&itoa::Buffer::new().format(1000 + us % 1000)[1..])
+            }
+            _ => write!(f, "{:.3}", self.0 as f64 / 1e6),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -104,6 +116,16 @@ mod tests {
             check((whole * whole * whole) as f64 * 1e-7);
             check((u64::MAX / (whole + 1)) as f64);
             check(((1 << 53) + whole) as f64);
+        }
+    }
+
+    /// Of every rest by 1000 ns, up to half a month and beyond.
+    #[test]
+    fn spans_are_rounded_as_the_standard_library_rounds_milliseconds() {
+        for first in [0, 1_000, 16_666_000, 999_999_000, 1 << 40, 1 << 50, 1 << 60] {
+            for ns in first - 1500..first + 1500 {
+                assert_eq!(Ms(ns).to_string(), format!("{:.3}", ns as f64 / 1e6), "{ns}");
+            }
         }
     }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::load::QuerySchedule;
 use crate::settings::EffectiveSettings;
 use crate::sut::{
     AcceleratorSystem, Background, Completions, DeviceRun, Sample, SingleQueueSystem,
@@ -14,7 +13,7 @@ use xrsim_model::hardware::{Device, System};
 use xrsim_sim::engine::{Run, Traced};
 use xrsim_sim::load::{LoadSettings, RequestStream};
 
-use super::measure::{Measurement, measure, measure_scheduled};
+use super::measure::{Measurement, measure, sustains_when_due};
 use super::test_bed::{IdleQuery, TestBed, TestError, TestRun};
 use xrsim_model::trace::Trace;
 use xrsim_model::units::{Millijoules, SimSpan, SimTime};
@@ -262,7 +261,7 @@ impl AcceleratorBed {
     }
 
     /// The bed as a single queue, where that gives the same results as the engine.
-    fn single_queue(&self) -> Option<SingleQueueSystem<'_>> {
+    fn single_queue(&self) -> Option<SingleQueueSystem> {
         let Plan { scheduler, engine, device, system, .. } = self.plan();
         let is_plain = self.background.is_none()
             && device.is_none()
@@ -329,12 +328,10 @@ impl TestBed for AcceleratorBed {
 
     fn passes(&self, settings: &EffectiveSettings) -> Result<bool, TestError> {
         cancel::check();
-        let Some(mut queue) = self.single_queue() else {
-            let run = self.measure(settings)?;
-            return Ok(self.sustains(settings, &run.measurement.performance));
-        };
-        let measurement = measure_scheduled(settings, QuerySchedule::without_samples, &mut queue)?;
-        Ok(self.sustains(settings, &measurement.performance))
+        if let Some(queue) = self.single_queue().filter(|_| settings.issues_all_when_due()) {
+            return Ok(sustains_when_due(settings, queue, self.max_samples_per_s())?);
+        }
+        Ok(self.sustains(settings, &self.measure(settings)?.measurement.performance))
     }
 
     fn idle_query(&self, samples: u64) -> Result<IdleQuery, TestError> {

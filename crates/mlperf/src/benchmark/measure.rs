@@ -3,10 +3,11 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::load::{QuerySchedule, expected_samples};
-use crate::results::Performance;
+use crate::results::{Performance, exceeds_capacity, rate_until};
 use crate::run::{Run, RunError, run_queries};
 use crate::settings::{EffectiveSettings, SettingsError};
-use crate::sut::SystemUnderTest;
+use crate::sut::{SingleQueueSystem, SystemUnderTest};
+use xrsim_model::statistics::percentile_index;
 use xrsim_model::units::SimTime;
 
 /// A run with its schedule and its performance.
@@ -50,7 +51,7 @@ fn lock_if_large(settings: &EffectiveSettings) -> Option<MutexGuard<'static, ()>
     is_large.then(|| LARGE_RUN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Makes one run of `sut` with `settings`; their mode does not matter.
+/// Makes one run of `sut` with `settings`; their mode does not matter. Samples are drawn if `sut` tells them apart.
 ///
 /// # Errors
 ///
@@ -60,32 +61,59 @@ pub fn measure<S: SystemUnderTest + ?Sized>(
     settings: &EffectiveSettings,
     sut: &mut S,
 ) -> Result<Measurement, RunError> {
-    measure_scheduled(settings, QuerySchedule::generate, sut)
-}
-
-/// Makes one run like [`measure`], of the queries that `schedule` generates from `settings`.
-///
-/// # Errors
-///
-/// As [`measure`].
-pub(crate) fn measure_scheduled<S: SystemUnderTest + ?Sized>(
-    settings: &EffectiveSettings,
-    schedule: impl FnOnce(&EffectiveSettings) -> Result<QuerySchedule, SettingsError>,
-    sut: &mut S,
-) -> Result<Measurement, RunError> {
     let _lock = lock_if_large(settings);
-    let schedule = schedule(settings)?;
+    let schedule = match sut.tells_samples_apart() {
+        true => QuerySchedule::generate(settings)?,
+        false => QuerySchedule::without_samples(settings)?,
+    };
     let run = run_queries(settings, &schedule, sut)?;
     let performance = Performance::of_run(settings, &run).expect("a schedule has a query");
     Ok(Measurement { schedule, run, performance })
+}
+
+/// Whether a server run of a single queue meets the latency constraint at a rate that a system with the throughput bound
+/// `max_samples_per_s` sustains; equal to what [`measure`] finds, if every query is issued when it is due.
+///
+/// # Errors
+///
+/// [`SettingsError`] if the settings ask for too many queries.
+pub(super) fn sustains_when_due(
+    settings: &EffectiveSettings,
+    queue: SingleQueueSystem,
+    max_samples_per_s: f64,
+) -> Result<bool, SettingsError> {
+    let _lock = lock_if_large(settings);
+    let schedule = QuerySchedule::without_samples(settings)?;
+    let n = schedule.n_queries();
+    let last = schedule.offsets.last().copied().unwrap_or(SimTime::ZERO);
+    if exceeds_capacity(settings, rate_until(n, last), max_samples_per_s) {
+        return Ok(false);
+    }
+    // The percentile is within the bound if at most the latencies after it are not.
+    let rank = percentile_index(n, settings.percentile);
+    let most = rank.map_or(0, |rank| n - 1 - rank);
+    Ok(queue.late(&schedule.offsets, settings.target_latency, most) <= most)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::settings::{LoadGenVersion, LoadScenario, QuerySampleLibrary, TestSettings};
-    use crate::sut::{Discipline, ServerSystem, ServiceTime};
-    use xrsim_model::units::SimSpan;
+    use crate::sut::{Completions, Sample};
+
+    /// A system that is asked for nothing but whether samples differ, while the lock is held.
+    struct SeesTheLock;
+
+    impl SystemUnderTest for SeesTheLock {
+        fn issue(&mut self, _: SimTime, _: &[Sample], _: &mut Completions) -> SimTime {
+            panic!("no query is generated")
+        }
+
+        fn tells_samples_apart(&self) -> bool {
+            assert!(LARGE_RUN.try_lock().is_err(), "the run does not hold the lock");
+            true
+        }
+    }
 
     #[test]
     fn a_large_run_holds_the_lock_before_its_schedule_is_generated() {
@@ -104,16 +132,8 @@ mod tests {
         let expected = expected_samples(&small) as f64;
         assert!((generated / expected - 1.0).abs() < 0.05, "{generated} of {expected}");
         assert!(lock_if_large(&small).is_none());
-        let millisecond = ServiceTime::Constant(SimSpan::from_ns(1_000_000));
-        let mut sut = ServerSystem::new(millisecond, Discipline::Query, vec![1.0]);
-        let refused = measure_scheduled(
-            &large,
-            |settings| {
-                assert!(LARGE_RUN.try_lock().is_err(), "the run does not hold the lock");
-                Err(settings.too_many_samples())
-            },
-            &mut sut,
-        );
+        let far_too_large = EffectiveSettings { target_qps: 1e9, ..large };
+        let refused = measure(&far_too_large, &mut SeesTheLock);
         assert!(refused.is_err());
     }
 }

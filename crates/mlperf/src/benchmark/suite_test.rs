@@ -282,7 +282,8 @@ impl ServerRuns<'_> {
             let passes = result.performance().meets_constraint();
             let TestResult { settings, measurement, .. } = result;
             let max_rate = self.bed.max_samples_per_s();
-            let is_possible = !exceeds_capacity(&settings, &measurement.performance, max_rate);
+            let rate = measurement.performance.scheduled_rate();
+            let is_possible = !exceeds_capacity(&settings, rate, max_rate);
             Ok::<_, TestError>((passes && is_possible).then_some(()))
         })?;
         self.result(settings, search)

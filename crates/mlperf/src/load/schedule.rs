@@ -46,8 +46,13 @@ impl QuerySchedule {
     pub(crate) fn without_samples(settings: &EffectiveSettings) -> Result<Self, SettingsError> {
         let (offsets, end) = due_times(settings)?;
         let first = vec![0; offsets.len()];
-        let samples_per_query = settings.samples_per_query as usize;
-        Ok(Self { offsets, end, samples_per_query, order: vec![0], first })
+        Ok(Self {
+            offsets,
+            end,
+            samples_per_query: samples_per_query(settings),
+            order: vec![0],
+            first,
+        })
     }
 
     /// Schedule of queries that are due at `offsets`, ascending, with a further query at `end` and the
@@ -57,11 +62,10 @@ impl QuerySchedule {
         let mut stream = MersenneTwister::new(settings.seeds.sample_index);
         discard_permutations(settings, set.len(), &mut stream);
         let end_of_set = set.len() as u32;
-        let mut samples_per_query = settings.samples_per_query as usize;
+        let samples_per_query = samples_per_query(settings);
         let mut order = set;
         let first = match settings.scenario {
             LoadScenario::Offline if settings.concatenate_permutation => {
-                samples_per_query = samples_per_query.next_multiple_of(order.len());
                 order = permutations(&order, samples_per_query, &mut stream);
                 vec![0]
             }
@@ -99,6 +103,17 @@ impl QuerySchedule {
     /// Frees the memory of all queries.
     pub(crate) fn clear(&mut self) {
         (self.offsets, self.order, self.first) = Default::default();
+    }
+}
+
+/// Samples of a query: in Offline with permutations whole repetitions of the set.
+fn samples_per_query(settings: &EffectiveSettings) -> usize {
+    let samples = settings.samples_per_query as usize;
+    match settings.scenario {
+        LoadScenario::Offline if settings.concatenate_permutation => {
+            samples.next_multiple_of(settings.library.performance_samples as usize)
+        }
+        _ => samples,
     }
 }
 

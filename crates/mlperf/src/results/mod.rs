@@ -6,6 +6,7 @@ mod statistics;
 mod sustained;
 mod validity;
 
+pub(crate) use performance::rate_until;
 pub use performance::{Intervals, Metric, Observations, Performance};
 pub use statistics::{LatencyStatistics, PERCENTILES};
 pub use sustained::Unsustained;

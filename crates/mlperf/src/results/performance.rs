@@ -189,7 +189,7 @@ impl Performance {
     }
 
     fn rate_until(&self, end: SimTime) -> Option<f64> {
-        rate(self.sample_latency.count.saturating_sub(1), end - SimTime::ZERO)
+        rate_until(self.sample_latency.count, end)
     }
 
     /// Metric of the scenario of `settings`. It counts only if the run is valid.
@@ -218,6 +218,11 @@ impl Performance {
 fn rate(count: usize, span: SimSpan) -> Option<f64> {
     let is_known = count > 0 && span > SimSpan::ZERO;
     is_known.then(|| count as f64 / (span.ns() as f64 / 1e9))
+}
+
+/// Rate of `count` queries but the last, over the time until `end` \[1/s\]; `None` if either is 0.
+pub(crate) fn rate_until(count: usize, end: SimTime) -> Option<f64> {
+    rate(count.saturating_sub(1), end - SimTime::ZERO)
 }
 
 /// Time that is compared with the minimum duration.

@@ -100,15 +100,16 @@ pub(crate) fn sustains_rate(
     max_samples_per_s: f64,
 ) -> bool {
     performance.validity.meets_constraint()
-        && !exceeds_capacity(settings, performance, max_samples_per_s)
+        && !exceeds_capacity(settings, performance.scheduled_rate(), max_samples_per_s)
 }
 
-/// Whether queries arrive at a server faster than `max_samples_per_s`.
+/// Whether queries arrive at a server faster than `max_samples_per_s`: at `scheduled_rate`, or at the target rate if
+/// there is none.
 pub(crate) fn exceeds_capacity(
     settings: &EffectiveSettings,
-    performance: &Performance,
+    scheduled_rate: Option<f64>,
     max_samples_per_s: f64,
 ) -> bool {
-    let rate = || performance.scheduled_rate().unwrap_or(settings.target_qps);
-    settings.scenario == LoadScenario::Server && rate() > max_samples_per_s
+    let rate = scheduled_rate.unwrap_or(settings.target_qps);
+    settings.scenario == LoadScenario::Server && rate > max_samples_per_s
 }

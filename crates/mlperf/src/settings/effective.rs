@@ -196,6 +196,15 @@ impl EffectiveSettings {
         })
     }
 
+    /// Whether every query is issued at the instant at which it is due, if calls of the system return at once: Server, and
+    /// nothing ends a run early. Queries that are due at once may come in one call or several.
+    pub(crate) fn issues_all_when_due(&self) -> bool {
+        self.scenario == LoadScenario::Server
+            && self.max_async_queries == 0
+            && self.max_query_count.is_none()
+            && self.max_duration.is_none()
+    }
+
     /// Requested settings that make LoadGen run with exactly these effective ones, which may have another
     /// rate, duration, seed or number of streams than the original request.
     pub(crate) fn as_requested(&self) -> TestSettings {

@@ -297,6 +297,10 @@ impl SystemUnderTest for AcceleratorSystem<'_> {
         now
     }
 
+    fn tells_samples_apart(&self) -> bool {
+        false
+    }
+
     fn next_event(&self) -> Option<SimTime> {
         self.next
     }

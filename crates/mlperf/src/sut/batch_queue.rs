@@ -16,23 +16,47 @@ pub(super) trait BatchServers {
     fn start(&mut self, first: Sample, n: usize, now: SimTime) -> SimTime;
 }
 
+/// Rule of batches: one starts when a server is free and either the batch is full or its oldest sample has
+/// waited long enough. Batches start one after another, so that the instants at which servers are free
+/// determine them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BatchRule {
+    /// Largest batch; at least 1.
+    pub(super) max: usize,
+    /// Longest wait of a sample while its batch is not full.
+    pub(super) wait: SimSpan,
+}
+
+impl BatchRule {
+    /// Start and size of the next batch, of samples that arrive at `arrival(0)`, `arrival(1)` and so on, in
+    /// order, when a server is free from `free` on; `None` without samples.
+    #[inline]
+    pub(super) fn next(
+        &self,
+        arrival: impl Fn(usize) -> Option<SimTime>,
+        free: SimTime,
+    ) -> Option<(SimTime, usize)> {
+        let timeout = arrival(0)? + self.wait;
+        let full = arrival(self.max - 1);
+        let now = full.map_or(timeout, |full| full.min(timeout)).max(free);
+        // The oldest has arrived.
+        let has_arrived = |at| arrival(at).is_some_and(|arrival| arrival <= now);
+        let n = (1..self.max).find(|&at| !has_arrived(at)).unwrap_or(self.max);
+        Some((now, n))
+    }
+}
+
 /// Samples that wait for a batch.
-///
-/// A batch starts when a server is free and either the batch is full or its oldest sample has waited long
-/// enough. Batches start one after another, so that the instants at which servers are free determine them.
 #[derive(Debug, Clone)]
 pub(super) struct BatchQueue {
     /// Samples with their arrival.
     waiting: VecDeque<(SimTime, Sample)>,
-    /// Largest batch; at least 1.
-    max: usize,
-    /// Longest wait of a sample while its batch is not full.
-    wait: SimSpan,
+    rule: BatchRule,
 }
 
 impl BatchQueue {
-    pub(super) fn new(max: usize, wait: SimSpan) -> Self {
-        Self { waiting: VecDeque::new(), max, wait }
+    pub(super) fn new(rule: BatchRule) -> Self {
+        Self { waiting: VecDeque::new(), rule }
     }
 
     /// Adds the samples of `query`, which arrives at `now`.
@@ -40,13 +64,10 @@ impl BatchQueue {
         query.iter().for_each(|&sample| self.waiting.push_back((now, sample)));
     }
 
-    /// Instant at which the next batch starts on `servers` if no other sample arrives.
-    pub(super) fn next_batch(&self, servers: &impl BatchServers) -> Option<SimTime> {
-        let &(oldest, _) = self.waiting.front()?;
-        let timeout = oldest + self.wait;
-        let full = self.waiting.get(self.max - 1);
-        let ready = full.map_or(timeout, |&(arrival, _)| arrival.min(timeout));
-        Some(ready.max(servers.next_free()))
+    /// Start and size of the next batch on `servers` if no other sample arrives.
+    pub(super) fn next_batch(&self, servers: &impl BatchServers) -> Option<(SimTime, usize)> {
+        let arrival = |at| self.waiting.get(at).map(|&(arrival, _)| arrival);
+        self.rule.next(arrival, servers.next_free())
     }
 
     /// Starts the batches that start before `end`, or also at it if `included`.
@@ -57,12 +78,9 @@ impl BatchQueue {
         included: bool,
         completions: &mut Completions,
     ) {
-        while let Some(now) = self.next_batch(servers)
+        while let Some((now, n)) = self.next_batch(servers)
             && (now < end || (now == end && included))
         {
-            // The oldest has arrived.
-            let has_arrived = |at| self.waiting.get(at).is_some_and(|&(arrival, _)| arrival <= now);
-            let n = (1..self.max).find(|&at| !has_arrived(at)).unwrap_or(self.max);
             let done = servers.start(self.waiting[0].1, n, now);
             let samples = (0..n).map_while(|_| self.waiting.pop_front());
             samples.for_each(|(_, sample)| completions.record(sample.id, done));

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use xrsim_model::units::{SimSpan, SimTime};
 
-use super::batch_queue::{BatchQueue, BatchServers};
+use super::batch_queue::{BatchQueue, BatchRule, BatchServers};
 use super::service_time::ServiceTime;
 use super::system_under_test::{Completions, Sample, SystemUnderTest};
 
@@ -99,12 +99,11 @@ impl ServerSystem {
     pub fn new(time: ServiceTime, discipline: Discipline, slowness: Vec<f64>) -> Self {
         assert!(!slowness.is_empty(), "there is at least one server");
         let free = (0..slowness.len()).map(|server| Reverse((SimTime::ZERO, server))).collect();
-        let queue = match discipline {
-            Discipline::DynamicBatch { max_batch, max_wait } => {
-                BatchQueue::new(max_batch, max_wait)
-            }
-            _ => BatchQueue::new(1, SimSpan::ZERO),
+        let (max, wait) = match discipline {
+            Discipline::DynamicBatch { max_batch, max_wait } => (max_batch, max_wait),
+            _ => (1, SimSpan::ZERO),
         };
+        let queue = BatchQueue::new(BatchRule { max, wait });
         Self { discipline, servers: Servers { time, free, slowness }, queue }
     }
 
@@ -156,8 +155,12 @@ impl SystemUnderTest for ServerSystem {
         now
     }
 
+    fn tells_samples_apart(&self) -> bool {
+        self.servers.time.depends_on_sample()
+    }
+
     fn next_event(&self) -> Option<SimTime> {
-        self.queue.next_batch(&self.servers)
+        self.queue.next_batch(&self.servers).map(|(start, _)| start)
     }
 
     fn advance(&mut self, until: SimTime, completions: &mut Completions) {

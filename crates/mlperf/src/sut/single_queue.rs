@@ -3,23 +3,23 @@
 
 use xrsim_model::cost::CostTable;
 use xrsim_model::ids::{AccelId, ModelId};
-use xrsim_model::units::{Millijoules, SimTime};
+use xrsim_model::units::{Millijoules, SimSpan, SimTime};
 
-use super::batch_queue::{BatchQueue, BatchServers};
+use super::batch_queue::{BatchQueue, BatchRule, BatchServers};
 use super::batching::Batching;
 use super::system_under_test::{Completions, Sample, SystemUnderTest};
 
 /// A single queue in front of accelerators; one run.
-pub(crate) struct SingleQueueSystem<'a> {
+pub(crate) struct SingleQueueSystem {
+    rule: BatchRule,
     queue: BatchQueue,
-    accelerators: Accelerators<'a>,
+    accelerators: Accelerators,
 }
 
 /// Accelerators, of which the fastest idle one takes a batch.
-struct Accelerators<'a> {
-    costs: &'a CostTable,
-    /// Model of the tenant.
-    model: ModelId,
+struct Accelerators {
+    /// Latency and energy of a batch on each accelerator, those of batches of one sample first.
+    batches: Vec<(SimSpan, Millijoules)>,
     /// Instant at which each accelerator is free.
     free: Vec<SimTime>,
     /// Earliest of these instants.
@@ -28,45 +28,74 @@ struct Accelerators<'a> {
     energy: Millijoules,
 }
 
-impl BatchServers for Accelerators<'_> {
+impl Accelerators {
+    /// Starts a batch of `n` samples at `now`, when an accelerator is free; returns its completion.
+    #[inline]
+    fn start(&mut self, n: usize, now: SimTime) -> SimTime {
+        let of_size = &self.batches[(n - 1) * self.free.len()..];
+        let all = self.free.iter_mut().zip(of_size);
+        let idle = all.filter(|(free, _)| **free <= now);
+        let fastest = idle.min_by_key(|(_, (latency, _))| *latency);
+        let (free, &(latency, energy)) = fastest.expect("one is free when a batch starts");
+        *free = now + latency;
+        self.next_free = self.free.iter().copied().min().unwrap_or(now);
+        self.energy += energy;
+        now + latency
+    }
+}
+
+impl BatchServers for Accelerators {
     fn next_free(&self) -> SimTime {
         self.next_free
     }
 
     fn start(&mut self, _: Sample, n: usize, now: SimTime) -> SimTime {
-        let work = self.costs.work(self.model, n as u32).expect("every batch has costs");
-        let idle = self.free.iter().enumerate().filter(|(_, free)| **free <= now);
-        let idle = idle.map(|(at, _)| AccelId::new(at));
-        let fastest = idle.map(|at| (self.costs.on(work, at).latency(), at)).min();
-        let (latency, at) = fastest.expect("a batch starts when an accelerator is free");
-        let done = now + latency;
-        self.free[at.index()] = done;
-        self.next_free = self.free.iter().copied().min().unwrap_or(done);
-        self.energy += self.costs.on(work, at).energy();
-        done
+        self.start(n, now)
     }
 }
 
-impl<'a> SingleQueueSystem<'a> {
+impl SingleQueueSystem {
     /// An empty queue in front of idle accelerators.
-    pub(crate) fn new(costs: &'a CostTable, model: ModelId, batching: Batching) -> Self {
+    pub(crate) fn new(costs: &CostTable, model: ModelId, batching: Batching) -> Self {
+        let n = costs.n_accelerators();
+        let cost = |batch, at| {
+            let work = costs.work(model, batch).expect("every batch has costs");
+            let on = costs.on(work, AccelId::new(at));
+            (on.latency(), on.energy())
+        };
         let accelerators = Accelerators {
-            costs,
-            model,
-            free: vec![SimTime::ZERO; costs.n_accelerators()],
+            batches: (1..=batching.max).flat_map(|it| (0..n).map(move |at| cost(it, at))).collect(),
+            free: vec![SimTime::ZERO; n],
             next_free: SimTime::ZERO,
             energy: Millijoules::ZERO,
         };
-        Self { queue: BatchQueue::new(batching.max as usize, batching.wait), accelerators }
+        let rule = BatchRule { max: batching.max as usize, wait: batching.wait };
+        Self { rule, queue: BatchQueue::new(rule), accelerators }
     }
 
     /// Energy of every batch that was started.
     pub(crate) fn energy(&self) -> Millijoules {
         self.accelerators.energy
     }
+
+    /// Number of samples, which arrive one by one at `arrivals` (ascending), that are done later than `bound` after
+    /// their arrival. The count ends above `most`.
+    pub(crate) fn late(mut self, arrivals: &[SimTime], bound: SimSpan, most: usize) -> usize {
+        let (mut late, mut rest) = (0, arrivals);
+        while late <= most
+            && let Some((now, n)) =
+                self.rule.next(|at| rest.get(at).copied(), self.accelerators.next_free)
+        {
+            let done = self.accelerators.start(n, now);
+            let (batch, after) = rest.split_at(n);
+            late += batch.iter().filter(|&&arrival| done - arrival > bound).count();
+            rest = after;
+        }
+        late
+    }
 }
 
-impl SystemUnderTest for SingleQueueSystem<'_> {
+impl SystemUnderTest for SingleQueueSystem {
     fn issue(&mut self, now: SimTime, query: &[Sample], completions: &mut Completions) -> SimTime {
         // A batch that starts at `now` takes the new samples, too.
         self.queue.start_batches(&mut self.accelerators, now, false, completions);
@@ -74,8 +103,12 @@ impl SystemUnderTest for SingleQueueSystem<'_> {
         now
     }
 
+    fn tells_samples_apart(&self) -> bool {
+        false
+    }
+
     fn next_event(&self) -> Option<SimTime> {
-        self.queue.next_batch(&self.accelerators)
+        self.queue.next_batch(&self.accelerators).map(|(start, _)| start)
     }
 
     fn advance(&mut self, until: SimTime, completions: &mut Completions) {

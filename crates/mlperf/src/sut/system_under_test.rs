@@ -27,6 +27,12 @@ pub trait SystemUnderTest {
     /// in simulated time and must not depend on the query.
     fn issue(&mut self, now: SimTime, query: &[Sample], completions: &mut Completions) -> SimTime;
 
+    /// Whether the number of a sample in the data set makes a difference to the system. If not, the samples of a run
+    /// need not be drawn.
+    fn tells_samples_apart(&self) -> bool {
+        true
+    }
+
     /// Instant of the next event inside the system, such as the end of a batch or of a wait; `None` if
     /// every sample is done.
     fn next_event(&self) -> Option<SimTime> {

@@ -1,9 +1,11 @@
 //! Causes in words, short enough for a cell of a table.
 
+use std::fmt::{self, Write as _};
+
 use xrsim_model::ids::{AccelId, ModelId, RequestId};
-use xrsim_model::scenario::Numbers;
 use xrsim_model::trace::{Absence, Outcome};
 
+use super::super::digits::Ms;
 use super::{Account, Blocker, Cause, Part, Why, missed};
 
 impl Why<'_> {
@@ -12,34 +14,31 @@ impl Why<'_> {
     /// `PD:3 regions 346`, or the network that was chosen in place of the first one, e.g. `OD:4 by OD_dsmask`.
     pub fn name(&self, id: RequestId) -> String {
         let record = self.trace.record(id);
-        let batch = match self.costs.batch_of(self.work_of(id)) {
-            1 => String::new(),
-            samples => format!(" x{samples}"),
-        };
         let model = self.plan.scenario.model(record.model);
-        let step =
-            model.sequence.as_ref().map_or(String::new(), |it| match it.place(record.frame).1 {
-                Some(token) => format!(" token {token}"),
-                None => " prompt".into(),
-            });
-        let name = self.names[record.model.index()];
-        let work = self.variant(id);
-        format!("{name}{batch}:{}{step}{work}", model.start_of(record.frame))
-    }
-
-    /// The counts of a request, if they differ from frame to frame, or the network that was chosen for it.
-    fn variant(&self, id: RequestId) -> String {
-        let model = self.plan.scenario.model(self.trace.record(id).model);
+        let mut text = String::from(self.names[record.model.index()]);
+        let mut add = |part: fmt::Arguments<'_>| {
+            text.write_fmt(part).expect("writing to a string cannot fail");
+        };
+        match self.costs.batch_of(self.work_of(id)) {
+            1 => {}
+            samples => add(format_args!(" x{samples}")),
+        }
+        add(format_args!(":{}", model.start_of(record.frame)));
+        match model.sequence.as_ref().map(|it| it.place(record.frame).1) {
+            Some(Some(token)) => add(format_args!(" token {token}")),
+            Some(None) => add(format_args!(" prompt")),
+            None => {}
+        }
         let variant = self.trace.variant_of(id);
         let counts = model.work.as_ref().and_then(|work| Some((work, work.counts_of(variant)?)));
         if let Some((work, counts)) = counts {
-            let count = |((name, _), n): (&(Box<str>, Numbers), u32)| format!(" {name} {n}");
-            return work.counts().iter().zip(counts).map(count).collect();
+            for ((name, _), n) in work.counts().iter().zip(counts) {
+                add(format_args!(" {name} {n}"));
+            }
+        } else if model.choice.is_some() && variant > 0 {
+            add(format_args!(" by {}", model.network_of(variant).name()));
         }
-        match model.choice.is_some() && variant > 0 {
-            true => format!(" by {}", model.network_of(variant).name()),
-            false => String::new(),
-        }
+        text
     }
 
     /// Name of an accelerator.
@@ -55,9 +54,9 @@ impl Why<'_> {
     /// ```
     pub fn short(&self, id: RequestId) -> Option<String> {
         let account = missed(self.trace.record(id)).then(|| self.account(id))??;
-        let links: Vec<_> =
-            self.chain(id, account).map(|(_, account)| self.describe(&account)).collect();
-        Some(links.join(" <- "))
+        let mut links = self.chain(id, account).map(|(_, account)| self.describe(&account));
+        let first = links.next()?;
+        Some(links.fold(first, |text, link| text + " <- " + &link))
     }
 
     /// A request and the chain of upstream requests that caused its end.
@@ -100,46 +99,42 @@ impl Why<'_> {
 
     /// One link of the chain.
     pub fn describe(&self, account: &Account) -> String {
-        let ms = |part| account.parts.ms(part);
+        let ms = |part| Ms(account.parts.ns(part));
         match account.cause {
-            Cause::Sensor => format!("sensor: {:.3} ms", ms(Part::Sensor)),
+            Cause::Sensor => format!("sensor: {} ms", ms(Part::Sensor)),
             Cause::Upstream(need) => match need.decided_by {
                 Some(id) if need.makes_room => {
-                    format!(
-                        "memory: {:.3} ms for the cache of {}",
-                        ms(Part::Upstream),
-                        self.name(id)
-                    )
+                    format!("memory: {} ms for the cache of {}", ms(Part::Upstream), self.name(id))
                 }
                 Some(id) => {
                     let (name, state) = (self.name(id), self.state(id));
-                    format!("upstream: {:.3} ms for {name} ({state})", ms(Part::Upstream))
+                    format!("upstream: {} ms for {name} ({state})", ms(Part::Upstream))
                 }
                 None => format!("upstream: {} never ran", self.names[need.model.index()]),
             },
             Cause::Accelerator(job) => {
                 let wait = ms(Part::Accelerator);
                 match job {
-                    Some(job) => format!("accelerator: {wait:.3} ms behind {}", self.job(job)),
-                    None => format!("policy: {wait:.3} ms"),
+                    Some(job) => format!("accelerator: {wait} ms behind {}", self.job(job)),
+                    None => format!("policy: {wait} ms"),
                 }
             }
             Cause::Preempted(job) => {
                 let behind = job.map(|job| format!(" behind {}", self.job(job)));
-                format!("preempted: {:.3} ms{}", ms(Part::Preempted), behind.unwrap_or_default())
+                format!("preempted: {} ms{}", ms(Part::Preempted), behind.unwrap_or_default())
             }
-            Cause::Interference => format!("interference: {:.3} ms", ms(Part::Interference)),
+            Cause::Interference => format!("interference: {} ms", ms(Part::Interference)),
             Cause::Placement { fastest, job } => {
                 let fastest = self.accelerator(fastest);
                 let instead = match job {
                     Some(job) => format!("while {fastest} ran {}", self.name(job.request)),
                     None => format!("in place of {fastest}"),
                 };
-                format!("slower accelerator: {:.3} ms {instead}", ms(Part::Placement))
+                format!("slower accelerator: {} ms {instead}", ms(Part::Placement))
             }
             Cause::Latency => {
-                let budget = account.budget_ns() as f64 / 1e6;
-                format!("own latency: {:.3} of {budget:.3} ms", ms(Part::Latency))
+                let budget = Ms(account.budget_ns());
+                format!("own latency: {} of {budget} ms", ms(Part::Latency))
             }
         }
     }

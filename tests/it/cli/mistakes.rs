@@ -45,6 +45,14 @@ const MISTAKES: &[Mistake] = &[
     ("run --system a.yaml,b.yaml", &["both describe a system `chip@512`", "NAME=b.yaml"]),
     ("check same.yaml", &["`main` is named twice"]),
     ("run --scheduler edf,rm", &["takes one scheduler", "`xrsim compare --scheduler edf,rm`"]),
+    (
+        "compare --scenario AR_gaming --device one.yaml,equal.yaml --scheduler edf,rm",
+        &["device `toy` is given twice"],
+    ),
+    (
+        "compare --scenario AR_gaming --device one.yaml,two.yaml --scheduler edf,rm",
+        &["device `toy` is given twice"],
+    ),
     ("run --scheduler external", &["needs a command: external:COMMAND"]),
     ("run --scheduler edf=external:a", &["`edf` is a scheduler of the program"]),
     (
@@ -83,6 +91,12 @@ scenario:
     - {network: GE, fps: 30, depends_on: ES}
 ";
 
+const TOY: &str = "\
+device:
+  name: toy
+  base_mw: 500
+";
+
 #[test]
 fn a_mistake_is_answered_with_what_to_do() {
     let folder = tempdir().expect("a folder can be made");
@@ -93,6 +107,9 @@ fn a_mistake_is_answered_with_what_to_do() {
         ("stationary.yaml", CHIP.replace(" OS", " output-stationary")),
         ("unet.yaml", UNET.into()),
         ("desk.yaml", DESK.into()),
+        ("one.yaml", TOY.into()),
+        ("equal.yaml", TOY.into()),
+        ("two.yaml", TOY.replace("500", "700")),
     ];
     for (name, text) in files {
         fs::write(folder.path().join(name), text).expect("a file can be written");

@@ -22,7 +22,7 @@ pub(crate) fn call<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(u8, Bound<'py, PyBytes>, String)> {
     let how = How { is_alone: policy::is_named(&words), progress };
-    let called = worker::work(py, &how, |counter| {
+    let called = worker::work(py, &how, move |counter| {
         let counter = Arc::clone(counter);
         let observer = Arc::new(move |done, total| counter.set(done, total));
         cli::call(&words, Some(observer))
@@ -86,7 +86,7 @@ pub(crate) fn lists(py: Python<'_>, name: &str) -> PyResult<Vec<Listed>> {
 /// Checks an input file. Returns its kind and a remark.
 #[pyfunction]
 pub(crate) fn check(py: Python<'_>, path: PathBuf) -> PyResult<(&'static str, Option<String>)> {
-    let checked = worker::work(py, &How::default(), |_| cli::check(&path))?;
+    let checked = worker::work(py, &How::default(), move |_| cli::check(&path))?;
     let (kind, remark) = checked.map_err(|failure| errors::of_failure(py, &failure))?;
     Ok((kind.key(), remark))
 }

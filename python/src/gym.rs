@@ -1,6 +1,6 @@
 //! Environments for learning: several games side by side.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -26,7 +26,7 @@ const CHUNK: usize = 64;
 #[pyclass(frozen, module = "xrsim._xrsim")]
 pub(crate) struct NativeEnvs {
     rules: Arc<Rules>,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 struct State {
@@ -103,7 +103,7 @@ impl NativeEnvs {
         let scheduler = scheduler.map_err(|error| PyValueError::new_err(error.to_string()))?;
         let words: Vec<_> =
             words.into_iter().chain([format!("--scheduler={}", scheduler.name())]).collect();
-        let rules = worker::work(py, &How::default(), |_| {
+        let rules = worker::work(py, &How::default(), move |_| {
             Rules::new(&RequestedRuns::parse(&words)?, slots, drops, reward)
         })?;
         let rules = Arc::new(rules.map_err(|failure| errors::of_failure(py, &failure))?);
@@ -119,7 +119,7 @@ impl NativeEnvs {
             masks: vec![0; n * rules.n_actions()],
             seed: rules.seed(),
         };
-        Ok(Self { rules, state: Mutex::new(state) })
+        Ok(Self { rules, state: Arc::new(Mutex::new(state)) })
     }
 
     /// Sizes: actions, numbers of an observation, slots, numbers of a slot, accelerators, numbers of an accelerator,
@@ -156,7 +156,7 @@ impl NativeEnvs {
         replications: Option<Vec<u64>>,
     ) -> PyResult<()> {
         py.detach(|| {
-            let mut state = self.lock();
+            let mut state = lock(&self.state);
             state.seed = seed.unwrap_or(state.seed);
             let begins_anew = seed.is_some();
             let seed = state.seed;
@@ -183,12 +183,12 @@ impl NativeEnvs {
     /// the masks of the actions (int8), and a list of the environments that ended, with their last observation and
     /// their scores.
     fn step<'py>(&self, py: Python<'py>, actions: Vec<usize>) -> PyResult<Stepped<'py>> {
-        let rules = &*self.rules;
+        let (rules, state) = (Arc::clone(&self.rules), Arc::clone(&self.state));
         let stepped = match actions.len() < PARALLEL_FROM {
-            true => py.detach(|| self.lock().step(rules, &actions, false)),
-            false => {
-                worker::work(py, &How::default(), |_| self.lock().step(rules, &actions, true))?
-            }
+            true => py.detach(|| lock(&state).step(&rules, &actions, false)),
+            false => worker::work(py, &How::default(), move |_| {
+                lock(&state).step(&rules, &actions, true)
+            })?,
         };
         let steps = stepped.map_err(PyRuntimeError::new_err)?;
         let finals = PyList::empty(py);
@@ -206,7 +206,7 @@ impl NativeEnvs {
     /// was not allowed, the observation (float32), the mask of the actions (int8), and the scores of a run that ended.
     fn step_one<'py>(&self, py: Python<'py>, action: usize) -> PyResult<SteppedOne<'py>> {
         // A step takes less time than to let go of the interpreter.
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let State { games, observations, masks, seed } = &mut *state;
         let (rules, seed) = (&*self.rules, *seed);
         let (observation, mask) =
@@ -220,7 +220,7 @@ impl NativeEnvs {
 
     /// Observations (float32) and masks of the actions (int8), one environment after another.
     fn observed<'py>(&self, py: Python<'py>) -> PyResult<(Bytes<'py>, Bytes<'py>)> {
-        let state = self.lock();
+        let state = lock(&self.state);
         Ok((floats(py, &state.observations)?, PyByteArray::new(py, &state.masks)))
     }
 
@@ -228,7 +228,7 @@ impl NativeEnvs {
     /// inference score.
     #[allow(clippy::type_complexity)]
     fn ended(&self, index: usize) -> Vec<(usize, usize, &'static str, u64, Option<u64>, f64)> {
-        let state = self.lock();
+        let state = lock(&self.state);
         let ended = state.games.get(index).map_or(&[][..], |place| &place.ended[..]);
         ended
             .iter()
@@ -238,14 +238,12 @@ impl NativeEnvs {
 
     /// Time of the question of an environment \[ms\]; `None` at the end.
     fn now_ms(&self, index: usize) -> Option<f64> {
-        self.lock().games.get(index).and_then(|place| place.game.now_ms())
+        lock(&self.state).games.get(index).and_then(|place| place.game.now_ms())
     }
 }
 
-impl NativeEnvs {
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Numbers as the memory of an array.

@@ -30,7 +30,7 @@ pub(crate) fn run(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<NativeRuns> {
     let how = How { is_alone: policy::is_named(&words), progress };
-    let made = worker::work(py, &how, |counter| {
+    let made = worker::work(py, &how, move |counter| {
         let request = RequestedRuns::parse(&words)?;
         let total = request.n_runs() as u64;
         let runs = request.run(|done| counter.set(done, total));

@@ -5,10 +5,10 @@
 //! kept for later calls. A forked process has none of its parent's threads and makes its own pools.
 
 use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRecursionError};
@@ -95,30 +95,24 @@ impl Counter {
     }
 }
 
-/// End of the work, which the calling thread waits for.
-#[derive(Default)]
-struct End(Mutex<bool>, Condvar);
+/// Result of the work, which the calling thread waits for.
+struct Outcome<T>(Mutex<Option<T>>, Condvar);
 
-impl End {
-    fn reach(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+impl<T> Outcome<T> {
+    const fn pending() -> Self {
+        Self(Mutex::new(None), Condvar::new())
+    }
+
+    fn set(&self, result: T) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         self.1.notify_one();
     }
 
-    fn is_reached_within(&self, time: Duration) -> bool {
-        let is_reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.1.wait_timeout_while(is_reached, time, |is_reached| !*is_reached);
-        let (is_reached, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        *is_reached
-    }
-}
-
-/// Reaches the end, also if the work panics.
-struct Reached<'e>(&'e End);
-
-impl Drop for Reached<'_> {
-    fn drop(&mut self) {
-        self.0.reach();
+    fn take_within(&self, time: Duration) -> Option<T> {
+        let result = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.1.wait_timeout_while(result, time, |result| result.is_none());
+        let (mut result, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        result.take()
     }
 }
 
@@ -136,10 +130,10 @@ pub(crate) struct How<'py> {
 /// # Errors
 ///
 /// The exception of a signal, of a scheduler, or of the function that is told of the progress.
-pub(crate) fn work<T: Send>(
+pub(crate) fn work<T: Send + 'static>(
     py: Python<'_>,
     how: &How<'_>,
-    work: impl FnOnce(&Arc<Counter>) -> T + Send,
+    work: impl FnOnce(&Arc<Counter>) -> T + Send + 'static,
 ) -> PyResult<T> {
     let depth = DEPTH.get();
     if depth >= MAX_DEPTH {
@@ -150,45 +144,38 @@ pub(crate) fn work<T: Send>(
     }
     let worker = Worker::take(how.is_alone)?;
     let counter = Arc::new(Counter::default());
-    let end = End::default();
-    let thread_of_python = AtomicU64::new(0);
-    let (result, raised) = thread::scope(|scope| {
-        let (counter_of_work, worker, end) = (&counter, &worker, &end);
-        let thread_of_python = &thread_of_python;
-        let done = move || {
-            let _reached = Reached(end);
-            worker.pool.install(|| {
-                // The threads of a call are others than those of the call around it.
-                DEPTH.set(depth + 1);
-                // Panics of the library reach the calling thread as such.
-                let work = || cancel::catch(|| work(counter_of_work));
-                let result = match worker.is_alone {
-                    // A thread that calls Python often keeps its state of the interpreter between calls.
-                    true => Python::attach(|py| {
-                        thread_of_python.store(ident(py).unwrap_or(0), Ordering::Relaxed);
-                        py.detach(work)
-                    }),
-                    false => work(),
-                };
-                (result, policy::take_raised())
-            })
-        };
-        let thread = thread::Builder::new().name("xrsim".into()).spawn_scoped(scope, done);
-        let thread = thread.map_err(|error| errors::system(&error))?;
-        let raised = watch(py, end, how, &counter, || {
-            worker.token.cancel();
-            let ident = thread_of_python.load(Ordering::Relaxed);
-            // Without `ctypes`, the work ends when the scheduler comes back.
-            if ident != 0 {
-                let _ = interrupt(py, ident);
-            }
-        });
-        let result = py.detach(|| thread.join());
-        PyResult::Ok((result, raised))
-    })?;
+    let outcome = Arc::new(Outcome::pending());
+    let thread_of_python = Arc::new(AtomicU64::new(0));
+    let on_worker = {
+        let (counter, outcome) = (Arc::clone(&counter), Arc::clone(&outcome));
+        let (thread_of_python, is_alone) = (Arc::clone(&thread_of_python), worker.is_alone);
+        move || {
+            // The threads of a call are others than those of the call around it.
+            DEPTH.set(depth + 1);
+            // Panics of the library reach the calling thread as such.
+            let work = || cancel::catch(|| work(&counter));
+            let made = panic::catch_unwind(AssertUnwindSafe(|| match is_alone {
+                // A thread that calls Python often keeps its state of the interpreter between calls.
+                true => Python::attach(|py| {
+                    thread_of_python.store(ident(py).unwrap_or(0), Ordering::Relaxed);
+                    py.detach(work)
+                }),
+                false => work(),
+            }));
+            outcome.set((made, policy::take_raised()));
+        }
+    };
+    worker.pool.spawn(on_worker);
+    let ((made, by_scheduler), raised) = watch(py, &outcome, how, &counter, || {
+        worker.token.cancel();
+        let ident = thread_of_python.load(Ordering::Relaxed);
+        // Without `ctypes`, the work ends when the scheduler comes back.
+        if ident != 0 {
+            let _ = interrupt(py, ident);
+        }
+    });
     worker.give_back();
-    let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    let (result, by_scheduler) = result;
+    let result = made.unwrap_or_else(|panic| panic::resume_unwind(panic));
     match (raised.or(by_scheduler), result) {
         (Some(raised), _) => Err(raised),
         (None, Ok(result)) => {
@@ -199,19 +186,19 @@ pub(crate) fn work<T: Send>(
     }
 }
 
-/// Waits for the end of the work. Returns the exception that asked for it early; every one calls `ask`.
-fn watch(
+/// Waits for the outcome of the work. Returns it with the exception that asked for it early; every one calls `ask`.
+fn watch<T: Send>(
     py: Python<'_>,
-    end: &End,
+    outcome: &Outcome<T>,
     how: &How<'_>,
     counter: &Counter,
     ask: impl Fn(),
-) -> Option<PyErr> {
+) -> (T, Option<PyErr>) {
     let (mut told, mut next) = (None, Instant::now() + TELL);
     let mut first = None;
     loop {
-        if py.detach(|| end.is_reached_within(LOOK)) {
-            return first;
+        if let Some(result) = py.detach(|| outcome.take_within(LOOK)) {
+            return (result, first);
         }
         let mut raised = py.check_signals().err();
         if raised.is_none() && first.is_none() && Instant::now() >= next {

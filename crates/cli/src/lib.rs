@@ -444,6 +444,7 @@ fn on_own_stack(command: impl FnOnce() -> u8 + Send) -> u8 {
     let command = Mutex::new(Some(command));
     let once = || {
         let command = command.lock().unwrap_or_else(PoisonError::into_inner).take();
+        threads::keep_memory();
         command.expect("it is run once")()
     };
     thread::scope(|scope| {

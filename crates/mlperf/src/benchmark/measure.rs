@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::load::{QuerySchedule, expected_samples};
-use crate::results::{Performance, exceeds_capacity, rate_until};
+use crate::results::{EarlyStoppingOutcome, Performance, exceeds_capacity, rate_until};
 use crate::run::{Run, RunError, run_queries};
 use crate::settings::{EffectiveSettings, SettingsError};
 use crate::sut::{SingleQueueSystem, SystemUnderTest};
@@ -71,8 +71,9 @@ pub fn measure<S: SystemUnderTest + ?Sized>(
     Ok(Measurement { schedule, run, performance })
 }
 
-/// Whether a server run of a single queue meets the latency constraint at a rate that a system with the throughput bound
-/// `max_samples_per_s` sustains; equal to what [`measure`] finds, if every query is issued when it is due.
+/// Whether a server run of a single queue meets the latency constraint, with enough queries, at a rate that a system
+/// with the throughput bound `max_samples_per_s` sustains; equal to what [`measure`] finds, if every query is issued
+/// when it is due.
 ///
 /// # Errors
 ///
@@ -92,7 +93,10 @@ pub(super) fn sustains_when_due(
     // The percentile is within the bound if at most the latencies after it are not.
     let rank = percentile_index(n, settings.percentile);
     let most = rank.map_or(0, |rank| n - 1 - rank);
-    Ok(queue.late(&schedule.offsets, settings.target_latency, most) <= most)
+    let late = queue.late(&schedule.offsets, settings.target_latency, most);
+    let early_stopping = EarlyStoppingOutcome::of_bound(n as u64, late as u64, settings.percentile);
+    let is_enough = !settings.loadgen.has_early_stopping() || early_stopping.is_satisfied();
+    Ok(late <= most && is_enough)
 }
 
 #[cfg(test)]

@@ -326,6 +326,25 @@ mod tests {
         }
     }
 
+    /// With permutations, Offline has whole repetitions of the set of 256: 768 samples in place of 600.
+    #[test]
+    fn without_samples_queries_are_as_many_and_as_long() {
+        for (permutes, expected) in [(false, 600), (true, 768)] {
+            let offline = TestSettings {
+                min_query_count: 600,
+                sample_concatenate_permutation: permutes,
+                ..requested(LoadScenario::Offline)
+            };
+            let settings = settings(&offline, LoadGenVersion::V6_0);
+            let schedule = QuerySchedule::generate(&settings).unwrap();
+            let without = QuerySchedule::without_samples(&settings).unwrap();
+            for it in [&schedule, &without] {
+                assert_eq!((it.n_queries(), it.samples_per_query()), (1, expected));
+            }
+            assert_eq!((schedule.offsets, schedule.end), (without.offsets, without.end));
+        }
+    }
+
     /// Up to v5.1 the set is drawn from the whole library. From v2.0 on, permutations are drawn before the
     /// samples. The arrivals never changed.
     #[test]

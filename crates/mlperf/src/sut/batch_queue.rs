@@ -51,7 +51,7 @@ impl BatchRule {
 pub(super) struct BatchQueue {
     /// Samples with their arrival.
     waiting: VecDeque<(SimTime, Sample)>,
-    rule: BatchRule,
+    pub(super) rule: BatchRule,
 }
 
 impl BatchQueue {

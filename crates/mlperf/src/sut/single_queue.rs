@@ -11,7 +11,6 @@ use super::system_under_test::{Completions, Sample, SystemUnderTest};
 
 /// A single queue in front of accelerators; one run.
 pub(crate) struct SingleQueueSystem {
-    rule: BatchRule,
     queue: BatchQueue,
     accelerators: Accelerators,
 }
@@ -70,7 +69,7 @@ impl SingleQueueSystem {
             energy: Millijoules::ZERO,
         };
         let rule = BatchRule { max: batching.max as usize, wait: batching.wait };
-        Self { rule, queue: BatchQueue::new(rule), accelerators }
+        Self { queue: BatchQueue::new(rule), accelerators }
     }
 
     /// Energy of every batch that was started.
@@ -81,10 +80,10 @@ impl SingleQueueSystem {
     /// Number of samples, which arrive one by one at `arrivals` (ascending), that are done later than `bound` after
     /// their arrival. The count ends above `most`.
     pub(crate) fn late(mut self, arrivals: &[SimTime], bound: SimSpan, most: usize) -> usize {
-        let (mut late, mut rest) = (0, arrivals);
+        let (rule, mut late, mut rest) = (self.queue.rule, 0, arrivals);
         while late <= most
             && let Some((now, n)) =
-                self.rule.next(|at| rest.get(at).copied(), self.accelerators.next_free)
+                rule.next(|at| rest.get(at).copied(), self.accelerators.next_free)
         {
             let done = self.accelerators.start(n, now);
             let (batch, after) = rest.split_at(n);

@@ -1,0 +1,12 @@
+//! Links the program at a fixed address on Linux. At an address that each process draws, the start of a command would
+//! write 109,000 addresses into 330 pages of the program first, for a quarter of the time of short commands.
+
+use std::env;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    let is = |key: &str, value: &str| env::var(key).is_ok_and(|found| found == value);
+    if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
+        println!("cargo::rustc-link-arg-bins=-no-pie");
+    }
+}

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::hash::{Hash as _, Hasher as _};
+use std::rc::Rc;
 
 use rustc_hash::FxHasher;
 
@@ -29,7 +30,7 @@ struct Kept {
     key: Key,
     steps: Steps,
     /// `None` if DRAM has loops.
-    holds: Option<Holds>,
+    holds: Option<Rc<Holds>>,
     /// That on which `holds` depend.
     storage: Storage,
 }
@@ -79,14 +80,14 @@ pub(super) fn walk(
     nest: &Nest,
     mapping: &Mapping,
     machine: &Machine,
-) -> Result<(Walk, Option<Holds>), Illegal> {
+) -> Result<(Walk, Option<Rc<Holds>>), Illegal> {
     if !is_countable(nest, mapping, machine) {
         return Err(Illegal::Overflow);
     }
     let storage = (machine.widths, machine.compression, machine.shared_copies);
     let holds = || {
         let has_loops = mapping.off_chip().is_some();
-        (!has_loops).then(|| Holds::new(nest, mapping, machine, PerTensor::default()))
+        (!has_loops).then(|| Rc::new(Holds::new(nest, mapping, machine, PerTensor::default())))
     };
     let key = Key::new(nest, mapping, machine);
     WALKS.with_borrow_mut(|walks| {

@@ -162,12 +162,15 @@ impl<'a> PreparedOperator<'a> {
                 Err(reason) => PreparedNest::chosen(&nest, &machine, chooser).ok_or(reason),
             }
         };
-        let nests = nests.into_iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
+        let mut prepared = Vec::with_capacity(nests.len());
+        for nest in nests {
+            prepared.push(prepare(nest)?);
+        }
         let vector = match operator {
             Operator::Vector(shape) => Some(*shape),
             _ => None,
         };
-        Ok(Self { accelerator, machine, pinned, nests, vector })
+        Ok(Self { accelerator, machine, pinned, nests: prepared, vector })
     }
 
     /// Shared memory that the operator needs.

@@ -1,5 +1,7 @@
 //! One loop nest of an operator, mapped and walked.
 
+use std::rc::Rc;
+
 use crate::hardware::{Accelerator, Memory};
 use crate::units::Bytes;
 
@@ -16,9 +18,9 @@ pub(super) struct PreparedNest {
     pub(super) written: Option<Nest>,
     pub(super) nest: Nest,
     pub(super) mapping: Mapping,
-    pub(super) walk: Walk,
+    pub(super) walk: Box<Walk>,
     /// Depths at which tensors can be held; `None` if DRAM has loops.
-    holds: Option<Holds>,
+    holds: Option<Rc<Holds>>,
     /// Certainty about the mapping, if it is chosen.
     pub(super) certainty: Option<Certainty>,
 }
@@ -37,7 +39,7 @@ impl PreparedNest {
         let mapping = Mapping::new(listed.directives, &listed.nest, machine).map_err(illegal)?;
         let nest = listed.nest.into_owned();
         let (walk, holds) = shared::walk(&nest, &mapping, machine).map_err(illegal)?;
-        let prepared = Self { written, nest, mapping, walk, holds, certainty: None };
+        let prepared = Self { written, nest, mapping, walk: walk.into(), holds, certainty: None };
         fits_buffers(&prepared, &accelerator.memory)?;
         fits_shared_memory(&prepared, machine, capacity)?;
         Ok(prepared)
@@ -52,7 +54,7 @@ impl PreparedNest {
         let Choice { nest, mapping, certainty } = chooser.choose(written, machine)?;
         let (walk, holds) = shared::walk(&nest, &mapping, machine).ok()?;
         let written = Some(written.clone());
-        Some(Self { written, nest, mapping, walk, holds, certainty })
+        Some(Self { written, nest, mapping, walk: walk.into(), holds, certainty })
     }
 
     /// Takes the choice of `chooser` for a machine that differs from that of the walk in what is in shared memory only;
@@ -64,7 +66,7 @@ impl PreparedNest {
         let Choice { nest, mapping, certainty } = choice;
         if self.mapping != mapping || self.nest != nest {
             let Ok((walk, holds)) = shared::walk(&nest, &mapping, machine) else { return };
-            (self.nest, self.mapping, self.walk, self.holds) = (nest, mapping, walk, holds);
+            (self.nest, self.mapping, *self.walk, self.holds) = (nest, mapping, walk, holds);
         }
         self.certainty = certainty;
     }

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::hash::{Hash as _, Hasher as _};
+use std::rc::Rc;
 
 use rustc_hash::FxHasher;
 
@@ -29,7 +30,7 @@ struct Kept {
     key: Key,
     steps: Steps,
     /// `None` if DRAM has loops.
-    holds: Option<Holds>,
+    holds: Option<Rc<Holds>>,
     /// That on which `holds` depend.
     storage: Storage,
 }
@@ -79,14 +80,14 @@ pub(super) fn walk(
     nest: &Nest,
     mapping: &Mapping,
     machine: &Machine,
-) -> Result<(Walk, Option<Holds>), Illegal> {
+) -> Result<(Walk, Option<Rc<Holds>>), Illegal> {
     if !is_countable(nest, mapping, machine) {
         return Err(Illegal::Overflow);
     }
     let storage = (machine.widths, machine.compression, machine.shared_copies);
     let holds = || {
         let has_loops = mapping.off_chip().is_some();
-        (!has_loops).then(|| Holds::new(nest, mapping, machine, PerTensor::default()))
+        (!has_loops).then(|| Rc::new(Holds::new(nest, mapping, machine, PerTensor::default())))
     };
     let key = Key::new(nest, mapping, machine);
     WALKS.with_borrow_mut(|walks| {
@@ -125,4 +126,57 @@ pub(crate) fn evaluate_shared(
         None => walk.plan(nest, mapping, machine),
     };
     Ok(walk.with_plan(nest, mapping, machine, plan))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nest::Window;
+    use super::super::{Axis, Bandwidth, Loop, evaluate};
+    use super::*;
+
+    /// Levels of the NoC that share steps with some of the others and not with the rest.
+    fn nocs() -> Vec<NocLevel> {
+        let [slow, fast] = [3, 40].map(|bytes| Bandwidth::new(bytes).expect("not 0"));
+        let slow = NocLevel { down: slow, up: slow, latency: 2, ..NocLevel::IDEAL };
+        let weights = Some(fast);
+        let split = NocLevel { weights, single_weights: true, step_latency: true, ..slow };
+        let filled = [Fill::Cycles(5), Fill::Cycles(9), Fill::Systolic];
+        let filled = filled.map(|fill| NocLevel { fill, ..slow });
+        let others = [
+            NocLevel::IDEAL,
+            split,
+            NocLevel { multicast: false, ..slow },
+            NocLevel { forward: true, ..slow },
+            NocLevel { reduce: false, ..split },
+        ];
+        [slow].into_iter().chain(filled).chain(others).collect()
+    }
+
+    #[test]
+    fn a_walk_that_machines_share_is_that_of_each_of_them() {
+        let windows = [Window::new(7, 3, 9), Window::new(6, 2, 7)];
+        let nest = Nest::new([2, 1, 5, 6, 7, 6, 3, 2], windows, false).expect("a layer");
+        let of = Loop::new;
+        let off_chip = [of(Axis::N, 1, false), of(Axis::C, 5, false)];
+        let outer = [of(Axis::K, 2, true), of(Axis::OutputY, 3, false), of(Axis::C, 4, false)];
+        let inner = [of(Axis::OutputX, 4, true), of(Axis::R, 1, false)];
+        let narrow = Widths::of_bytes([1; 4]);
+        // K has 3 chunks and X' 2: further units are idle.
+        for units in [[1, 1], [2, 2], [3, 2], [4, 2], [9, 7]] {
+            for (above, noc) in [None, Some(&off_chip[..])]
+                .into_iter()
+                .flat_map(|above| nocs().into_iter().map(move |noc| (above, noc)))
+            {
+                for widths in [narrow, Widths::of_bytes([2, 1, 4, 2])] {
+                    let noc_levels = vec![noc, NocLevel { fill: Fill::default(), ..noc }];
+                    let machine = Machine { noc_levels, widths, ..Machine::new(64) };
+                    let levels = [(units[0], &outer[..]), (units[1], &inner[..])];
+                    let mapping = Mapping::of_loops(above, &levels, &nest, &machine);
+                    let mapping = mapping.expect("it is legal");
+                    let shared = evaluate_shared(&nest, &mapping, &machine);
+                    assert_eq!(shared, evaluate(&nest, &mapping, &machine), "{mapping:?} {noc:?}");
+                }
+            }
+        }
+    }
 }

@@ -200,17 +200,6 @@ impl Transition {
     }
 }
 
-/// Calls `visit` with every class of steps of a cluster (section 5.3). `transition` is the step of a
-/// cluster without loops. Sets `trips` to the iterations in the present box.
-pub(crate) fn each_transition(
-    cluster: &Cluster,
-    transition: Transition,
-    trips: &mut [Trips; N_AXES],
-    mut visit: impl FnMut(&mut Transition),
-) {
-    each_class(cluster, transition, trips, |transition, _| visit(transition));
-}
-
 /// Advance of a loop in a class of steps.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Advance {
@@ -222,8 +211,8 @@ pub(super) struct Advance {
     pub at_last: u32,
 }
 
-/// Calls `visit` with every class of steps of a cluster, as [`each_transition`], and with the loop that
-/// advances; `None` in the entry step.
+/// Calls `visit` with every class of steps of a cluster (section 5.3), and with the loop that advances; `None` in the
+/// entry step. `transition` is the step of a cluster without loops. Sets `trips` to the iterations in the present box.
 pub(super) fn each_class(
     cluster: &Cluster,
     mut transition: Transition,

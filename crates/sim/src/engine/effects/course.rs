@@ -167,7 +167,7 @@ impl Load {
         place.wanted = self.profile.wanted[place.next as usize - 1][0];
     }
 
-    /// Looks at the end of a stretch, whose layers all are on one side of the part of 2^`level` loads.
+    /// Looks at the end of the stretch that the layer under way begins for 2^`level` loads.
     #[inline]
     fn look_ahead(&mut self, level: usize, end: impl Fn(Stretches) -> u32) {
         let next = self.place.next;
@@ -187,7 +187,8 @@ impl Load {
     /// Moves `bytes` more.
     fn flow(&mut self, bytes: f64) {
         let (layer, at) = self.profile.place_of(self.place.next - 1, self.bytes() + bytes);
-        (self.place.at, self.place.next) = (at, layer + 1);
+        // Rounding does not lead past its end.
+        (self.place.at, self.place.next) = (at.min(self.end), self.end_layer.min(layer + 1));
         self.locate();
     }
 
@@ -230,7 +231,7 @@ pub(super) struct Step {
 
 /// Moves `loads`, `passed` ns after the last instant, to where one of them may change its speed, or to `most`.
 ///
-/// Inlined, so that it is compiled for two loads alone.
+/// Inlined, so that it is compiled for each rule and number of loads.
 #[inline(always)]
 pub(super) fn step(loads: &mut [Load], rule: &mut impl Rule, passed: f64, most: f64) -> Step {
     let n_loads = loads.len();

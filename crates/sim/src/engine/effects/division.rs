@@ -4,10 +4,10 @@ use super::course::Load;
 
 /// A rule by which loads divide bandwidth.
 pub(super) trait Rule {
-    /// Whether `load` demands at most the part that it has where all demand more.
+    /// Whether `load` demands so little that all are at full speed if all do.
     fn is_quiet(&self, load: &Load) -> bool;
 
-    /// Whether `load` demands more than the part that it has where all do; never if that part is not known.
+    /// Whether `load` demands so much that each has [`Rule::part`] if all do; never if that part is not known.
     fn is_loud(&self, load: &Load) -> bool;
 
     /// Part of DRAM that each of `n_loads` loads has where all are loud \[byte/ns\].
@@ -88,7 +88,8 @@ impl MaxMin {
             if n_open == n_before || n_open == 0 {
                 return part;
             }
-            part = left / n_open as f64;
+            // Rounding does not take back what was granted.
+            part = part.max(left / n_open as f64);
         }
     }
 }

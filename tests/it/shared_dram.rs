@@ -11,6 +11,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use layers::{busy_intervals, fixed_priorities, layer, stream, table};
+use xrsim::Experiment;
 use xrsim::bounds::{Bounds, Class};
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::engine::{self, Session, Traced};
@@ -257,6 +258,15 @@ fn bounds_at_the_whole_bandwidth_are_never_exceeded() {
             assert!(score <= upper, "case {case}, {}: {score} {upper}", plan.scheduler.label());
         }
     }
+}
+
+/// Some segments that end after a layer of much data have moved, but for rounding, all of their bytes before their end, and
+/// are no further then. The run panicked where the layer under way was found after the segment.
+#[test]
+fn rounding_does_not_lead_past_the_last_layer_of_a_segment() {
+    let runs = Experiment::new().scenario("AR_Assistant").system("G").pes(4096);
+    let runs = runs.scheduler("herald").set("platform", "headset").seed(7).replications(2).run();
+    assert_eq!(runs.expect("it runs").len(), 2);
 }
 
 /// Two accelerators of 1,024 PEs and one of 2,048, at 1 GHz.

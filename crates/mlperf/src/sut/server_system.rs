@@ -155,10 +155,6 @@ impl SystemUnderTest for ServerSystem {
         now
     }
 
-    fn tells_samples_apart(&self) -> bool {
-        self.servers.time.depends_on_sample()
-    }
-
     fn next_event(&self) -> Option<SimTime> {
         self.queue.next_batch(&self.servers).map(|(start, _)| start)
     }

@@ -6,7 +6,6 @@ use crate::schedule::Job;
 use xrsim_model::ids::AccelId;
 
 use super::super::running::RunningSegment;
-use super::division::Rule;
 use super::profile::{N_RESOURCES, Profile, ROUNDING, Stretches, demand, first_after};
 use super::switching::Transfer;
 
@@ -217,6 +216,21 @@ impl Load {
         let start = profile.start_of(cut - 1);
         (cut - 1, (at - start) / (profile.start_of(cut) - start))
     }
+}
+
+/// A rule by which loads divide bandwidth.
+pub(super) trait Rule {
+    /// Whether `load` demands so little that all are at full speed if all do.
+    fn is_quiet(&self, load: &Load) -> bool;
+
+    /// Whether `load` demands so much that each has [`Rule::part`] if all do; never if that part is not known.
+    fn is_loud(&self, load: &Load) -> bool;
+
+    /// Part of DRAM that each of `n_loads` loads has where all are loud \[byte/ns\].
+    fn part(&self, n_loads: usize) -> f64;
+
+    /// Sets the speeds of `loads` `passed` ns after the last instant, as long as nothing changes.
+    fn divide(&mut self, loads: &mut [Load], passed: f64);
 }
 
 /// What [`step`] did.

@@ -1,21 +1,6 @@
-//! Rules by which running segments divide bandwidth.
+//! Max-min division of DRAM among running segments.
 
-use super::course::Load;
-
-/// A rule by which loads divide bandwidth.
-pub(super) trait Rule {
-    /// Whether `load` demands so little that all are at full speed if all do.
-    fn is_quiet(&self, load: &Load) -> bool;
-
-    /// Whether `load` demands so much that each has [`Rule::part`] if all do; never if that part is not known.
-    fn is_loud(&self, load: &Load) -> bool;
-
-    /// Part of DRAM that each of `n_loads` loads has where all are loud \[byte/ns\].
-    fn part(&self, n_loads: usize) -> f64;
-
-    /// Sets the speeds of `loads` `passed` ns after the last instant, as long as nothing changes.
-    fn divide(&mut self, loads: &mut [Load], passed: f64);
-}
+use super::course::{Load, Rule};
 
 /// Max-min fairness, if DRAM alone is shared.
 pub(super) struct MaxMin {

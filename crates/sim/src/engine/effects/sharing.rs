@@ -25,8 +25,8 @@ use xrsim_model::units::{SimSpan, SimTime};
 use super::super::agenda::Completions;
 use super::super::running::RunningSegment;
 use super::allocation::Allocation;
-use super::course::{Load, Step, step};
-use super::division::{MaxMin, Rule};
+use super::course::{Load, Rule, Step, step};
+use super::division::MaxMin;
 use super::profile::{N_RESOURCES, Profile, ROUNDING};
 use super::switching::Transfer;
 

@@ -45,14 +45,14 @@ class Loops:
 def interrupt():
     time.sleep(0.6)
     global sent
-    sent = time.monotonic()
+    sent = time.process_time()
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt, daemon=True).start()
 try:
     {call}
     print("ended")
 except KeyboardInterrupt:
-    print(time.monotonic() - sent)
+    print(time.process_time() - sent)
 xrsim.run("AR_gaming", "J", 4096)
 """
 
@@ -65,7 +65,7 @@ def test_an_interrupt_ends_every_kind_of_work(name: str, tmp_path: Path) -> None
         [sys.executable, "-c", script], cwd=tmp_path, stdout=subprocess.PIPE, check=True, timeout=120, text=True
     )
     assert done.stdout != "ended\n", f"{name} is too short to be interrupted"
-    # 0.2 s on a machine that has nothing else to do.
+    # CPU time of all threads, which other programs do not change much: at most 0.2 s.
     assert float(done.stdout) < 2.0
 
 

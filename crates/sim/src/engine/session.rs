@@ -49,6 +49,7 @@ impl<'a> Session<'a> {
     ) -> Result<Self, PolicyFailure> {
         plan.check(costs).expect("the costs are those of the plan");
         let mut engine = Engine::new(plan, costs, requests.into())?;
+        engine.expect_submissions();
         if traced == Traced::All {
             engine.keep_points();
         }

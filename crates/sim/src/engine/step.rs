@@ -153,6 +153,11 @@ impl<'a> Engine<'a> {
         Ok(self.played())
     }
 
+    /// Requests will be submitted from outside.
+    pub(super) fn expect_submissions(&mut self) {
+        self.effects.expect_submissions();
+    }
+
     /// Keeps the operating points of the accelerators over the run.
     pub(super) fn keep_points(&mut self) {
         self.effects.keep_points();

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::schedule::Job;
 use xrsim_model::ids::AccelId;
 
 use super::super::running::RunningSegment;
@@ -20,17 +19,19 @@ pub(super) struct Load {
     left: f64,
     /// Index after the layer under way, while its place looks at the end of a stretch.
     next: u32,
+    first_layer: u32,
     end_layer: u32,
-    /// Places where the first layer starts and the last one ends.
-    from: f64,
+    pub(super) accelerator: AccelId,
+    /// Place where its last layer ends.
     end: f64,
     /// Where it was at the last instant of the engine.
     before: Place,
-    /// Demand of the data transfer.
-    moving: [f64; N_RESOURCES],
-    pub(super) job: Job,
-    pub(super) accelerator: AccelId,
+    /// Demand of the NoC of the data transfer \[byte/ns\].
+    moving_noc: f64,
 }
+
+/// Larger ones are copied by a call, and layers that are segments of their own come and go.
+const _: () = assert!(size_of::<Load>() <= 128);
 
 /// A place is the time at full speed since the start of the network \[ns\]. The data transfer before a segment lies
 /// before the start of its first layer.
@@ -43,7 +44,7 @@ struct Place {
     wanted: f64,
     /// Its speed, as a fraction of full speed.
     rate: f64,
-    /// Index after that layer.
+    /// Index after that layer; that of the first layer during the data transfer.
     next: u32,
 }
 
@@ -54,24 +55,22 @@ impl Load {
         moved: &Transfer,
         profile: Arc<Profile>,
     ) -> Self {
-        let RunningSegment { job, accelerator, end_layer, .. } = *running;
+        let RunningSegment { ref job, accelerator, end_layer, .. } = *running;
         let (next, takes) = (job.next_layer, moved.time.ns() as f64);
         let (from, end) = (profile.start_of(next), profile.start_of(end_layer));
-        let moving = demand(moved.traffic, takes);
-        let place = Place { at: from - takes, until: from, wanted: moving[0], rate: 1.0, next };
-        let (left, before) = (takes, place);
+        let [wanted, moving_noc] = demand(moved.traffic, takes);
+        let place = Place { at: from - takes, until: from, wanted, rate: 1.0, next };
         let mut load = Self {
             profile,
             place,
-            end_layer,
-            left,
+            left: takes,
             next,
-            from,
-            end,
-            before,
-            moving,
-            job,
+            first_layer: next,
+            end_layer,
             accelerator,
+            end,
+            before: place,
+            moving_noc,
         };
         if takes == 0.0 {
             load.arrive();
@@ -80,7 +79,7 @@ impl Load {
     }
 
     fn is_moving(&self) -> bool {
-        self.place.at < self.from
+        self.place.next == self.first_layer
     }
 
     /// Time at full speed to its end \[ns\].
@@ -100,7 +99,10 @@ impl Load {
 
     /// Demand of what is under way at full speed \[byte/ns\].
     pub(super) fn wanted(&self) -> [f64; N_RESOURCES] {
-        if self.is_moving() { self.moving } else { self.profile.wanted[self.layer() as usize] }
+        match self.is_moving() {
+            true => [self.place.wanted, self.moving_noc],
+            false => self.profile.wanted[self.layer() as usize],
+        }
     }
 
     /// Demand of DRAM of what is under way at full speed \[byte/ns\].
@@ -194,7 +196,7 @@ impl Load {
     /// Index of the layer before which it can be cut next, at least one after its first, and the time until
     /// then at full speed \[ns\].
     pub(super) fn next_cut(&self) -> (u32, f64) {
-        let (profile, first) = (&self.profile, self.job.next_layer);
+        let (profile, first) = (&self.profile, self.first_layer);
         let cut = match self.is_moving() {
             true => profile.steps[first as usize],
             false => profile.steps[profile.boundary(first, self.place.at) as usize - 1],
@@ -205,10 +207,10 @@ impl Load {
     /// The layer under way, and the fraction of it that has run.
     pub(super) fn reached(&self) -> (u32, f64) {
         if self.is_moving() {
-            return (self.job.next_layer, 0.0);
+            return (self.first_layer, 0.0);
         }
         let (profile, at) = (&self.profile, self.place.at);
-        let cut = profile.boundary(self.job.next_layer, at);
+        let cut = profile.boundary(self.first_layer, at);
         let left = (profile.start_of(cut) - at).max(0.0);
         if left <= ROUNDING {
             return (cut, 0.0);

@@ -132,6 +132,13 @@ impl<'a> DeviceEffects<'a> {
         Some((ledger, body))
     }
 
+    /// Requests will be submitted from outside.
+    pub(super) fn expect_submissions(&mut self) {
+        if let Some(sharing) = &mut self.sharing {
+            sharing.expect_submissions();
+        }
+    }
+
     /// Keeps the points of the accelerators from now on.
     pub(super) fn keep_points(&mut self) {
         if let Some(supply) = &mut self.supply {

@@ -45,8 +45,10 @@ pub(super) struct Sharing<'a> {
     profiles: Vec<Option<Arc<Profile>>>,
     /// In order of accelerator.
     running: Vec<Load>,
-    /// Segments whose last layer was done after the last instant, until the engine ends them.
+    /// Segments whose last layer was done after the last instant, until the engine ends them; empty if none goes back.
     done: Vec<Load>,
+    /// Whether running segments may have to go back to the last instant.
+    goes_back: bool,
     /// The last instant of the engine.
     now: SimTime,
     /// Instant that the running segments have been moved to since then; `None` if they have not.
@@ -65,6 +67,8 @@ struct Shares<'a> {
     allocation: Allocation,
     /// Whether the scheduler may divide DRAM.
     asks: bool,
+    /// Jobs that run as long as it may; indexed by [`AccelId`].
+    jobs: Vec<Option<Job>>,
     /// Demands as the scheduler sees them.
     demands: Vec<BandwidthDemand>,
 }
@@ -85,6 +89,7 @@ impl<'a> Sharing<'a> {
             profiles: Vec::new(),
             running: Vec::new(),
             done: Vec::new(),
+            goes_back: false,
             now: SimTime::ZERO,
             ahead: None,
             shares: Shares {
@@ -93,10 +98,16 @@ impl<'a> Sharing<'a> {
                 is_stale: false,
                 allocation: Allocation::default(),
                 asks: true,
+                jobs: vec![None; costs.n_accelerators()],
                 demands: Vec::new(),
             },
             was_stale: false,
         })
+    }
+
+    /// Requests will be submitted from outside.
+    pub(super) fn expect_submissions(&mut self) {
+        self.goes_back = true;
     }
 
     /// Starts a segment after its data transfer `moved`.
@@ -106,6 +117,9 @@ impl<'a> Sharing<'a> {
             Some(time) => Profile::drawn(running.execution(), time),
             None => self.profile(running),
         };
+        if self.shares.asks {
+            self.shares.jobs[accelerator.index()] = Some(running.job);
+        }
         let load = Load::new(running, moved, profile);
         let place = self.running.partition_point(|it| it.accelerator < accelerator);
         self.running.insert(place, load);
@@ -186,8 +200,10 @@ impl<'a> Sharing<'a> {
         if self.ahead.is_some() || self.running.is_empty() {
             return;
         }
-        self.running.iter_mut().for_each(Load::keep);
-        self.was_stale = self.shares.is_stale;
+        if self.goes_back {
+            self.running.iter_mut().for_each(Load::keep);
+            self.was_stale = self.shares.is_stale;
+        }
         let mut horizon = limit.unwrap_or(SimTime::MAX);
         let (mut passed, mut most) = (0.0, (horizon - self.now).ns() as f64);
         loop {
@@ -197,7 +213,9 @@ impl<'a> Sharing<'a> {
                 let end = self.now + round_up(passed);
                 for load in self.running.extract_if(.., |load| load.is_done()) {
                     completions.set(load.accelerator, end);
-                    self.done.push(load);
+                    if self.goes_back {
+                        self.done.push(load);
+                    }
                 }
                 horizon = horizon.min(end);
                 most = (horizon - self.now).ns() as f64;
@@ -243,6 +261,7 @@ impl<'a> Sharing<'a> {
         if self.ahead.is_none_or(|ahead| ahead == now) {
             return;
         }
+        assert!(self.goes_back, "only a request from outside is earlier than the next end");
         for load in self.done.drain(..) {
             completions.clear(load.accelerator);
             self.running.push(load);
@@ -360,7 +379,8 @@ impl Shares<'_> {
         self.demands.clear();
         for (index, wanted) in self.allocation.demands() {
             let load = &loads[index];
-            let Job { request, model, work, deadline, .. } = load.job;
+            let job = self.jobs[load.accelerator.index()].expect(RUNS);
+            let Job { request, model, work, deadline, .. } = job;
             self.demands.push(BandwidthDemand {
                 accelerator: load.accelerator,
                 request,

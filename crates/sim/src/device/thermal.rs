@@ -25,6 +25,8 @@ pub struct Thermal {
     highest: Vec<f64>,
     /// Distance of each mode from where it ends, at the begin of the current step.
     ahead: Vec<f64>,
+    /// Share of that distance that is left at the end of the step.
+    left: Vec<f64>,
     /// Temperature of each node at the begin of the current step \[C\].
     begin_c: Vec<f64>,
     /// Rise of each node in the current step by the modes that warm it \[K\].
@@ -47,6 +49,7 @@ impl Thermal {
             temperatures: vec![ambient_c; n],
             highest: vec![ambient_c; n],
             ahead: vec![0.0; n],
+            left: vec![1.0; n],
             begin_c: vec![ambient_c; n],
             rises: vec![0.0; n],
         }
@@ -85,7 +88,9 @@ impl Thermal {
             let steady = heated.map(heat).sum::<f64>() / rate;
             let content = &mut self.modes[mode];
             self.ahead[mode] = steady - *content;
-            let change = self.ahead[mode] * -libm::expm1(-rate * h);
+            let gone = -libm::expm1(-rate * h);
+            self.left[mode] = 1.0 - gone;
+            let change = self.ahead[mode] * gone;
             *content += change;
             // The integral of z is (u h - change of z) / rate.
             self.integrals[mode].add(steady * h - change / rate);
@@ -97,37 +102,62 @@ impl Thermal {
         }
         for node in 0..self.highest.len() {
             let mut highest = self.highest[node].max(self.temperatures[node]);
-            if self.begin_c[node] + self.rises[node] > highest + TOLERANCE_K {
+            let may_peak = || {
+                let left = self.left.iter().map(|&left| [1.0, left]);
+                self.may_exceed(NodeId::new(node), h, left, highest)
+            };
+            if self.begin_c[node] + self.rises[node] > highest + TOLERANCE_K && may_peak() {
                 highest = self.peak_c(NodeId::new(node), (0.0, h), highest);
             }
             self.highest[node] = highest;
         }
     }
 
-    /// Highest temperature of a node between two times of the current step, or `above` if it is higher \[s, C\]. A part
-    /// in which the temperature only rises or only falls has its highest one at an end; others are halved.
-    fn peak_c(&self, node: NodeId, (from, to): (f64, f64), above: f64) -> f64 {
-        let middle = from.midpoint(to);
-        if middle <= from || middle >= to {
-            return above;
-        }
-        let (mut at_from, mut at_middle) = (self.begin_c[node.index()], self.begin_c[node.index()]);
+    /// Whether a node may be warmer than `above` within `span` of the current step and not at its ends \[s, C\], where
+    /// `left` are the shares of the distance of each mode that are left at both ends. Where the temperature only rises or
+    /// only falls, it is highest at an end.
+    fn may_exceed(
+        &self,
+        node: NodeId,
+        span: f64,
+        left: impl Iterator<Item = [f64; 2]>,
+        above: f64,
+    ) -> bool {
+        let mut at_first = self.begin_c[node.index()];
         let (mut rises, mut least, mut most) = (0.0, 0.0, 0.0);
         let modes = self.network.modes();
-        for (mode, (&rate, ahead)) in modes.rates().iter().zip(&self.ahead).enumerate() {
+        for ((mode, (&rate, ahead)), left) in
+            modes.rates().iter().zip(&self.ahead).enumerate().zip(left)
+        {
             let swing = modes.rise(mode, node) * ahead;
-            let [first, mid, last] = [from, middle, to].map(|at| swing * libm::exp(-rate * at));
-            at_from += swing - first;
-            at_middle += swing - mid;
+            let [first, last] = left.map(|left| swing * left);
+            at_first += swing - first;
             rises += (first - last).max(0.0);
             // The slope is the sum of rates times what is left of swings.
             least += rate * first.min(last);
             most += rate * first.max(last);
         }
-        let rise = rises.min(most * (to - from));
         // Not a number is nowhere higher.
-        if !(least < 0.0 && most > 0.0 && at_from + rise > above + TOLERANCE_K) {
+        least < 0.0 && most > 0.0 && at_first + rises.min(most * span) > above + TOLERANCE_K
+    }
+
+    /// Highest temperature of a node between two times of the current step, or `above` if it is higher \[s, C\]. A part
+    /// that may exceed it is halved.
+    fn peak_c(&self, node: NodeId, (from, to): (f64, f64), above: f64) -> f64 {
+        let middle = from.midpoint(to);
+        if middle <= from || middle >= to {
             return above;
+        }
+        let modes = self.network.modes();
+        let left = |at: f64| modes.rates().iter().map(move |rate| libm::exp(-rate * at));
+        let of_both = left(from).zip(left(to)).map(|(first, last)| [first, last]);
+        if !self.may_exceed(node, to - from, of_both, above) {
+            return above;
+        }
+        let mut at_middle = self.begin_c[node.index()];
+        for ((mode, ahead), left) in self.ahead.iter().enumerate().zip(left(middle)) {
+            let swing = modes.rise(mode, node) * ahead;
+            at_middle += swing - swing * left;
         }
         let above = self.peak_c(node, (from, middle), above.max(at_middle));
         self.peak_c(node, (middle, to), above)

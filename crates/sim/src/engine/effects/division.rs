@@ -46,8 +46,9 @@ impl Rule for MaxMin {
         let part = match loads {
             // Most often there are two, of which one demands less than half.
             [one, other] => {
-                let least = one.dram().min(other.dram());
-                (self.capacity - least).max(self.part(2))
+                let (one, other) = (one.dram(), other.dram());
+                let left = self.capacity - if one < other { one } else { other };
+                if left > self.loud_part { left } else { self.loud_part }
             }
             _ => self.open_part(loads),
         };

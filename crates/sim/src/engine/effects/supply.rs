@@ -31,6 +31,8 @@ pub(super) struct Supply {
     at: SimTime,
     /// Power of the sources of heat: each accelerator, DRAM, the rest \[W\].
     watts: Vec<f64>,
+    /// The part of it that each accelerator takes without work, and its item \[W\].
+    idle: Vec<(Item, f64)>,
     ledger: Ledger,
     /// Changes of the points of accelerators, if they are kept.
     points: Option<Vec<PointChange>>,
@@ -79,6 +81,7 @@ impl Supply {
                 .collect(),
             at: SimTime::ZERO,
             watts: vec![0.0; n + 2],
+            idle: vec![(Item::Idle, 0.0); n],
             ledger: Ledger::new(&supplied),
             points: None,
             seen: Supplies { standing: supplied.iter().map(standing).collect(), supplied, body },
@@ -193,7 +196,8 @@ impl Supply {
         for index in 0..n {
             let stretch = &self.stretches[index];
             let drawn = if stretch.runs { stretch.watts } else { 0.0 };
-            self.watts[index] = drawn + self.idle_w(index).1;
+            self.idle[index] = self.idle_w(index);
+            self.watts[index] = drawn + self.idle[index].1;
         }
         let any_runs = self.stretches.iter().any(|it| it.runs);
         self.watts[n] = self.dram_w[usize::from(any_runs)];
@@ -204,7 +208,7 @@ impl Supply {
     fn draw(&mut self, to: SimTime, last: bool) {
         let span = (to - self.at).ns() as f64;
         for index in 0..self.stretches.len() {
-            let (item, watts) = self.idle_w(index);
+            let (item, watts) = self.idle[index];
             self.ledger.book(item, watts * span);
             let stretch = &mut self.stretches[index];
             if !stretch.runs {

@@ -25,12 +25,39 @@ pub struct Thermal {
     highest: Vec<f64>,
     /// Distance of each mode from where it ends, at the begin of the current step.
     ahead: Vec<f64>,
-    /// Share of that distance that is left at the end of the step.
-    left: Vec<f64>,
     /// Temperature of each node at the begin of the current step \[C\].
     begin_c: Vec<f64>,
-    /// Rise of each node in the current step by the modes that warm it \[K\].
-    rises: Vec<f64>,
+    /// Course of each node in the current step.
+    courses: Vec<Course>,
+}
+
+/// Bounds of the temperature of a node in a part of a step.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Course {
+    /// Rise by the modes that warm it \[K\].
+    rise: f64,
+    /// Least and highest slope \[K/s\].
+    least: f64,
+    most: f64,
+}
+
+impl Course {
+    /// Adds a mode of this rate, which swings from `first` to `last` before where it ends \[1/s, K\].
+    #[inline]
+    fn add(&mut self, rate: f64, first: f64, last: f64) {
+        self.rise += (first - last).max(0.0);
+        // The slope is the sum of rates times what is left of swings.
+        self.least += rate * first.min(last);
+        self.most += rate * first.max(last);
+    }
+
+    /// Whether the node, which begins with `begin_c`, may be warmer than `above` within `span` and not at its ends
+    /// \[C, s\]. Where the temperature only rises or only falls, it is highest at an end. Not a number is nowhere higher.
+    #[inline]
+    fn may_exceed(&self, begin_c: f64, span: f64, above: f64) -> bool {
+        let rise = self.rise.min(self.most * span);
+        self.least < 0.0 && self.most > 0.0 && begin_c + rise > above + TOLERANCE_K
+    }
 }
 
 /// Highest temperatures within a step are found up to this \[K\]. A smaller one costs much where modes of nearly equal rates
@@ -49,9 +76,8 @@ impl Thermal {
             temperatures: vec![ambient_c; n],
             highest: vec![ambient_c; n],
             ahead: vec![0.0; n],
-            left: vec![1.0; n],
             begin_c: vec![ambient_c; n],
-            rises: vec![0.0; n],
+            courses: vec![Course::default(); n],
         }
     }
 
@@ -81,64 +107,35 @@ impl Thermal {
         let modes = self.network.modes();
         self.begin_c.copy_from_slice(&self.temperatures);
         self.temperatures.fill(self.ambient_c);
-        self.rises.fill(0.0);
+        self.courses.fill(Course::default());
         for (mode, &rate) in modes.rates().iter().enumerate() {
-            let heated = power_w.iter().enumerate().filter(|(_, power)| **power != 0.0);
-            let heat = |(node, power)| modes.rise(mode, NodeId::new(node)) * power;
-            let steady = heated.map(heat).sum::<f64>() / rate;
+            let rises = modes.rises(mode);
+            let heated = rises.iter().zip(power_w).filter(|(_, power)| **power != 0.0);
+            let steady = heated.map(|(rise, power)| rise * power).sum::<f64>() / rate;
             let content = &mut self.modes[mode];
-            self.ahead[mode] = steady - *content;
+            let ahead = steady - *content;
             let gone = -libm::expm1(-rate * h);
-            self.left[mode] = 1.0 - gone;
-            let change = self.ahead[mode] * gone;
+            let change = ahead * gone;
+            self.ahead[mode] = ahead;
             *content += change;
             // The integral of z is (u h - change of z) / rate.
             self.integrals[mode].add(steady * h - change / rate);
-            for (node, at_c) in self.temperatures.iter_mut().enumerate() {
-                let rise = modes.rise(mode, NodeId::new(node));
+            for ((at_c, course), rise) in
+                self.temperatures.iter_mut().zip(&mut self.courses).zip(rises)
+            {
                 *at_c += rise * *content;
-                self.rises[node] += (rise * change).max(0.0);
+                let swing = rise * ahead;
+                course.add(rate, swing, swing - swing * gone);
             }
         }
-        for node in 0..self.highest.len() {
+        for (node, course) in self.courses.iter().enumerate() {
+            let begin_c = self.begin_c[node];
             let mut highest = self.highest[node].max(self.temperatures[node]);
-            let may_peak = || {
-                let left = self.left.iter().map(|&left| [1.0, left]);
-                self.may_exceed(NodeId::new(node), h, left, highest)
-            };
-            if self.begin_c[node] + self.rises[node] > highest + TOLERANCE_K && may_peak() {
+            if course.may_exceed(begin_c, h, highest) {
                 highest = self.peak_c(NodeId::new(node), (0.0, h), highest);
             }
             self.highest[node] = highest;
         }
-    }
-
-    /// Whether a node may be warmer than `above` within `span` of the current step and not at its ends \[s, C\], where
-    /// `left` are the shares of the distance of each mode that are left at both ends. Where the temperature only rises or
-    /// only falls, it is highest at an end.
-    fn may_exceed(
-        &self,
-        node: NodeId,
-        span: f64,
-        left: impl Iterator<Item = [f64; 2]>,
-        above: f64,
-    ) -> bool {
-        let mut at_first = self.begin_c[node.index()];
-        let (mut rises, mut least, mut most) = (0.0, 0.0, 0.0);
-        let modes = self.network.modes();
-        for ((mode, (&rate, ahead)), left) in
-            modes.rates().iter().zip(&self.ahead).enumerate().zip(left)
-        {
-            let swing = modes.rise(mode, node) * ahead;
-            let [first, last] = left.map(|left| swing * left);
-            at_first += swing - first;
-            rises += (first - last).max(0.0);
-            // The slope is the sum of rates times what is left of swings.
-            least += rate * first.min(last);
-            most += rate * first.max(last);
-        }
-        // Not a number is nowhere higher.
-        least < 0.0 && most > 0.0 && at_first + rises.min(most * span) > above + TOLERANCE_K
     }
 
     /// Highest temperature of a node between two times of the current step, or `above` if it is higher \[s, C\]. A part
@@ -148,16 +145,18 @@ impl Thermal {
         if middle <= from || middle >= to {
             return above;
         }
+        let (mut at_from, mut at_middle) = (self.begin_c[node.index()], self.begin_c[node.index()]);
+        let mut course = Course::default();
         let modes = self.network.modes();
-        let left = |at: f64| modes.rates().iter().map(move |rate| libm::exp(-rate * at));
-        let of_both = left(from).zip(left(to)).map(|(first, last)| [first, last]);
-        if !self.may_exceed(node, to - from, of_both, above) {
-            return above;
-        }
-        let mut at_middle = self.begin_c[node.index()];
-        for ((mode, ahead), left) in self.ahead.iter().enumerate().zip(left(middle)) {
+        for (mode, (&rate, ahead)) in modes.rates().iter().zip(&self.ahead).enumerate() {
             let swing = modes.rise(mode, node) * ahead;
-            at_middle += swing - swing * left;
+            let [first, mid, last] = [from, middle, to].map(|at| swing * libm::exp(-rate * at));
+            at_from += swing - first;
+            at_middle += swing - mid;
+            course.add(rate, first, last);
+        }
+        if !course.may_exceed(at_from, to - from, above) {
+            return above;
         }
         let above = self.peak_c(node, (from, middle), above.max(at_middle));
         self.peak_c(node, (middle, to), above)

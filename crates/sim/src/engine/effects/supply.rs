@@ -27,6 +27,8 @@ pub(super) struct Supply {
     dram_w: [f64; 2],
     /// Temperature of every accelerator, as its leakage has it \[C\].
     celsius: Vec<f64>,
+    /// Leakage of every accelerator at that temperature and its present point \[W\].
+    leakage_w: Vec<f64>,
     /// Everything before is accounted for.
     at: SimTime,
     /// Power of the sources of heat: each accelerator, DRAM, the rest \[W\].
@@ -72,13 +74,16 @@ impl Supply {
             cap: it.points.highest(),
             gated_after: gated_after(it, SimTime::ZERO),
         };
+        let celsius = |it: &Supplied| body.celsius_of(it).unwrap_or(it.leakage.at_c);
+        let celsius: Vec<_> = supplied.iter().map(celsius).collect();
+        let at_nominal = supplied.iter().zip(&celsius);
         Self {
             stretches: vec![Stretch::default(); n],
             dram_w: [device.dram.idle_mw, device.dram.active_mw].map(|mw| mw / 1e3),
-            celsius: supplied
-                .iter()
-                .map(|it| body.celsius_of(it).unwrap_or(it.leakage.at_c))
+            leakage_w: at_nominal
+                .map(|(it, celsius)| it.leakage_at(it.nominal, *celsius))
                 .collect(),
+            celsius,
             at: SimTime::ZERO,
             watts: vec![0.0; n + 2],
             idle: vec![(Item::Idle, 0.0); n],
@@ -169,18 +174,26 @@ impl Supply {
 
     /// Leakage and limits follow the temperatures that were read.
     fn read(&mut self) {
-        let Supplies { supplied, standing, body } = &mut self.seen;
-        for ((supplied, standing), celsius) in supplied.iter().zip(standing).zip(&mut self.celsius)
-        {
+        for index in 0..self.stretches.len() {
+            let Supplies { supplied, standing, body } = &mut self.seen;
+            let (supplied, standing) = (&supplied[index], &mut standing[index]);
+            let celsius = &mut self.celsius[index];
             *celsius = body.celsius_of(supplied).unwrap_or(*celsius);
             standing.cap = body.limit_of(supplied).highest_of(&supplied.points);
+            self.leak(index);
         }
+    }
+
+    /// Sets the leakage of an accelerator, whose temperature or point has changed.
+    fn leak(&mut self, index: usize) {
+        let point = self.seen.standing[index].point;
+        self.leakage_w[index] = self.seen.supplied[index].leakage_at(point, self.celsius[index]);
     }
 
     /// Leakage of an accelerator, as far as it is on, and what else it takes without work \[W\].
     fn idle_w(&self, index: usize) -> (Item, f64) {
         let (standing, supplied) = (&self.seen.standing[index], &self.seen.supplied[index]);
-        let leakage = supplied.leakage_at(standing.point, self.celsius[index]);
+        let leakage = self.leakage_w[index];
         if self.stretches[index].runs {
             (Item::LeakRunning, leakage)
         } else if standing.gated_after <= self.at {
@@ -256,7 +269,11 @@ impl Supply {
             let change = PointChange { accelerator, at: now, point: Some(point) };
             points.extend(Some(change).filter(|_| overhead.wakes || overhead.changes));
         }
-        self.seen.standing[accelerator.index()].point = point;
+        let standing = &mut self.seen.standing[accelerator.index()];
+        if standing.point != point {
+            standing.point = point;
+            self.leak(accelerator.index());
+        }
         overhead
     }
 

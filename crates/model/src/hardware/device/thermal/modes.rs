@@ -14,8 +14,10 @@ pub struct Modes {
     rates: Vec<f64>,
     /// Square roots of the heat capacities, by node.
     roots: Vec<f64>,
-    /// Entry `[mode][node]`, in one list.
+    /// Part of the eigenvector of each mode at each node; entry `[mode][node]`, in one list.
     vectors: Vec<f64>,
+    /// The same by the square roots.
+    rises: Vec<f64>,
 }
 
 impl Modes {
@@ -42,8 +44,10 @@ impl Modes {
         let vectors = jacobi(&mut matrix);
         let rates = (0..n).map(|k| matrix.at(k, k)).collect();
         let by_mode = (0..n).flat_map(|mode| (0..n).map(move |node| (node, mode)));
-        let vectors = by_mode.map(|(node, mode)| vectors.at(node, mode)).collect();
-        Self { rates, roots, vectors }
+        let vectors: Vec<_> = by_mode.map(|(node, mode)| vectors.at(node, mode)).collect();
+        let of_nodes = roots.iter().cycle();
+        let rises = vectors.iter().zip(of_nodes).map(|(it, root)| it / root).collect();
+        Self { rates, roots, vectors, rises }
     }
 
     /// Rate of decay of each mode \[1/s\].
@@ -51,21 +55,23 @@ impl Modes {
         &self.rates
     }
 
-    /// Part of the eigenvector of `mode` at `node`.
-    fn vector(&self, mode: usize, node: NodeId) -> f64 {
-        self.vectors[mode * self.roots.len() + node.index()]
+    /// Rise of the temperature of each node \[K\] for each unit of `mode`, and change of `mode` each second for each watt in
+    /// that node: the two are equal.
+    #[inline]
+    pub fn rises(&self, mode: usize) -> &[f64] {
+        let n = self.roots.len();
+        &self.rises[mode * n..(mode + 1) * n]
     }
 
-    /// Rise of the temperature of `node` \[K\] for each unit of `mode`, and change of `mode` each second for each watt in
-    /// `node`: the two are equal.
+    /// Entry of [`Modes::rises`].
     #[inline]
     pub fn rise(&self, mode: usize, node: NodeId) -> f64 {
-        self.vector(mode, node) / self.roots[node.index()]
+        self.rises(mode)[node.index()]
     }
 
     /// Value of `mode` for each kelvin that `node` is above the air.
     pub fn content(&self, mode: usize, node: NodeId) -> f64 {
-        self.vector(mode, node) * self.roots[node.index()]
+        self.vectors[mode * self.roots.len() + node.index()] * self.roots[node.index()]
     }
 }
 

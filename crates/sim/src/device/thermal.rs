@@ -45,10 +45,11 @@ impl Course {
     /// Adds a mode of this rate, which swings from `first` to `last` before where it ends \[1/s, K\].
     #[inline]
     fn add(&mut self, rate: f64, first: f64, last: f64) {
-        self.rise += (first - last).max(0.0);
-        // The slope is the sum of rates times what is left of swings.
-        self.least += rate * first.min(last);
-        self.most += rate * first.max(last);
+        // The slope is the sum of rates times what is left of swings, which become smaller.
+        let (lower, upper) = if first > 0.0 { (last, first) } else { (first, last) };
+        self.least += rate * lower;
+        self.most += rate * upper;
+        self.rise += if first > 0.0 { first - last } else { 0.0 };
     }
 
     /// Whether the node, which begins with `begin_c`, may be warmer than `above` within `span` and not at its ends

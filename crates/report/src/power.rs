@@ -15,7 +15,12 @@ pub struct Powers {
     peak_w: f64,
     /// Running time of all accelerators at each clock \[MHz, ns\].
     running: Vec<(f64, u128)>,
+    /// Instants at which the battery was empty, one for each run that it ended \[s\].
+    empty_at_s: Vec<f64>,
 }
+
+/// Requests of a run after the stop of its device.
+pub const NO_LATER_REQUESTS: &str = "later requests do not count";
 
 /// Items in words, in the order of the report: what is not of the accelerators first.
 const WORDS: [(Item, &str); 8] = [
@@ -34,6 +39,8 @@ impl Powers {
     pub fn take(&mut self, plan: &Plan, scored: &Scored) {
         if let (Some(device), Some(ledger)) = (&plan.device, &scored.ledger) {
             self.add(&device.name, ledger);
+            let stopped = scored.body.as_ref().and_then(|body| body.stopped());
+            self.empty_at_s.extend(stopped.map(|(at, _)| at.ns() as f64 / 1e9));
         }
     }
 
@@ -77,6 +84,7 @@ impl Powers {
             all / 1e6 / self.seconds,
             self.peak_w
         );
+        note += &self.early_ends();
         note += &list("energy:", &shares);
         let mut clocks = self.running.clone();
         clocks.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -89,6 +97,21 @@ impl Powers {
             note += &list("running time:", &clocks);
         }
         note
+    }
+}
+
+impl Powers {
+    /// How many runs end with an empty battery, and when.
+    fn early_ends(&self) -> String {
+        let ends = self.empty_at_s.iter().copied();
+        let (Some(first), Some(last)) = (ends.clone().reduce(f64::min), ends.reduce(f64::max))
+        else {
+            return String::new();
+        };
+        let [first, last] = [first, last].map(|it| format!("{it:.3}"));
+        let when = if first == last { first } else { format!("{first} to {last}") };
+        let (n, all) = (self.empty_at_s.len(), self.n_runs);
+        format!("  battery: empty after {when} s in {n} of {all} runs; {NO_LATER_REQUESTS}\n")
     }
 }
 

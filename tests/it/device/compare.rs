@@ -226,3 +226,37 @@ fn options_of_scenarios_are_refused_beside_a_profile() {
     let run = refused(&["run", "--set", "profile=evening"]);
     assert!(run.contains("`xrsim day` runs a profile"), "{run}");
 }
+
+/// 9.94 W of the first frames and the base empty 1e-4 Wh, which are 0.36 J, within 0.036 s.
+#[test]
+fn runs_that_end_with_the_charge_are_told() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let device = file(folder.path(), "cell.yaml", &DEVICE.replace("0.02", "1e-4"));
+    let of = ["--scenario", "AR_gaming", "--system", "M", "--pes", "1024", "--platform", "paper"];
+    let of =
+        [&of[..], &["--flexibility", "none", "--replications", "3", "--device", &device]].concat();
+    let run = output(&[&["run"], &of[..]].concat());
+    let line =
+        run.lines().find(|line| line.contains("battery: empty after 0.036 s")).expect("a line");
+    assert!(line.ends_with(" in 3 of 3 runs; later requests do not count"), "{line}");
+    let compare = [&["compare", "--scheduler", "edf,rm"], &of[..]].concat();
+    let notes = stderr(&xrsim(&compare).assert().success());
+    let note = "AR_gaming on M: an empty battery ends 6 runs early; later requests do not count";
+    assert!(notes.contains(note), "{notes}");
+}
+
+/// 1.5 W heat a die of 1 mJ/K above 200 C within a millisecond.
+#[test]
+fn schedulers_on_a_device_that_is_too_hot_have_no_scores() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let heat = "thermal:
+    ambient_c: 199
+    nodes: {die: {j_per_k: 0.001, k_per_w: {air: 1000}}}
+    heat: {base: die}";
+    let device = DEVICE.replace("battery: {wh: 0.02}", heat);
+    let device = file(folder.path(), "oven.yaml", &device);
+    let of = ["compare", "--scenario", "AR_gaming", "--system", "M", "--pes", "1024"];
+    let options = ["--scheduler", "edf,rm", "--device", &device];
+    let message = refused(&[&of[..], &options].concat());
+    assert!(message.contains("node `die` is hotter than 200 C"), "{message}");
+}

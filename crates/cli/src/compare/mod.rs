@@ -13,11 +13,12 @@ use xrsim_figures::Format;
 use xrsim_model::column;
 use xrsim_model::renamed;
 use xrsim_model::statistics::Sequential;
-use xrsim_model::text::listed;
+use xrsim_model::text::{counted, listed};
 use xrsim_report::comparison::{
     ALL, Measure, Pair, Ranking, Ranks, Tables, configurations_csv, figure as comparison_figure,
     metrics_csv, pairs, pairs_csv, policies_csv, ranks_figure, replicate_until, tables,
 };
+use xrsim_report::power::NO_LATER_REQUESTS;
 use xrsim_sim::bounds::window::MAX_FRAMES;
 use xrsim_sim::schedule::Policy;
 use xrsim_sim::sweep::comparison::{Comparison, Configuration, Subject, Triggers};
@@ -340,6 +341,14 @@ fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
         say(format_args!(
             "note: {scenario} on {system}: {} of {n_draws} draws count; in the others no frame is counted",
             n_draws - n_uncounted
+        ));
+    }
+    for it in all.iter().filter(|it| it.n_stopped() > 0).take(3) {
+        say(format_args!(
+            "note: {} on {}: an empty battery ends {} early; {NO_LATER_REQUESTS}",
+            it.name,
+            it.plan.system.name(),
+            counted(it.n_stopped() as usize, "run"),
         ));
     }
     let (n, n_failed) = (without.len(), without.iter().filter(|(_, it)| it.is_failure()).count());

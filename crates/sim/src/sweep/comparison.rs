@@ -74,6 +74,11 @@ impl Configuration {
         self.replications.as_ref().map_or(0, |all| self.n_draws - all.len() as u64)
     }
 
+    /// Number of runs that the device ended before their duration.
+    pub fn n_stopped(&self) -> u64 {
+        self.metrics.iter().map(|it| it.n_stopped).sum()
+    }
+
     /// Whether further draws may have scores.
     pub fn goes_on(&self) -> bool {
         matches!(self.replications, Ok(_) | Err(RunError::NothingCounted))
@@ -407,9 +412,11 @@ fn samples(
     let sample = |(policy, metrics): (&Policy, &mut MeanMetrics)| {
         plan.scheduler = policy.clone();
         let Run { trace, body, .. } = engine::run(&plan, costs, requests)?;
+        super::cool(body.as_deref())?;
         // Results grow older up to the stop of the device.
         let stopped = body.as_ref().and_then(|body| body.stopped());
         let duration = stopped.map_or(plan.load.duration, |(at, _)| *at - SimTime::ZERO);
+        metrics.n_stopped += u64::from(stopped.is_some());
         let load = LoadSettings { duration, ..plan.load.clone() };
         let settings = (&load, &plan.score);
         let display = plan.device.as_ref().and_then(|device| device.display.as_ref());

@@ -59,6 +59,8 @@ pub struct MeanMetrics {
     pub models: Vec<Means>,
     /// Means of every chain, in the order of [`ChainMetrics::values`](crate::metrics::ChainMetrics::values).
     pub chains: Vec<Means>,
+    /// Number of runs that the device ended before their duration.
+    pub n_stopped: u64,
 }
 
 impl MeanMetrics {
@@ -78,6 +80,7 @@ impl MeanMetrics {
 
     /// Adds further runs.
     pub(super) fn merge(&mut self, other: &Self) {
+        self.n_stopped += other.n_stopped;
         self.run.merge(&other.run);
         self.device.merge(&other.device);
         self.models.resize_with(other.models.len(), Means::default);

@@ -437,9 +437,10 @@ pub fn scorecard_at_costs(
     match plan.semantics {
         Semantics::Principled => {
             let mut scoring = Scoring::new(&plan.scenario, &plan.score, plan.load.duration);
-            engine::play(plan, costs, requests.into(), &mut |entry| {
+            let Played { body, .. } = engine::play(plan, costs, requests.into(), &mut |entry| {
                 scoring.add(entry.record, entry.variant)
             })?;
+            cool(body.as_deref())?;
             let scorecard = scoring.scorecard();
             counted(plan, &scorecard)?;
             Ok(scorecard)

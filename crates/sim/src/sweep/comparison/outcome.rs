@@ -1,6 +1,7 @@
 //! Outcomes of replications, and their text, by which the parts of a comparison are joined.
 
 use std::fmt::Write as _;
+use std::str::Split;
 
 use crate::bounds::{Bounds, Class, ClassBounds};
 
@@ -19,8 +20,8 @@ pub struct Outcome {
 impl Outcome {
     /// All numbers in one line, from which [`Outcome::of_text`] makes the same bits: lists separated by `;`
     /// of numbers separated by blanks, `-` for none. The lists are the numbers of models and of chains, the samples of all
-    /// policies, the bounds of both classes (of a profile an empty one), and for each policy its means of the run, of the hardware, of every model and of
-    /// every chain.
+    /// policies, the bounds of both classes (of a profile an empty one), and for each policy the number of its runs that the device ended, and its means of
+    /// the run, of the hardware, of every model and of every chain.
     pub fn to_text(&self) -> String {
         let first = self.metrics.first();
         let (models, chains) = first.map_or((0, 0), |it| (it.models.len(), it.chains.len()));
@@ -33,7 +34,8 @@ impl Outcome {
         let bounds = bounds.flatten();
         text.push(';');
         text.push_str(&joined(bounds.map(|bound| bound.to_string())));
-        for MeanMetrics { run, device, models, chains } in &self.metrics {
+        for MeanMetrics { run, device, models, chains, n_stopped } in &self.metrics {
+            text.push_str(&format!(";{n_stopped}"));
             for means in [run, device].into_iter().chain(models).chain(chains) {
                 text.push(';');
                 text.push_str(&joined(means.sums().iter().map(|sum| mean(*sum))));
@@ -57,18 +59,20 @@ impl Outcome {
         let samples = samples.collect::<Option<_>>()?;
         let bounds = bounds(subject, lists.next()?)?;
         // Profiles have no metrics.
-        let mut means = || {
+        let means = |lists: &mut Split<'_, char>| {
             let list = lists.next()?;
             let cells = list.split(' ').filter(|_| !list.is_empty());
             Some(Means::of_sums(cells.map(sum).collect::<Option<_>>()?))
         };
         let mut metrics = Vec::new();
         for _ in 0..n_policies {
+            let lists = &mut lists;
             metrics.push(MeanMetrics {
-                run: means()?,
-                device: means()?,
-                models: (0..models).map(|_| means()).collect::<Option<_>>()?,
-                chains: (0..chains).map(|_| means()).collect::<Option<_>>()?,
+                n_stopped: lists.next()?.parse().ok()?,
+                run: means(lists)?,
+                device: means(lists)?,
+                models: (0..models).map(|_| means(lists)).collect::<Option<_>>()?,
+                chains: (0..chains).map(|_| means(lists)).collect::<Option<_>>()?,
             });
         }
         let is_over = lists.next().is_none();
@@ -140,6 +144,7 @@ mod tests {
             device: means(&[(1e-310, 0.25)]),
             models: vec![means(&[(1e22, 1.0)]), means(&[(f64::MAX, 1.0)])],
             chains: vec![means(&[(5.0, 1.0 / 3.0)])],
+            n_stopped: 3,
         };
         let any = Bounds { isolation: 1.0, pooled_capacity: 0.7, linear_program: 1.0 / 3.0 };
         let bounds = Some(ClassBounds::new(any, Bounds { linear_program: 0.3, ..any }));

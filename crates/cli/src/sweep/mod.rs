@@ -18,6 +18,7 @@ use xrsim_experiment::sweep::{
 use xrsim_model::column;
 use xrsim_model::cost::ChosenLog;
 use xrsim_model::digest::Digest;
+use xrsim_model::text::counted;
 use xrsim_results::csv::{self, Table};
 use xrsim_results::rows::{Line, Lines};
 use xrsim_sim::sweep::grid::{Grid, Shard};
@@ -284,7 +285,8 @@ impl<'g> Rows<'g> {
                 format!("; {n_infeasible} of those without scores, see `reason`")
             }
         };
-        say(format_args!("{path}: {n} points, {new} of them new{without}"));
+        let points = counted(n as usize, "point");
+        say(format_args!("{path}: {points}, {new} of them new{without}"));
         match reason {
             None => Ok(()),
             Some((_, reason)) => Err(Failure::Check(format!(

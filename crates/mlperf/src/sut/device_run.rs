@@ -31,21 +31,20 @@ impl DeviceRun {
 
     /// Reason why nothing ran any more at the end, of a test that was not finished.
     pub fn why_stopped(&self) -> String {
+        let after = |ns: u64| format!("{:.3} s", ns as f64 / 1e9);
         match self.body.stopped() {
-            Some((at, Stop::Empty)) => format!("the battery is empty after {} s", seconds(at.ns())),
-            Some((at, Stop::TooHot(node))) => format!(
-                "node `{node}` is hotter than {} C after {} s",
-                Heat::HOTTEST_C,
-                seconds(at.ns())
-            ),
-            None => format!(
-                "trips let nothing start, at the end of {} s",
-                seconds(self.ledger.duration().ns())
-            ),
+            Some((at, Stop::Empty)) => format!("the battery is empty after {}", after(at.ns())),
+            Some((at, Stop::TooHot(node))) => {
+                format!(
+                    "node `{node}` is hotter than {} C after {}",
+                    Heat::HOTTEST_C,
+                    after(at.ns())
+                )
+            }
+            None => {
+                let end = after(self.ledger.duration().ns());
+                format!("trips let nothing start, at the end of {end}")
+            }
         }
     }
-}
-
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
 }

@@ -39,7 +39,7 @@ impl Question<'_> {
     ///
     /// The reason in words for which the text is no choice for the layer on the machine.
     pub(super) fn stated(&self, key: &LayerKey, text: &str) -> Result<Kept, &'static str> {
-        row::read_answer(key, text.split(' '), self.machine)
+        row::read_answer(key, text, self.machine)
             .ok_or("a line is no mapping of its layer on the accelerator")
     }
 

@@ -19,7 +19,6 @@
 //! the shared memory come first, with `dram` in place of units.
 
 use std::fmt::Write as _;
-use std::str::FromStr;
 
 use crate::cost::loop_nest::{
     Axis, Choice, Extents, Level, Loop, Machine, Mapping, Nest, Riders, Window, is_form,
@@ -118,43 +117,42 @@ pub fn mapping_text(written: &Nest, form: &Nest, mapping: &Mapping) -> String {
 
 /// The choice of a line; `None` if the line is not one, or its mapping does not compute the layer on `machine`.
 pub(super) fn read(line: &str, machine: &Machine) -> Option<(LayerKey, Kept)> {
-    let mut words = line.split(' ');
-    let key = read_key(&mut words)?;
-    let kept = read_answer(&key, words, machine)?;
+    let mut text = Text(line);
+    let key = text.key()?;
+    let kept = read_answer(&key, text.after(b' ')?, machine)?;
     Some((key, kept))
 }
 
-/// The choice that the words after the key of a line state; `None` if they state none, or a mapping that does not
+/// The choice that the text after the key of a line states; `None` if it states none, or a mapping that does not
 /// compute the layer on `machine`.
-pub(super) fn read_answer<'a>(
-    key: &LayerKey,
-    mut words: impl Iterator<Item = &'a str>,
-    machine: &Machine,
-) -> Option<Kept> {
-    let status = words.next()?;
+pub(super) fn read_answer(key: &LayerKey, text: &str, machine: &Machine) -> Option<Kept> {
+    let mut text = Text(text);
+    let status = text.word();
     let status = STATUS.iter().find(|(name, _)| *name == status)?.1;
-    let value = read_value(&mut words)?;
-    let bound = read_value(&mut words)?;
-    let bound_edp =
-        words.next()?.parse().ok().filter(|edp: &f64| edp.is_finite() && *edp >= 0.0)?;
-    let is_inside = match words.next()? {
+    text.skip(b' ')?;
+    let value = text.value()?;
+    let bound = text.value()?;
+    let bound_edp = text.real()?;
+    text.skip(b' ')?;
+    let is_inside = match text.word() {
         INSIDE => true,
         OUTSIDE => false,
         _ => return None,
     };
-    let counts = match words.next()? {
-        "-" => Counts::default(),
-        counts => {
-            let [evaluated, infeasible, excluded, best] = numbers(counts)?;
+    text.skip(b' ')?;
+    let counts = match text.skip(b'-') {
+        Some(()) => Counts::default(),
+        None => {
+            let [evaluated, infeasible, excluded, best] = text.numbers()?;
             Counts { evaluated, infeasible, excluded, best }
         }
     };
-    let form = words.next()?;
-    let form = match form {
-        "=" => key.nest.clone(),
-        form => read_layer(form).filter(|form| is_form(form, &key.nest))?,
+    text.skip(b' ')?;
+    let form = match text.skip(b'=') {
+        Some(()) => key.nest.clone(),
+        None => text.layer().filter(|form| is_form(form, &key.nest))?,
     };
-    let mapping = read_mapping(&form, machine, words)?;
+    let mapping = text.mapping(&form, machine)?;
     let choice = Choice { nest: form, mapping, certainty: None };
     Some(Kept { status, value, bound, bound_edp, choice, is_inside, counts })
 }
@@ -166,40 +164,12 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 /// The layer of a line; `None` if it has none.
 pub fn layer_of(line: &str) -> Option<LayerKey> {
-    read_key(&mut line.split(' '))
+    Text(line).key()
 }
 
 /// Whether a line is a choice for a machine of this many PEs with memories without limits.
 pub fn is_choice(line: &str, pes: u32) -> bool {
     read(line, &Machine::new(pes)).is_some()
-}
-
-fn read_key<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<LayerKey> {
-    let nest = read_layer(words.next()?)?;
-    let word = words.next()?;
-    let (letters, riders) = match word.split_once('+') {
-        None => (word, None),
-        Some((letters, riders)) => {
-            let [read, written, operands, operations, cycles] = numbers(riders)?;
-            (letters, Some(Riders { read, written, operands, operations, cycles }))
-        }
-    };
-    let resident = PerTensor {
-        input: letters.contains('i'),
-        weight: letters.contains('w'),
-        output: letters.contains('o'),
-    };
-    let shared_bytes = match words.next()? {
-        "-" => None,
-        bytes => Some(bytes.parse().ok()?),
-    };
-    Some(LayerKey { nest, resident, riders, shared_bytes })
-}
-
-fn read_value<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Value> {
-    let cycles = words.next()?.parse().ok()?;
-    let energy_pj: f64 = words.next()?.parse().ok()?;
-    (energy_pj.is_finite() && energy_pj >= 0.0).then_some(Value { cycles, energy_pj })
 }
 
 fn layer(nest: &Nest) -> String {
@@ -221,62 +191,150 @@ fn layer(nest: &Nest) -> String {
 /// Bytes that the text of a layer usually takes, with what follows it in a key.
 const USUAL_LAYER: usize = 96;
 
-fn read_layer(text: &str) -> Option<Nest> {
-    let mut parts = text.split('/');
-    let extents: Extents = numbers(parts.next()?)?;
-    let mut window = || {
-        let [stride, dilation, stored, padding] = numbers(parts.next()?)?;
-        Some(Window { stride, dilation, stored, padding })
-    };
-    let windows = [window()?, window()?];
-    let depthwise = match parts.next() {
-        None => false,
-        Some("d") => true,
-        Some(_) => return None,
-    };
-    Nest::new(extents, windows, depthwise).ok()
-}
+/// Text that is read from its begin. What is read is ASCII.
+struct Text<'a>(&'a str);
 
-fn numbers<T: FromStr + Default + Copy, const N: usize>(text: &str) -> Option<[T; N]> {
-    let mut numbers = [T::default(); N];
-    let mut words = text.split(',');
-    for number in &mut numbers {
-        *number = words.next()?.parse().ok()?;
+impl<'a> Text<'a> {
+    /// Skips this character; `None` if another one is next.
+    fn skip(&mut self, next: u8) -> Option<()> {
+        self.0 = self.after(next)?;
+        Some(())
     }
-    words.next().is_none().then_some(numbers)
-}
 
-fn read_mapping<'a>(
-    nest: &Nest,
-    machine: &Machine,
-    levels: impl Iterator<Item = &'a str>,
-) -> Option<Mapping> {
-    let mut off_chip = None;
-    let mut on_chip = Vec::new();
-    for (index, level) in levels.enumerate() {
-        let (units, loops) = level.split_once(':')?;
-        let loops = loops.split(',').filter(|it| !it.is_empty());
-        let loops: Vec<_> = loops.map(read_loop).collect::<Option<_>>()?;
-        match units {
-            "dram" if index == 0 => off_chip = Some(loops),
-            units => on_chip.push((units.parse().ok()?, loops)),
+    /// The text after this character; `None` if another one is next.
+    fn after(&self, next: u8) -> Option<&'a str> {
+        self.0.strip_prefix(char::from(next))
+    }
+
+    /// Text up to the next space.
+    fn word(&mut self) -> &'a str {
+        let end = self.0.bytes().position(|it| it == b' ').unwrap_or(self.0.len());
+        let (word, rest) = self.0.split_at(end);
+        self.0 = rest;
+        word
+    }
+
+    fn number<T: TryFrom<u64>>(&mut self) -> Option<T> {
+        let (mut value, mut n_digits) = (0u64, 0);
+        for digit in self.0.bytes().map(|it| it.wrapping_sub(b'0')).take_while(|it| *it < 10) {
+            value = value.checked_mul(10)?.checked_add(digit.into())?;
+            n_digits += 1;
         }
+        self.0 = &self.0[n_digits..];
+        T::try_from(value).ok().filter(|_| n_digits > 0)
     }
-    let on_chip: Vec<_> = on_chip.iter().map(|(units, loops)| (*units, loops.as_slice())).collect();
-    Mapping::of_loops(off_chip.as_deref(), &on_chip, nest, machine).ok()
+
+    /// Numbers between commas.
+    fn numbers<T: TryFrom<u64> + Default + Copy, const N: usize>(&mut self) -> Option<[T; N]> {
+        let mut numbers = [T::default(); N];
+        for (at, number) in numbers.iter_mut().enumerate() {
+            if at > 0 {
+                self.skip(b',')?;
+            }
+            *number = self.number()?;
+        }
+        Some(numbers)
+    }
+
+    /// A finite number of at least 0.
+    fn real(&mut self) -> Option<f64> {
+        self.word().parse().ok().filter(|real: &f64| real.is_finite() && *real >= 0.0)
+    }
+
+    /// Latency and energy, each with the space after it.
+    fn value(&mut self) -> Option<Value> {
+        let cycles = self.number()?;
+        self.skip(b' ')?;
+        let energy_pj = self.real()?;
+        self.skip(b' ')?;
+        Some(Value { cycles, energy_pj })
+    }
+
+    /// The key of a line, up to the space after it.
+    fn key(&mut self) -> Option<LayerKey> {
+        let nest = self.layer()?;
+        self.skip(b' ')?;
+        let mut resident = PerTensor::splat(false);
+        while let Some(first @ (b'i' | b'w' | b'o' | b'-')) = self.0.bytes().next() {
+            match first {
+                b'i' => resident.input = true,
+                b'w' => resident.weight = true,
+                b'o' => resident.output = true,
+                _ => {}
+            }
+            self.skip(first)?;
+        }
+        let mut riders = None;
+        if self.skip(b'+').is_some() {
+            let [read, written, operands, operations, cycles] = self.numbers()?;
+            riders = Some(Riders { read, written, operands, operations, cycles });
+        }
+        self.skip(b' ')?;
+        let shared_bytes = match self.skip(b'-') {
+            Some(()) => None,
+            None => Some(self.number()?),
+        };
+        Some(LayerKey { nest, resident, riders, shared_bytes })
+    }
+
+    fn layer(&mut self) -> Option<Nest> {
+        let extents: Extents = self.numbers()?;
+        let mut window = || {
+            self.skip(b'/')?;
+            let [stride, dilation, stored, padding] = self.numbers()?;
+            Some(Window { stride, dilation, stored, padding })
+        };
+        let windows = [window()?, window()?];
+        let depthwise = self.skip(b'/').is_some();
+        if depthwise {
+            self.skip(b'd')?;
+        }
+        Nest::new(extents, windows, depthwise).ok()
+    }
+
+    /// The mapping of a loop nest, each level after a space, to the end.
+    fn mapping(&mut self, nest: &Nest, machine: &Machine) -> Option<Mapping> {
+        let (mut loops, mut levels) = (Vec::with_capacity(USUAL_LOOPS), Vec::new());
+        let mut n_off_chip = None;
+        while !self.0.is_empty() {
+            self.skip(b' ')?;
+            let first = loops.len();
+            let units = match self.0.strip_prefix("dram") {
+                Some(rest) if first == 0 && levels.is_empty() && n_off_chip.is_none() => {
+                    self.0 = rest;
+                    None
+                }
+                _ => Some(self.number()?),
+            };
+            self.skip(b':')?;
+            while self.0.bytes().next().is_some_and(|next| next != b' ') {
+                if loops.len() > first {
+                    self.skip(b',')?;
+                }
+                loops.push(self.map()?);
+            }
+            match units {
+                None => n_off_chip = Some(loops.len()),
+                Some(units) => levels.push((units, first..loops.len())),
+            }
+        }
+        let levels: Vec<_> =
+            levels.into_iter().map(|(units, range)| (units, &loops[range])).collect();
+        let off_chip = n_off_chip.map(|end| &loops[..end]);
+        Mapping::of_loops(off_chip, &levels, nest, machine).ok()
+    }
+
+    fn map(&mut self) -> Option<Loop> {
+        let letter = char::from(self.0.bytes().next()?);
+        let axis = Axis::ALL.into_iter().find(|axis| axis.letter() == letter)?;
+        self.skip(letter as u8)?;
+        let size = self.number()?;
+        Some(Loop::new(axis, size, self.skip(b's').is_some()))
+    }
 }
 
-fn read_loop(text: &str) -> Option<Loop> {
-    let letter = text.chars().next()?;
-    let axis = Axis::ALL.into_iter().find(|axis| axis.letter() == letter)?;
-    let rest = &text[letter.len_utf8()..];
-    let (size, spatial) = match rest.strip_suffix('s') {
-        Some(size) => (size, true),
-        None => (rest, false),
-    };
-    let size = size.parse().ok()?;
-    Some(Loop::new(axis, size, spatial))
-}
+/// Number of loops that a mapping usually has at most.
+const USUAL_LOOPS: usize = 16;
 
 #[cfg(test)]
 mod tests {

@@ -149,11 +149,16 @@ pub(super) fn plan(nest: &Nest, mapping: &Mapping, machine: &Machine) -> SharedM
     Holds::new(nest, mapping, machine, machine.resident).plan(machine)
 }
 
+/// Number of candidates that loop nests usually have.
+const USUAL_CANDIDATES: usize = 8;
+
 /// Depths at which the tensors of a loop nest can be held, whatever the size of the shared memory.
 #[derive(Debug, Clone)]
 pub(super) struct Holds {
-    /// Candidates of tensors that are not resident.
-    candidates: PerTensor<HoldCandidates>,
+    /// Candidates of tensors that are not resident, one tensor after the other.
+    candidates: Vec<Hold>,
+    /// End of those of each tensor.
+    ends: PerTensor<usize>,
     /// Whole tensors that are resident.
     resident: PerTensor<Hold>,
     /// Bytes in DRAM of all outputs at their final width.
@@ -169,15 +174,25 @@ impl Holds {
         resident: PerTensor<bool>,
     ) -> Self {
         let outer = OuterLevel::new(nest, &mapping.levels()[0], machine);
-        let mut candidates = PerTensor::<HoldCandidates>::default();
+        let (mut all, mut ends) = (HoldCandidates::default(), PerTensor::default());
+        let mut candidates = Vec::with_capacity(USUAL_CANDIDATES);
         let mut whole = PerTensor::<Hold>::default();
         for tensor in TensorRole::ALL {
             whole[tensor].shared_bytes = outer.size(tensor, nest.extents()).1;
             if !resident[tensor] {
-                outer.add_candidates(tensor, &mut candidates[tensor]);
+                all.count = 0;
+                outer.add_candidates(tensor, &mut all);
+                candidates.extend_from_slice(all.as_slice());
             }
+            ends[tensor] = candidates.len();
         }
-        Self { candidates, resident: whole, output_bytes: outer.output_bytes() }
+        Self { candidates, ends, resident: whole, output_bytes: outer.output_bytes() }
+    }
+
+    fn candidates_of(&self, tensor: TensorRole) -> &[Hold] {
+        let PerTensor { input, weight, output } = self.ends;
+        let range = PerTensor { input: 0..input, weight: input..weight, output: weight..output };
+        &self.candidates[range[tensor].clone()]
     }
 
     /// The plan with the least DRAM traffic of all that fit (6.4), on the machine of [`Holds::new`] but for the size
@@ -185,7 +200,7 @@ impl Holds {
     pub(super) fn plan(&self, machine: &Machine) -> SharedMemoryPlan {
         let of = |tensor| match machine.resident[tensor] {
             true => slice::from_ref(&self.resident[tensor]),
-            false => self.candidates[tensor].as_slice(),
+            false => self.candidates_of(tensor),
         };
         let holds = choose(&PerTensor::from_fn(of), machine.shared_bytes.unwrap_or(u64::MAX));
         let shared_bytes = shared_bytes(&holds);
@@ -277,19 +292,33 @@ impl<'a> OuterLevel<'a> {
     fn add_candidates(&self, tensor: TensorRole, holds: &mut HoldCandidates) {
         let copies = self.machine.shared_copies[tensor];
         let mut tile = *self.nest.extents();
-        holds.add(self.hold(tensor, 0, &tile, 1));
+        // Extents along the coordinates that no loop so far splits.
+        let mut unsplit = tile;
+        let mut advances = Advances::NONE;
+        holds.add(self.hold(tensor, 0, (&tile, 1), 0));
         for (index, innermost) in self.trips[..self.n_loops].iter().enumerate() {
             tile[innermost.axis as usize] = innermost.first().edge;
+            unsplit[innermost.axis as usize] = 1;
+            advances.add(self, tensor, index);
             if innermost.count > 1 && innermost.axis.indexes(tensor) {
-                holds.add(self.hold(tensor, index + 1, &tile, copies));
+                let added = advances.added(&self.trips[..=index]) * unsplit_size(tensor, &unsplit);
+                holds.add(self.hold(tensor, index + 1, (&tile, copies), added));
             }
         }
     }
 
-    /// The hold of a tensor at a depth, where `tile` is the first and largest tile (sections 6.1 to 6.3).
-    fn hold(&self, tensor: TensorRole, depth: usize, tile: &Extents, copies: u32) -> Hold {
+    /// The hold of a tensor at a depth, where `tile` is the first and largest tile, of which there are `copies`, and all
+    /// later ones have `added` new elements (sections 6.1 to 6.3).
+    fn hold(
+        &self,
+        tensor: TensorRole,
+        depth: usize,
+        (tile, copies): (&Extents, u32),
+        added: u64,
+    ) -> Hold {
         let (size, bytes) = self.size(tensor, tile);
-        let traffic = self.traffic(tensor, depth, size);
+        // Traffic: the first tile, and the new elements of all later ones (section 6.2).
+        let traffic = size + added;
         let moved = match tensor {
             TensorRole::Input => self.machine.dram_bytes(tensor, self.share.of_layer(traffic)),
             TensorRole::Weight => self.machine.dram_bytes(tensor, traffic),
@@ -317,51 +346,6 @@ impl<'a> OuterLevel<'a> {
         self.machine.dram_bytes(TensorRole::Output, outputs(self.nest.extents()))
     }
 
-    /// Traffic at a depth \[element\]: the `first` tile, and the new elements of all later ones (section
-    /// 6.2).
-    fn traffic(&self, tensor: TensorRole, depth: usize, first: u64) -> u64 {
-        let trips = &self.trips[..depth];
-        let advancing = (0..depth).filter(|&index| trips[index].count > 1);
-        let added: u64 = advancing.map(|index| self.added(tensor, trips, index)).sum();
-        first + added * self.unsplit(tensor, trips)
-    }
-
-    /// Product of the extents along the coordinates of a tensor that no loop of `trips` splits, without
-    /// input rows and columns.
-    fn unsplit(&self, tensor: TensorRole, trips: &[Trips]) -> u64 {
-        let mut extents = *self.nest.extents();
-        for trips in trips {
-            extents[trips.axis as usize] = 1;
-        }
-        match tensor {
-            TensorRole::Input => {
-                Axis::INPUT.iter().map(|&axis| u64::from(extents[axis as usize])).product()
-            }
-            TensorRole::Weight => weights(&extents),
-            TensorRole::Output => outputs(&extents),
-        }
-    }
-
-    /// Traffic added over all advances of loop `advancing` of `trips`, divided by
-    /// [`OuterLevel::unsplit`].
-    ///
-    /// Loops on different coordinates iterate over their chunks independently of each other, so that
-    /// sums over tiles are products of sums over chunks.
-    fn added(&self, tensor: TensorRole, trips: &[Trips], advancing: usize) -> u64 {
-        let mut sum = Sum::ONE;
-        for (index, trips) in trips.iter().enumerate() {
-            if tensor != TensorRole::Input || trips.axis.window().is_none() {
-                sum =
-                    sum.times(Run::new(trips, index.cmp(&advancing)).positions(tensor, trips.axis));
-            }
-        }
-        if tensor == TensorRole::Input {
-            sum =
-                sum.times(self.window(0, trips, advancing)).times(self.window(1, trips, advancing));
-        }
-        sum.now - sum.kept
-    }
-
     /// Sums over input rows (direction 0) or columns (1).
     fn window(&self, window: usize, trips: &[Trips], advancing: usize) -> Sum {
         let steps = self.nest.compact()[window];
@@ -387,6 +371,76 @@ impl<'a> OuterLevel<'a> {
             Some(index) => Run::new(&trips[index], index.cmp(&advancing)),
             None => Run::whole(self.nest.extent(axis)),
         }
+    }
+}
+
+/// Product of extents along the coordinates of a tensor, without input rows and columns.
+fn unsplit_size(tensor: TensorRole, extents: &Extents) -> u64 {
+    match tensor {
+        TensorRole::Input => {
+            Axis::INPUT.iter().map(|&axis| u64::from(extents[axis as usize])).product()
+        }
+        TensorRole::Weight => weights(extents),
+        TensorRole::Output => outputs(extents),
+    }
+}
+
+/// Sums over all advances of each of the outermost loops, divided by [`unsplit_size`].
+///
+/// Loops on different coordinates iterate over their chunks independently of each other, so that
+/// sums over tiles are products of sums over chunks.
+struct Advances {
+    /// Sums over all coordinates but input rows and columns, by the loop that advances.
+    others: [Sum; N_AXES],
+    /// Sums over input rows and columns.
+    windows: [[Sum; 2]; N_AXES],
+    /// Sum over the loops so far, all of which stay.
+    staying: Sum,
+}
+
+impl Advances {
+    const NONE: Self =
+        Self { others: [Sum::ONE; N_AXES], windows: [[Sum::ONE; 2]; N_AXES], staying: Sum::ONE };
+
+    /// Adds the loop number `index` inside all loops so far.
+    fn add(&mut self, outer: &OuterLevel<'_>, tensor: TensorRole, index: usize) {
+        let trips = &outer.trips[..=index];
+        let new = &trips[index];
+        let window = new.axis.window().filter(|_| tensor == TensorRole::Input);
+        let positions = |position| Run::new(new, position).positions(tensor, new.axis);
+        for advancing in (0..index).filter(|&it| trips[it].count > 1) {
+            match window {
+                Some(at) => self.windows[advancing][at] = outer.window(at, trips, advancing),
+                None => {
+                    let rewinds = positions(Ordering::Greater);
+                    self.others[advancing] = self.others[advancing].times(rewinds);
+                }
+            }
+        }
+        let mut others = self.staying;
+        if window.is_none() {
+            self.staying = self.staying.times(positions(Ordering::Less));
+        }
+        if new.count > 1 {
+            if window.is_none() {
+                others = others.times(positions(Ordering::Equal));
+            }
+            self.others[index] = others;
+            if tensor == TensorRole::Input {
+                self.windows[index] = [0, 1].map(|at| outer.window(at, trips, index));
+            }
+        }
+    }
+
+    /// New elements of all tiles but the first, over the loops `trips`.
+    fn added(&self, trips: &[Trips]) -> u64 {
+        let advancing = (0..trips.len()).filter(|&it| trips[it].count > 1);
+        let added = advancing.map(|it| {
+            let [rows, columns] = self.windows[it];
+            let sum = self.others[it].times(rows).times(columns);
+            sum.now - sum.kept
+        });
+        added.sum()
     }
 }
 

@@ -1,8 +1,10 @@
 //! Operators that ride along with layers (docs/explanation/cost-model-loop-nest.md, section 6.10): which ones, whatever
 //! stays in shared memory.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::mem;
+
+use rustc_hash::FxHashMap;
 
 use crate::hardware::{Fusion, WriteBack};
 use crate::model::{Layer, Network, Operator, VectorForm, VectorOp, View};
@@ -35,7 +37,7 @@ pub(super) struct Groups {
     /// Concatenation in which the output of a layer has its place.
     place: Vec<Option<u32>>,
     /// Sources of concatenations in place that have their place there.
-    placed: HashMap<u32, Vec<usize>>,
+    placed: FxHashMap<u32, Vec<usize>>,
 }
 
 impl Groups {
@@ -46,7 +48,7 @@ impl Groups {
             roles: vec![Role::Step; n_layers],
             groups: vec![Group::default(); n_layers],
             place: vec![None; n_layers],
-            placed: HashMap::new(),
+            placed: FxHashMap::default(),
         };
         if path.fusion >= Fusion::InPlace {
             groups.place_concatenations(network);
@@ -82,6 +84,12 @@ impl Groups {
     /// What rides along with a layer.
     pub(super) fn of(&self, layer: usize) -> &Group {
         &self.groups[layer]
+    }
+
+    /// Whether a layer is a step without operators that ride along, and has nothing to do with concatenations in place.
+    pub(super) fn is_alone(&self, layer: usize) -> bool {
+        let is_step = self.roles[layer] == Role::Step && self.groups[layer].riders.is_empty();
+        is_step && self.place(layer).is_none()
     }
 
     /// Concatenation in which the output of a layer has its place.

@@ -48,21 +48,24 @@ pub(super) fn ingress(
     step: &Transition,
     spatial: Option<&Loop>,
 ) -> PerOperand<Transfer> {
-    let along = |axis: Axis| match spatial {
-        Some(map) if map.axis == axis => CommonFootprint::ONE,
-        _ => CommonFootprint::from_span(step.span(axis)),
+    // Along every axis but the one that differs between units.
+    let mut along = Axis::ALL.map(|axis| CommonFootprint::from_span(step.span(axis)));
+    if let Some(map) = spatial {
+        along[map.axis as usize] = CommonFootprint::ONE;
+    }
+    let over = |axes: [Axis; 3]| {
+        let [a, b, c] = axes.map(|axis| along[axis as usize]);
+        a.times(b).times(c)
     };
-    let over =
-        |axes: &[Axis]| axes.iter().fold(CommonFootprint::ONE, |all, &axis| all.times(along(axis)));
     let depends = |tensor: TensorRole| spatial.filter(|map| map.axis.indexes(tensor));
     let special = spatial.and_then(|map| map.axis.window());
     let window = |at: usize| {
         if special == Some(at) { CommonFootprint::ONE } else { common_window(nest, step, at) }
     };
+    let inputs = over(Axis::INPUT).times(window(0)).times(window(1));
     // Both tensors have groups and input channels.
-    let both = over(&[Axis::G, Axis::C]);
-    let inputs = both.times(along(Axis::N)).times(window(0)).times(window(1));
-    let weights = both.times(over(&[Axis::K, Axis::R, Axis::S]));
+    let both = along[Axis::G as usize].times(along[Axis::C as usize]);
+    let weights = both.times(over([Axis::K, Axis::R, Axis::S]));
     let input_intervals = depends(TensorRole::Input).map(|map| match special {
         Some(window) => window_intervals(nest, step, map, window),
         None => plain_intervals(step, map),

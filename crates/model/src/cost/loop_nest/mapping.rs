@@ -286,17 +286,6 @@ impl Mapping {
         &mut self.levels[index]
     }
 
-    /// The same mapping without the units that never work on `nest`.
-    pub(super) fn without_idle_units(&self, nest: &Nest) -> Self {
-        let (mut mapping, mut extents) = (*self, *nest.extents());
-        for level in &mut mapping.levels[..self.n_levels] {
-            let chunks = level.spatial().map_or(1, |map| map.chunks(extents[map.axis as usize]));
-            level.units = level.units.min(chunks);
-            extents = level.unit_extents(&extents);
-        }
-        mapping
-    }
-
     /// Executed MACs: those of the layer, more if the mapping repeats outputs.
     pub fn macs(&self) -> u64 {
         self.macs

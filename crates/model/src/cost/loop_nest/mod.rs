@@ -119,7 +119,7 @@ pub struct LevelCounts {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Walk {
     /// Counts of all levels, the off-chip level first if there is one.
-    levels: [LevelCounts; Mapping::MAX_LEVELS],
+    levels: Vec<LevelCounts>,
     /// Classes of steps of the off-chip level; empty if there is none.
     off_chip: Vec<off_chip::Step>,
     macs_executed: u64,
@@ -228,11 +228,6 @@ impl Walk {
         walk::with_steps(nest, mapping, machine, |steps| steps.walk(nest, mapping, machine))
     }
 
-    /// Counts of the levels of `mapping` on chip, outermost first.
-    fn levels(&self, mapping: &Mapping) -> &[LevelCounts] {
-        &self.levels[usize::from(mapping.off_chip().is_some())..mapping.all_levels().len()]
-    }
-
     /// Adds DRAM (section 6) and energy (section 7). `machine` is the one of [`Walk::new`] but for
     /// the size of the shared memory and the resident tensors.
     pub(crate) fn with_memory(
@@ -269,9 +264,11 @@ impl Walk {
             }
         };
         let cycles = cycles.max(machine.riders.map_or(0, |riders| riders.cycles));
+        let mut levels = [LevelCounts::default(); Mapping::MAX_LEVELS];
+        levels[..self.levels.len()].copy_from_slice(&self.levels);
         let mut evaluation = Evaluation {
-            levels: self.levels,
-            n_levels: mapping.all_levels().len(),
+            levels,
+            n_levels: self.levels.len(),
             n_off_chip: usize::from(mapping.off_chip().is_some()),
             macs_executed: self.macs_executed,
             pe_outputs: self.pe_outputs,

@@ -15,7 +15,6 @@ use super::choose::Choose;
 use super::fusion::Role;
 use super::network::{cost_by, with_all};
 use super::prepared::{MemoryContext, NestReport, PreparedNetwork, PreparedOperator};
-use super::prepared_nest::PreparedNest;
 use super::relatives::{Family, Relatives};
 use super::report::LayerReport;
 use super::rules::{self, LayerRules};
@@ -281,8 +280,9 @@ fn local_buffers(
         }
         for rule in rules.each() {
             operator.set_context(&context, rule);
-            for PreparedNest { mapping, walk, .. } in &operator.nests {
-                buffers.hold(walk.levels(mapping).iter().map(|level| level.unit_bytes));
+            for nest in &operator.nests {
+                let units: Vec<_> = nest.unit_bytes(operator.widths()).collect();
+                buffers.hold(units.into_iter());
             }
         }
     }

@@ -157,6 +157,12 @@ impl Window {
     /// With stride and dilation divided by their greatest common divisor, (y, r) and
     /// (y + dilation, r - stride) touch the same position.
     fn touched(&self, output: u32, kernel: u32) -> u64 {
+        if self.dilation == 1 && self.stride <= kernel {
+            // No position between the first and the last one is left out.
+            let end = (u64::from(output) - 1) * u64::from(self.stride) + u64::from(kernel);
+            let padding = u64::from(self.padding);
+            return end.min(u64::from(self.stored) + padding).saturating_sub(padding);
+        }
         let divisor = divisor(self.stride, self.dilation);
         let (stride, dilation) = (i64::from(self.stride), i64::from(self.dilation));
         let repeated = i64::from(output) - dilation / i64::from(divisor);

@@ -1,13 +1,11 @@
 //! Operators and networks on an accelerator, with everything that does not depend on the shared memory as a
 //! layer finds it (docs/explanation/cost-model-loop-nest.md, section 6.6).
 
-use std::collections::hash_map::Entry;
+use std::iter::successors;
 use std::mem;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
-use crate::hardware::Accelerator;
+use crate::hardware::{Accelerator, Widths};
 use crate::model::{
     Bits, Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, VectorShape,
 };
@@ -151,15 +149,17 @@ impl<'a> PreparedOperator<'a> {
         machine.shared_bytes = Some(capacity);
         // With choices, the directives still plan the shared memory of the network, where they can.
         let prepare = |nest: Nest| {
-            let Some(chooser) = chooser else {
-                return PreparedNest::listed(&nest, accelerator, &machine, capacity);
-            };
-            match PreparedNest::listed(&nest, accelerator, &machine, capacity) {
-                Ok(mut listed) => {
+            let plans = chooser.is_some();
+            let listed = PreparedNest::listed(&nest, accelerator, &machine, capacity, plans);
+            match (chooser, listed) {
+                (None, listed) => listed,
+                (_, Ok(mut listed)) => {
                     listed.written = Some(nest);
                     Ok(listed)
                 }
-                Err(reason) => PreparedNest::chosen(&nest, &machine, chooser).ok_or(reason),
+                (Some(chooser), Err(reason)) => {
+                    PreparedNest::chosen(&nest, &machine, chooser).ok_or(reason)
+                }
             }
         };
         let mut prepared = Vec::with_capacity(nests.len());
@@ -237,6 +237,11 @@ impl<'a> PreparedOperator<'a> {
         }
     }
 
+    /// Widths of elements.
+    pub(super) fn widths(&self) -> &Widths {
+        &self.machine.widths
+    }
+
     /// Bytes of DRAM in a context, with the mappings as they are.
     fn dram_bytes(&mut self, context: &MemoryContext) -> u64 {
         if self.vector.is_some() {
@@ -273,9 +278,10 @@ impl<'a> PreparedOperator<'a> {
             match (chooser, &prepared.written) {
                 (Some(chooser), _) => prepared.choose(&self.machine, chooser),
                 (None, Some(written)) => {
-                    let capacity = self.pinned.capacity(self.accelerator);
+                    let Self { accelerator, machine, pinned, .. } = self;
+                    let capacity = pinned.capacity(accelerator);
                     let listed =
-                        PreparedNest::listed(written, self.accelerator, &self.machine, capacity);
+                        PreparedNest::listed(written, accelerator, machine, capacity, false);
                     if let Ok(listed) = listed {
                         *prepared = listed;
                     }
@@ -325,6 +331,28 @@ impl<'a> PreparedOperator<'a> {
     }
 }
 
+/// Most layers of an operator that are compared with a further one, so that the time of all is bounded.
+const MOST_ALIKE: usize = 64;
+
+/// A layer that is evaluated.
+struct Evaluated {
+    layer: usize,
+    context: MemoryContext,
+    /// Number of its rule.
+    rule: usize,
+    /// Place of the one before it that has the same operator.
+    before: Option<usize>,
+}
+
+/// Bytes of DRAM of a layer.
+#[derive(Debug, Clone, Copy)]
+struct KnownBytes {
+    /// Residency of a layer on which nothing else has an effect.
+    alone: Option<Residency>,
+    context: MemoryContext,
+    bytes: u64,
+}
+
 /// A network on an accelerator: every operator prepared, and residency planned.
 pub(super) struct PreparedNetwork<'a> {
     pub(super) network: &'a Network,
@@ -353,8 +381,10 @@ impl<'a> PreparedNetwork<'a> {
             };
             PreparedOperator::new(operator, accelerator, machine, is_pinned, chooser)
         };
-        let pairs = network.operators().iter().zip(network.bits());
-        let mut operators: Vec<_> = pairs.map(prepare).collect::<Result<_, _>>()?;
+        let mut operators = Vec::with_capacity(network.operators().len());
+        for pair in network.operators().iter().zip(network.bits()) {
+            operators.push(prepare(pair)?);
+        }
         let needs: Vec<_> = operators
             .iter_mut()
             .zip(network.operators())
@@ -399,17 +429,23 @@ impl<'a> PreparedNetwork<'a> {
     }
 
     /// Bytes of DRAM of all layers with the mappings as they are. Those of a layer in its last context are `known`.
-    fn dram_bytes(&mut self, known: &mut [Option<(MemoryContext, u64)>]) -> u64 {
+    fn dram_bytes(&mut self, known: &mut [Option<KnownBytes>]) -> u64 {
         let mut sum = 0u64;
         for (index, known) in known.iter_mut().enumerate() {
             if matches!(self.groups.role(index), Role::Rides(_)) {
                 continue;
             }
+            let alone = self.groups.is_alone(index).then_some(self.plan.layers[index]);
+            if let Some(known) = known.filter(|it| alone.is_some() && it.alone == alone) {
+                sum = sum.saturating_add(known.bytes);
+                continue;
+            }
             let (operator, context) = self.layer(index);
             let bytes = match known {
-                Some((last, bytes)) if *last == context => *bytes,
-                _ => known.insert((context, operator.dram_bytes(&context))).1,
+                Some(it) if it.context == context => it.bytes,
+                _ => operator.dram_bytes(&context),
             };
+            *known = Some(KnownBytes { alone, context, bytes });
             sum = sum.saturating_add(bytes);
         }
         sum
@@ -428,19 +464,25 @@ impl<'a> PreparedNetwork<'a> {
         rules: &LayerRules<'_>,
         extract: impl Fn(&LayerReport) -> T,
     ) -> Vec<T> {
-        let mut known = FxHashMap::<_, usize>::default();
+        // The layers of each operator that differ: its last one, and for each one the one before it.
+        let mut last = vec![None; self.operators.len()];
+        let mut known: Vec<Evaluated> = Vec::with_capacity(self.operators.len());
         let mut all: Vec<T> = Vec::with_capacity(self.n_layers());
         for index in 0..self.n_layers() {
             if matches!(self.groups.role(index), Role::Rides(_)) {
                 all.push(extract(&LayerReport::empty(PerTensor::splat(false))));
                 continue;
             }
-            let at = self.network.operator_of()[index];
+            let last = &mut last[self.network.operator_of()[index] as usize];
+            let rule = rules.number_of(index);
             let (operator, context) = self.layer(index);
-            all.push(match known.entry((at, context, rules.number_of(index))) {
-                Entry::Occupied(first) => all[*first.get()].clone(),
-                Entry::Vacant(new) => {
-                    new.insert(index);
+            let earlier = |it: &&Evaluated| it.before.map(|at| &known[at]);
+            let mut alike = successors(last.map(|at: usize| &known[at]), earlier).take(MOST_ALIKE);
+            all.push(match alike.find(|it| it.rule == rule && it.context == context) {
+                Some(it) => all[it.layer].clone(),
+                None => {
+                    known.push(Evaluated { layer: index, context, rule, before: *last });
+                    *last = Some(known.len() - 1);
                     extract(&operator.report(&context, rules.of(index)))
                 }
             });
@@ -456,7 +498,10 @@ impl<'a> PreparedNetwork<'a> {
     /// The prepared operator of a layer, and the context of the layer.
     pub(super) fn layer(&mut self, index: usize) -> (&mut PreparedOperator<'a>, MemoryContext) {
         let Layer { operator, sources, .. } = &self.network.layers()[index];
-        let (riders, placed) = (self.riders(index), self.placed(index));
+        let (riders, placed) = match self.groups.is_alone(index) {
+            true => Default::default(),
+            false => (self.riders(index), self.placed(index)),
+        };
         let plan = &self.plan.layers[index];
         let context = MemoryContext::new(operator, sources.len(), plan, riders, placed);
         (&mut self.operators[self.network.operator_of()[index] as usize], context)

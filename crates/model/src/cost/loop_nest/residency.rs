@@ -166,14 +166,22 @@ fn plan(tensors: &Tensors, needs: &[SharedMemoryNeed], capacity: u64) -> Plan {
             _ => resident_sources(flow, layer, &layers),
         };
     }
+    // Bytes that begin and end to stay at a layer, and those that the layer itself knows of.
+    let mut changes = vec![[0u64; 3]; n_layers + 1];
     for (writer, last) in kept {
         let stored = needs[writer].stored;
-        layers[writer + 1..=last].iter_mut().for_each(|it| it.reserved += stored);
+        changes[writer + 1][0] += stored;
+        changes[last + 1][1] += stored;
         for &Reader { layer, .. } in readers.of(writer) {
             if is_operand(flow, layer, writer, layers[layer].sources) {
-                layers[layer].reserved -= stored;
+                changes[layer][2] += stored;
             }
         }
+    }
+    let mut staying = 0;
+    for (layer, [begins, ends, known]) in layers.iter_mut().zip(changes) {
+        staying = staying + begins - ends;
+        layer.reserved = staying - known;
     }
     Plan { layers, free }
 }

@@ -11,55 +11,74 @@ use crate::hardware::{Compression, Fill, Widths};
 use crate::model::PerTensor;
 
 use super::dram::Holds;
+use super::nest::Window;
 use super::steps::Steps;
 use super::walk::{is_countable, with_steps};
-use super::{Evaluation, Illegal, Machine, Mapping, Nest, NocLevel, Walk};
+use super::{Evaluation, Illegal, Loop, Machine, Mapping, Nest, NocLevel, Walk};
 
 /// Most walks that a thread keeps.
-const MOST_WALKS: usize = 1024;
+const MOST_WALKS: usize = 2048;
 /// Most steps of a walk that is kept.
 const MOST_STEPS: usize = 256;
 
 thread_local! {
-    /// Walks of the thread, by hash. A walk replaces the one before it in its place.
-    static WALKS: RefCell<Vec<Option<Box<Kept>>>> = RefCell::default();
+    static WALKS: RefCell<Walks> = RefCell::default();
+}
+
+/// Walks of a thread.
+#[derive(Default)]
+struct Walks {
+    /// By hash, in two places each. A walk moves that in its first place to the second one.
+    kept: Vec<Option<Box<Kept>>>,
+    /// Key of the walk that is asked for.
+    key: Key,
 }
 
 /// A walk through a layer, and the depths at which the shared memory can hold its tensors.
+#[derive(Default)]
 struct Kept {
     key: Key,
     steps: Steps,
-    /// `None` if DRAM has loops.
-    holds: Option<Rc<Holds>>,
-    /// That on which `holds` depend.
-    storage: Storage,
+    /// Those depths, and that on which they depend; `None` if DRAM has loops.
+    holds: Option<(Storage, Rc<Holds>)>,
 }
 
 /// Widths, compression in DRAM, and copies of tiles in shared memory.
 type Storage = (Widths, PerTensor<Compression>, PerTensor<u32>);
 
-/// That on which the steps of a walk depend.
-#[derive(PartialEq, Eq, Hash)]
-struct Key {
-    nest: Nest,
-    /// The mapping without units that never work.
-    mapping: Mapping,
-    /// Multicast, forwarding, reduction and fill of every level on chip, in one bit each.
-    switches: u32,
-}
+/// Everything on which the steps of a walk depend, in words.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+struct Key(Vec<u32>);
 
 impl Key {
-    fn new(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Self {
-        let bits = |level: usize| {
+    /// Sets the key to that of a loop nest under a mapping, without units that never work, and to multicast,
+    /// forwarding, reduction and fill of every level on chip.
+    fn set(&mut self, nest: &Nest, mapping: &Mapping, machine: &Machine) {
+        let Self(words) = self;
+        words.clear();
+        words.extend_from_slice(nest.extents());
+        for &Window { stride, dilation, stored, padding } in nest.windows() {
+            words.extend_from_slice(&[stride, dilation, stored, padding]);
+        }
+        let n_levels = mapping.levels().len();
+        let kind = [nest.is_depthwise(), mapping.off_chip().is_some()].map(u32::from);
+        words.extend_from_slice(&[kind[0], kind[1], n_levels as u32]);
+        let switches = |level: usize| {
             let &NocLevel { multicast, forward, reduce, fill, .. } = machine.noc_level(level);
             let bits = [multicast, forward, reduce, fill != Fill::default()];
             bits.into_iter().fold(0, |all, bit| all << 1 | u32::from(bit))
         };
-        let levels = 0..mapping.levels().len();
-        Self {
-            nest: nest.clone(),
-            mapping: mapping.without_idle_units(nest),
-            switches: levels.fold(0, |all, level| all << 4 | bits(level)),
+        words.push((0..n_levels).fold(0, |all, level| all << 4 | switches(level)));
+        let mut extents = *nest.extents();
+        for level in mapping.all_levels() {
+            let chunks = level.spatial().map_or(1, |map| map.chunks(extents[map.axis as usize]));
+            // The number of loops tells levels apart.
+            words.extend_from_slice(&[level.units().min(chunks), level.loops().len() as u32]);
+            for &Loop { axis, size, offset, spatial } in level.loops() {
+                let kind = (axis as u32) << 1 | u32::from(spatial);
+                words.extend_from_slice(&[kind, size, offset]);
+            }
+            extents = level.unit_extents(&extents);
         }
     }
 
@@ -71,7 +90,13 @@ impl Key {
     }
 }
 
-/// As [`Walk::new`], with the depths at which tensors can be held, none of which is resident; `None` if DRAM has loops.
+/// Depths at which the tensors of a mapping can be held, none of which is resident; `None` if DRAM has loops.
+pub(super) fn holds(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Option<Rc<Holds>> {
+    let has_loops = mapping.off_chip().is_some();
+    (!has_loops).then(|| Rc::new(Holds::new(nest, mapping, machine, PerTensor::default())))
+}
+
+/// As [`Walk::new`], with the [`holds`] of the mapping.
 ///
 /// # Errors
 ///
@@ -85,25 +110,28 @@ pub(super) fn walk(
         return Err(Illegal::Overflow);
     }
     let storage = (machine.widths, machine.compression, machine.shared_copies);
-    let holds = || {
-        let has_loops = mapping.off_chip().is_some();
-        (!has_loops).then(|| Rc::new(Holds::new(nest, mapping, machine, PerTensor::default())))
-    };
-    let key = Key::new(nest, mapping, machine);
-    WALKS.with_borrow_mut(|walks| {
-        walks.resize_with(MOST_WALKS, || None);
-        let place = &mut walks[key.place()];
-        if let Some(kept) = place.as_mut().filter(|kept| kept.key == key) {
-            if kept.storage != storage {
-                (kept.holds, kept.storage) = (holds(), storage);
+    let holds = || holds(nest, mapping, machine);
+    WALKS.with_borrow_mut(|Walks { kept: all, key }| {
+        key.set(nest, mapping, machine);
+        all.resize_with(MOST_WALKS, || None);
+        let first = key.place();
+        let is_it = |at: &usize| all[*at].as_ref().is_some_and(|kept| kept.key == *key);
+        let at = [first, first ^ 1].into_iter().find(is_it);
+        if let Some(Kept { steps, holds: known, .. }) = at.and_then(|at| all[at].as_deref_mut()) {
+            if known.as_ref().is_some_and(|(of, _)| *of != storage) {
+                *known = holds().map(|holds| (storage, holds));
             }
-            return Ok((kept.steps.walk(nest, mapping, machine), kept.holds.clone()));
+            let holds = known.as_ref().map(|(_, holds)| Rc::clone(holds));
+            return Ok((steps.walk(nest, mapping, machine), holds));
         }
         with_steps(nest, mapping, machine, |steps| {
             let (walk, holds) = (steps.walk(nest, mapping, machine), holds());
             if steps.len() <= MOST_STEPS {
-                let (steps, holds) = (steps.clone(), holds.clone());
-                *place = Some(Box::new(Kept { key, steps, holds, storage }));
+                all.swap(first, first ^ 1);
+                let kept = all[first].get_or_insert_default();
+                kept.key.0.clone_from(&key.0);
+                kept.steps.copy(steps);
+                kept.holds = holds.clone().map(|holds| (storage, holds));
             }
             (walk, holds)
         })

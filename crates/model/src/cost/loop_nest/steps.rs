@@ -2,6 +2,7 @@
 //! (docs/explanation/cost-model-loop-nest.md, sections 4.7 to 4.10, 5.8 and 5.9).
 
 use std::cell::RefCell;
+use std::mem;
 use std::ops::Range;
 
 use crate::dataflow::LevelId;
@@ -42,7 +43,7 @@ pub(super) enum Work {
 
 /// Steps of all nodes of a walk, the distinct contexts of its levels. The first node is the walk, the second one the
 /// flush after it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Steps {
     /// Counts; times are 0.
     pub walk: Walk,
@@ -58,7 +59,7 @@ pub(super) struct Steps {
 impl Steps {
     /// Removes all steps, and releases memory beyond `many`.
     pub(super) fn clear(&mut self, many: usize) {
-        self.walk = Walk::default();
+        self.walk.clear();
         self.children.clear();
         self.children.shrink_to(many);
         self.steps.clear();
@@ -66,6 +67,16 @@ impl Steps {
         self.starts.clear();
         self.starts.shrink_to(many);
         self.levels.clear();
+    }
+
+    /// Takes the steps of another walk.
+    pub(super) fn copy(&mut self, other: &Self) {
+        let Self { walk, children, steps, starts, levels } = other;
+        self.walk.clone_from(walk);
+        self.children.clone_from(children);
+        self.steps.clone_from(steps);
+        self.starts.clone_from(starts);
+        self.levels.clone_from(levels);
     }
 
     /// Number of steps.
@@ -211,6 +222,15 @@ impl Pace<'_> {
 }
 
 impl Walk {
+    /// Removes all counts.
+    fn clear(&mut self) {
+        let (mut levels, mut off_chip) =
+            (mem::take(&mut self.levels), mem::take(&mut self.off_chip));
+        levels.clear();
+        off_chip.clear();
+        *self = Self { levels, off_chip, ..Self::default() };
+    }
+
     /// Derives reads for accumulation and buffer requirements from the other counts (sections 4.10 and
     /// 5.8). Returns how long the steps of every level take. DRAM takes no time here.
     fn derive<'a>(
@@ -238,6 +258,20 @@ impl Walk {
         self.pe_accumulations = self.pe_outputs.saturating_sub(above);
         paces
     }
+}
+
+/// Buffers that a unit of every level on chip needs, outermost first (section 4.10) \[byte\].
+pub(super) fn unit_bytes(
+    nest: &Nest,
+    mapping: &Mapping,
+    widths: &Widths,
+) -> impl Iterator<Item = u64> {
+    let mut extents =
+        mapping.off_chip().map_or(*nest.extents(), |it| it.unit_extents(nest.extents()));
+    mapping.levels().iter().map(move |level| {
+        extents = level.unit_extents(&extents);
+        2 * bytes(nest.footprints(&extents), widths)
+    })
 }
 
 /// Bytes on chip of these elements, with outputs as partial sums.

@@ -175,9 +175,14 @@ pub fn is_choice(line: &str, pes: u32) -> bool {
 fn layer(nest: &Nest) -> String {
     let (mut text, mut digits) = (String::with_capacity(USUAL_LAYER), itoa::Buffer::new());
     let mut list = |numbers: &[u32], end: &str| {
-        for (at, number) in numbers.iter().enumerate() {
-            text.push_str(if at > 0 { "," } else { "" });
-            text.push_str(digits.format(*number));
+        for (at, &number) in numbers.iter().enumerate() {
+            if at > 0 {
+                text.push(',');
+            }
+            match number {
+                0..10 => text.push(char::from(b'0' + number as u8)),
+                _ => text.push_str(digits.format(number)),
+            }
         }
         text.push_str(end);
     };

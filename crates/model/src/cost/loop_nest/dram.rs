@@ -297,10 +297,14 @@ impl<'a> OuterLevel<'a> {
         let mut advances = Advances::NONE;
         holds.add(self.hold(tensor, 0, (&tile, 1), 0));
         for (index, innermost) in self.trips[..self.n_loops].iter().enumerate() {
+            // One chunk is the whole axis.
+            if innermost.count == 1 {
+                continue;
+            }
             tile[innermost.axis as usize] = innermost.first().edge;
             unsplit[innermost.axis as usize] = 1;
             advances.add(self, tensor, index);
-            if innermost.count > 1 && innermost.axis.indexes(tensor) {
+            if innermost.axis.indexes(tensor) {
                 let added = advances.added(&self.trips[..=index]) * unsplit_size(tensor, &unsplit);
                 holds.add(self.hold(tensor, index + 1, (&tile, copies), added));
             }
@@ -402,7 +406,7 @@ impl Advances {
     const NONE: Self =
         Self { others: [Sum::ONE; N_AXES], windows: [[Sum::ONE; 2]; N_AXES], staying: Sum::ONE };
 
-    /// Adds the loop number `index` inside all loops so far.
+    /// Adds the loop number `index`, which has several chunks, inside all loops so far.
     fn add(&mut self, outer: &OuterLevel<'_>, tensor: TensorRole, index: usize) {
         let trips = &outer.trips[..=index];
         let new = &trips[index];
@@ -421,14 +425,12 @@ impl Advances {
         if window.is_none() {
             self.staying = self.staying.times(positions(Ordering::Less));
         }
-        if new.count > 1 {
-            if window.is_none() {
-                others = others.times(positions(Ordering::Equal));
-            }
-            self.others[index] = others;
-            if tensor == TensorRole::Input {
-                self.windows[index] = [0, 1].map(|at| outer.window(at, trips, index));
-            }
+        if window.is_none() {
+            others = others.times(positions(Ordering::Equal));
+        }
+        self.others[index] = others;
+        if tensor == TensorRole::Input {
+            self.windows[index] = [0, 1].map(|at| outer.window(at, trips, index));
         }
     }
 

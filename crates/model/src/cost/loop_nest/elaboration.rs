@@ -67,7 +67,8 @@ fn elaborate(directives: &Directives, nest: &Nest, machine: &Machine) -> Result<
         extents = level.unit_extents(&extents);
     }
     set_units(&mut mapping, first, levels, nest, machine)?;
-    mapping.count_macs(nest)
+    mapping.count_macs(nest)?;
+    Ok(mapping)
 }
 
 /// Sets the units of every level on chip, the first of which is at position `first` (section 3.2).

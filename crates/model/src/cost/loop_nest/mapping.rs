@@ -230,7 +230,8 @@ impl Mapping {
         if let Some(limit) = machine.units_limit.filter(|&limit| units > limit) {
             return Err(Illegal::TooManyUnits { units, limit });
         }
-        mapping.count_macs(nest)
+        mapping.count_macs(nest)?;
+        Ok(mapping)
     }
 
     /// A mapping of so many levels on chip, none of which has loops.
@@ -251,14 +252,14 @@ impl Mapping {
         Ok(Self { levels, n_levels, n_off_chip, macs: 0 })
     }
 
-    /// The mapping with the number of its MACs.
+    /// Sets the number of its MACs.
     ///
     /// # Errors
     ///
     /// [`Illegal::Overflow`] if 64 bits do not hold it.
-    pub(super) fn count_macs(mut self, nest: &Nest) -> Result<Self, Illegal> {
+    pub(super) fn count_macs(&mut self, nest: &Nest) -> Result<(), Illegal> {
         self.macs = self.executed(nest).ok_or(Illegal::Overflow)?;
-        Ok(self)
+        Ok(())
     }
 
     /// Levels on chip, outermost first. There is at least one.

@@ -156,8 +156,7 @@ impl fmt::Display for LayerBound {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
     /// Counts of all levels, the off-chip level first if there is one.
-    levels: [LevelCounts; Mapping::MAX_LEVELS],
-    n_levels: usize,
+    levels: Vec<LevelCounts>,
     n_off_chip: usize,
     /// Executed MACs: those of the layer, more if the mapping repeats outputs.
     pub macs_executed: u64,
@@ -186,7 +185,7 @@ pub struct Evaluation {
 impl Evaluation {
     /// Counts of every level on chip, outermost first.
     pub fn levels(&self) -> &[LevelCounts] {
-        &self.levels[self.n_off_chip..self.n_levels]
+        &self.levels[self.n_off_chip..]
     }
 
     /// Counts of the off-chip level, if the mapping has one: DRAM sends, and partial sums arrive there.
@@ -231,12 +230,13 @@ impl Walk {
     /// Adds DRAM (section 6) and energy (section 7). `machine` is the one of [`Walk::new`] but for
     /// the size of the shared memory and the resident tensors.
     pub(crate) fn with_memory(
-        &self,
+        self,
         nest: &Nest,
         mapping: &Mapping,
         machine: &Machine,
     ) -> Evaluation {
-        self.with_plan(nest, mapping, machine, self.plan(nest, mapping, machine))
+        let plan = self.plan(nest, mapping, machine);
+        self.with_plan(nest, mapping, machine, plan)
     }
 
     /// Tiles in shared memory, and the DRAM traffic that follows from them (section 6).
@@ -249,7 +249,7 @@ impl Walk {
 
     /// [`Walk::with_memory`] with its plan.
     fn with_plan(
-        &self,
+        self,
         nest: &Nest,
         mapping: &Mapping,
         machine: &Machine,
@@ -264,11 +264,9 @@ impl Walk {
             }
         };
         let cycles = cycles.max(machine.riders.map_or(0, |riders| riders.cycles));
-        let mut levels = [LevelCounts::default(); Mapping::MAX_LEVELS];
-        levels[..self.levels.len()].copy_from_slice(&self.levels);
+        let bound = self.bound(dram_cycles);
         let mut evaluation = Evaluation {
-            levels,
-            n_levels: self.levels.len(),
+            levels: self.levels,
             n_off_chip: usize::from(mapping.off_chip().is_some()),
             macs_executed: self.macs_executed,
             pe_outputs: self.pe_outputs,
@@ -279,7 +277,7 @@ impl Walk {
             memory,
             dram_cycles,
             cycles,
-            bound: self.bound(dram_cycles),
+            bound,
             energy: EnergyPj::default(),
         };
         evaluation.energy = EnergyPj::compute(&evaluation, machine);

@@ -73,6 +73,17 @@ impl MemoryContext {
         }
     }
 
+    /// What an operator without MACs moves, and the share of its inputs that DRAM supplies.
+    fn moved(&self, shape: VectorShape) -> (VectorShape, f64) {
+        match self.placed.copies {
+            None => (shape, self.dram_share()),
+            Some(Copies { elements, from_dram }) => {
+                let share = from_dram as f64 / elements.max(1) as f64;
+                (VectorShape { inputs: elements, outputs: elements, ..shape }, share)
+            }
+        }
+    }
+
     /// Share of the inputs of an operator without MACs that DRAM supplies, from 0 to 1. All sources
     /// weigh the same, whatever their size.
     fn dram_share(&self) -> f64 {
@@ -213,14 +224,8 @@ impl<'a> PreparedOperator<'a> {
     ) -> LayerReport {
         match self.vector {
             Some(shape) => {
-                let Placed { copies, also_written } = context.placed;
-                let (shape, share) = match copies {
-                    None => (shape, context.dram_share()),
-                    Some(Copies { elements, from_dram }) => {
-                        let share = from_dram as f64 / elements.max(1) as f64;
-                        (VectorShape { inputs: elements, outputs: elements, ..shape }, share)
-                    }
-                };
+                let also_written = context.placed.also_written;
+                let (shape, share) = context.moved(shape);
                 let resident = PerTensor { input: share == 0.0, weight: false, ..context.resident };
                 let Self { accelerator, machine, .. } = self;
                 vector::report(&shape, accelerator, machine, share, resident, also_written)
@@ -244,8 +249,11 @@ impl<'a> PreparedOperator<'a> {
 
     /// Bytes of DRAM in a context, with the mappings as they are.
     fn dram_bytes(&mut self, context: &MemoryContext) -> u64 {
-        if self.vector.is_some() {
-            return self.report(context, None).dram.total_bytes();
+        if let Some(shape) = self.vector {
+            let Placed { also_written, .. } = context.placed;
+            let (shape, share) = context.moved(shape);
+            let (machine, resident) = (&self.machine, context.resident.output);
+            return vector::dram(&shape, machine, share, resident, also_written).total_bytes();
         }
         self.set_memory(context);
         let n_nests = self.nests.len() as u64;
@@ -320,10 +328,10 @@ impl<'a> PreparedOperator<'a> {
             if let (Some(chooser), Some(written)) = (chooser, written) {
                 chooser.note(written, (nest, mapping), &evaluation, &self.machine);
             }
-            report.add(&evaluation, &self.machine);
             if evaluation.cycles > longest {
                 (longest, report.bound) = (evaluation.cycles, evaluation.bound);
             }
+            report.add(evaluation, &self.machine);
         }
         let peak = report.cycles as f64 * f64::from(pes) * f64::from(rate.max(1));
         report.utilisation = if peak > 0.0 { report.macs as f64 / peak } else { 0.0 };
@@ -522,7 +530,7 @@ impl PreparedNetwork<'_> {
         let report = |it: &PreparedNest| NestReport {
             written: it.written.clone().unwrap_or_else(|| it.nest.clone()),
             nest: it.nest.clone(),
-            mapping: it.mapping,
+            mapping: *it.mapping,
             machine: machine.clone(),
             evaluation: it.evaluation(machine),
             certainty: it.certainty,

@@ -19,7 +19,7 @@ pub(super) struct PreparedNest {
     /// Loop nest as it is lowered, if the accelerator or the dataflow has choices for it.
     pub(super) written: Option<Nest>,
     pub(super) nest: Nest,
-    pub(super) mapping: Mapping,
+    pub(super) mapping: Box<Mapping>,
     /// Walk, once it is asked for.
     walk: OnceCell<Walk>,
     /// Depths at which tensors can be held; `None` if DRAM has loops.
@@ -42,6 +42,7 @@ impl PreparedNest {
         let listed = Listed::new(&accelerator.dataflow, nest, machine)?;
         let written = listed.of_layer.then(|| nest.clone());
         let mapping = Mapping::new(listed.directives, &listed.nest, machine).map_err(illegal)?;
+        let mapping = Box::new(mapping);
         let nest = listed.nest.into_owned();
         let (walk, holds) = match plans && walk::is_sure(&nest, &mapping, machine) {
             true => (OnceCell::new(), shared::holds(&nest, &mapping, machine)),
@@ -65,6 +66,7 @@ impl PreparedNest {
         let Choice { nest, mapping, certainty } = chooser.choose(written, machine)?;
         let (walk, holds) = shared::walk(&nest, &mapping, machine).ok()?;
         let written = Some(written.clone());
+        let mapping = Box::new(mapping);
         Some(Self { written, nest, mapping, walk: walk.into(), holds, certainty })
     }
 
@@ -75,9 +77,9 @@ impl PreparedNest {
             return;
         };
         let Choice { nest, mapping, certainty } = choice;
-        if self.mapping != mapping || self.nest != nest {
+        if *self.mapping != mapping || self.nest != nest {
             let Ok((walk, holds)) = shared::walk(&nest, &mapping, machine) else { return };
-            (self.nest, self.mapping, self.walk, self.holds) = (nest, mapping, walk.into(), holds);
+            (self.nest, *self.mapping, self.walk, self.holds) = (nest, mapping, walk.into(), holds);
         }
         self.certainty = certainty;
     }
@@ -92,7 +94,7 @@ impl PreparedNest {
     /// Counts, cycles and energy on a machine that differs from that of the walk in what is in shared memory only.
     pub(super) fn evaluation(&self, machine: &Machine) -> Evaluation {
         let Self { nest, mapping, .. } = self;
-        self.walk(machine).with_plan(nest, mapping, machine, self.plan(machine))
+        self.walk(machine).clone().with_plan(nest, mapping, machine, self.plan(machine))
     }
 
     /// The walk, which exists if none is known yet.

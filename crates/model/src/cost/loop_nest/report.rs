@@ -122,7 +122,7 @@ impl LayerReport {
     }
 
     /// Adds a loop nest that runs after those added before.
-    pub(super) fn add(&mut self, evaluation: &Evaluation, machine: &Machine) {
+    pub(super) fn add(&mut self, mut evaluation: Evaluation, machine: &Machine) {
         let post_cycles = machine.riders.map_or(0, |riders| riders.cycles);
         let memory = &evaluation.memory;
         self.cycles += evaluation.cycles;
@@ -139,7 +139,8 @@ impl LayerReport {
             self.off_chip.get_or_insert_default().add(counts);
         }
         if self.levels.is_empty() {
-            self.levels = evaluation.levels().to_vec();
+            evaluation.levels.drain(..evaluation.n_off_chip);
+            self.levels = evaluation.levels;
         } else {
             self.levels.iter_mut().zip(evaluation.levels()).for_each(|(sum, it)| sum.add(it));
         }

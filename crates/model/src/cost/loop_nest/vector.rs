@@ -19,19 +19,12 @@ pub(super) fn report(
     resident: PerTensor<bool>,
     also_written: u64,
 ) -> LayerReport {
+    let dram = dram(shape, machine, from_dram, resident.output, also_written);
     let widths = &machine.widths;
     let lanes = accelerator.datapath.vector_lanes.unwrap_or(accelerator.pes).max(1);
     let inputs = widths.input.bytes(shape.inputs);
     let outputs = widths.output.bytes(shape.outputs);
     let noc_bytes = shape.op.passes() * inputs + outputs;
-    let dram = DramTraffic {
-        inputs_read: machine.compression.input.of((inputs as f64 * from_dram).ceil() as u64),
-        outputs_written: match resident.output {
-            true => machine.dram_bytes(TensorRole::Output, also_written),
-            false => machine.compression.output.of(outputs),
-        },
-        ..DramTraffic::default()
-    };
     let moved = dram.total_bytes();
     let compute_cycles = shape.operations.div_ceil(lanes.into());
     let noc_cycles = machine.noc_level(0).down.cycles(noc_bytes);
@@ -59,6 +52,23 @@ pub(super) fn report(
             ..EnergyPj::default()
         },
         ..LayerReport::empty(resident)
+    }
+}
+
+/// Traffic of DRAM in [`report`].
+pub(super) fn dram(
+    shape: &VectorShape,
+    machine: &Machine,
+    from_dram: f64,
+    is_resident: bool,
+    also_written: u64,
+) -> DramTraffic {
+    let inputs = machine.widths.input.bytes(shape.inputs);
+    let outputs = if is_resident { also_written } else { shape.outputs };
+    DramTraffic {
+        inputs_read: machine.compression.input.of((inputs as f64 * from_dram).ceil() as u64),
+        outputs_written: machine.dram_bytes(TensorRole::Output, outputs),
+        ..DramTraffic::default()
     }
 }
 

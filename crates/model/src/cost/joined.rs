@@ -72,6 +72,14 @@ impl CostModel for Joined {
         self.of(network, at)?.network(network, at)
     }
 
+    fn shared_network(
+        &self,
+        network: &Network,
+        at: &Accelerator,
+    ) -> Result<Arc<NetworkCost>, Infeasible> {
+        self.of(network, at)?.shared_network(network, at)
+    }
+
     fn local_buffers(
         &self,
         network: &Network,

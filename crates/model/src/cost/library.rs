@@ -278,8 +278,11 @@ impl CostLibrary {
 
     fn evaluate_pair(&self, model: &dyn CostModel, accelerator: usize, network: usize) -> PairCost {
         let (network, accelerator) = (&self.networks[network], &self.accelerators[accelerator]);
-        let cost = model.network(network, accelerator).map_err(Box::new)?;
-        let mut cost = cost.without_absent(network, accelerator);
+        let cost = model.shared_network(network, accelerator).map_err(Box::new)?;
+        if self.with_layers && !cost.has_absent(network) {
+            return Ok(Timetable::new(cost));
+        }
+        let mut cost = Arc::unwrap_or_clone(cost).without_absent(network, accelerator);
         if !self.with_layers {
             cost.layers = Vec::new();
             cost.choices.iter_mut().for_each(|choices| choices.layers = Box::default());

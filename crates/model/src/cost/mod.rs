@@ -174,9 +174,14 @@ impl NetworkCost {
         Ok(Self::of_layers(layers, accelerator))
     }
 
+    /// Whether layers of `network` have nothing to do.
+    fn has_absent(&self, network: &Network) -> bool {
+        !network.absent().is_empty() && self.layers.len() == network.layers().len()
+    }
+
     /// The same cost, without that of the layers of `network` that have nothing to do.
     fn without_absent(self, network: &Network, accelerator: &Accelerator) -> Self {
-        if network.absent().is_empty() || self.layers.len() != network.layers().len() {
+        if !self.has_absent(network) {
             return self;
         }
         let mut layers = self.layers;
@@ -410,6 +415,19 @@ pub trait CostModel: Send + Sync {
         NetworkCost::of_operators(network, accelerator, |operator, _| {
             self.layer(operator, accelerator)
         })
+    }
+
+    /// As [`CostModel::network`], shared with the model if it keeps the cost.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`CostModel::network`].
+    fn shared_network(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Result<Arc<NetworkCost>, Infeasible> {
+        self.network(network, accelerator).map(Arc::new)
     }
 
     /// The least scratchpads and buffers of clusters that a network needs on an accelerator, as whole numbers of

@@ -7,6 +7,9 @@ use std::hash::{Hash, Hasher};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FastDigest(u128);
 
+const PRIME: u128 = (1 << 88) + 0x13b;
+const PRIME_4: u128 = PRIME.wrapping_pow(4);
+
 impl Default for FastDigest {
     /// The digest of nothing.
     fn default() -> Self {
@@ -36,7 +39,11 @@ impl FastDigest {
 
     /// Adds a number.
     pub fn add(&mut self, number: u32) {
-        self.add_bytes(&number.to_le_bytes());
+        match number {
+            // Bytes of 0 only multiply.
+            0..256 => self.0 = (self.0 ^ u128::from(number)).wrapping_mul(PRIME_4),
+            _ => self.add_bytes(&number.to_le_bytes()),
+        }
     }
 
     /// Adds another digest.
@@ -45,7 +52,6 @@ impl FastDigest {
     }
 
     fn add_bytes(&mut self, bytes: &[u8]) {
-        const PRIME: u128 = (1 << 88) + 0x13b;
         for &byte in bytes {
             self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(PRIME);
         }

@@ -118,7 +118,7 @@ pub trait Choose: fmt::Debug + Send + Sync {
         &self,
         _network: &Network,
         _accelerator: &Accelerator,
-    ) -> Option<Result<NetworkCost, Infeasible>> {
+    ) -> Option<Result<Arc<NetworkCost>, Infeasible>> {
         None
     }
 }

@@ -97,6 +97,14 @@ impl<M: Ruled> CostModel for M {
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<NetworkCost, Infeasible> {
+        self.shared_network(network, accelerator).map(Arc::unwrap_or_clone)
+    }
+
+    fn shared_network(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Result<Arc<NetworkCost>, Infeasible> {
         network_cost(network, accelerator, self.rule())
     }
 
@@ -209,12 +217,12 @@ fn network_cost(
     network: &Network,
     accelerator: &Accelerator,
     rule: Option<&dyn Choose>,
-) -> Result<NetworkCost, Infeasible> {
+) -> Result<Arc<NetworkCost>, Infeasible> {
     if let Some(cost) = rule.and_then(|rule| rule.cost(network, accelerator)) {
         return cost;
     }
     let candidates = rules::candidates(accelerator);
-    cost_by(network, accelerator, rules::of_all(rule, &candidates, network))
+    cost_by(network, accelerator, rules::of_all(rule, &candidates, network)).map(Arc::new)
 }
 
 /// `work` with a network on an accelerator and the rules of its layers, which are those of `rule` if there is one.
@@ -244,7 +252,7 @@ fn networks(
                     Ok(NetworkCost::of_layers(layers, accelerator))
                 }));
             }
-            _ => costs.extend(alike.iter().map(|it| network_cost(network, it, None))),
+            _ => costs.extend(alike.iter().map(|it| cost_by(network, it, Vec::new()))),
         }
     }
     costs

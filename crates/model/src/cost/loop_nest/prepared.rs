@@ -18,7 +18,7 @@ use super::prepared_nest::PreparedNest;
 use super::report::LayerReport;
 use super::residency::{self, Residency, SharedMemoryNeed};
 use super::rules::LayerRules;
-use super::{Evaluation, Illegal, Machine, Mapping, Nest, Riders, lower, off_chip, vector};
+use super::{Evaluation, Illegal, Machine, Mapping, Nest, Riders, lower, off_chip, shared, vector};
 use crate::digest::FastDigest;
 
 /// Shared memory as a layer finds it: which of its tensors are resident, and how much other tensors
@@ -380,6 +380,7 @@ impl<'a> PreparedNetwork<'a> {
         if accelerator.pinned.is_open() {
             return Err(Infeasible::OpenPinned);
         }
+        shared::begin(network);
         let machine = Machine::from_accelerator(accelerator);
         let is_pinned = accelerator.pinned.holds(network);
         let prepare = |(operator, &bits): (&Operator, &Bits)| {

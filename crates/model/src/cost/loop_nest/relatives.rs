@@ -176,7 +176,7 @@ fn has_form(offer: &Offer, nest: &Nest, mapping: &Mapping) -> bool {
 /// What is known of a network on a member: its cost, and its choices.
 #[derive(Debug)]
 struct Known {
-    cost: Result<NetworkCost, Infeasible>,
+    cost: Result<Arc<NetworkCost>, Infeasible>,
     /// Those of directives are found when another member first asks for them.
     offers: OnceLock<Offers>,
 }
@@ -214,7 +214,7 @@ impl Relatives {
         &self,
         network: &Network,
         accelerator: &Accelerator,
-    ) -> Result<NetworkCost, Infeasible> {
+    ) -> Result<Arc<NetworkCost>, Infeasible> {
         match self.family.position(accelerator) {
             // Without bases, the choices of a member are those that it offers.
             Some(member) if self.family.bases_of(accelerator).is_empty() => {
@@ -222,7 +222,8 @@ impl Relatives {
             }
             _ => {
                 let candidates = rules::candidates(accelerator);
-                cost_by(network, accelerator, rules::of_all(Some(self), &candidates, network))
+                let all = rules::of_all(Some(self), &candidates, network);
+                cost_by(network, accelerator, all).map(Arc::new)
             }
         }
     }
@@ -242,14 +243,14 @@ impl Relatives {
     fn know(&self, member: usize, network: &Network) -> Known {
         let accelerator = &self.family.members[member];
         let Some(own) = self.rule.on(accelerator) else {
-            let cost = cost_by(network, accelerator, Vec::new());
+            let cost = cost_by(network, accelerator, Vec::new()).map(Arc::new);
             return Known { cost, offers: OnceLock::new() };
         };
         let others = self.offers(&self.lesser[member], network, accelerator);
         let made = Rc::<RefCell<Offers>>::default();
         let kept = self.is_asked[member].then(|| Rc::clone(&made));
         let among = Among { own, others, made: kept };
-        let cost = cost_by(network, accelerator, vec![Box::new(among)]);
+        let cost = cost_by(network, accelerator, vec![Box::new(among)]).map(Arc::new);
         Known { cost, offers: made.take().into() }
     }
 
@@ -341,7 +342,7 @@ impl Choose for Relatives {
         &self,
         network: &Network,
         accelerator: &Accelerator,
-    ) -> Option<Result<NetworkCost, Infeasible>> {
+    ) -> Option<Result<Arc<NetworkCost>, Infeasible>> {
         Some(self.among(network, accelerator))
     }
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use rustc_hash::FxHasher;
 
 use crate::hardware::{Compression, Fill, Widths};
-use crate::model::PerTensor;
+use crate::model::{Network, PerTensor};
 
 use super::dram::Holds;
 use super::nest::Window;
@@ -32,6 +32,21 @@ struct Walks {
     kept: Vec<Option<Box<Kept>>>,
     /// Key of the walk that is asked for.
     key: Key,
+    /// Network whose layers are walked.
+    network: Option<Network>,
+    /// Walks through layers of other networks, whose memory is used again.
+    free: Vec<Box<Kept>>,
+}
+
+/// Tells the thread of which network the next walks are. Those of another one are kept no longer: few networks share
+/// layers.
+pub(super) fn begin(network: &Network) {
+    WALKS.with_borrow_mut(|Walks { kept, network: last, free, .. }| {
+        if last.as_ref().is_none_or(|last| !last.shares_layers(network)) {
+            free.extend(kept.iter_mut().filter_map(Option::take));
+            *last = Some(network.clone());
+        }
+    });
 }
 
 /// A walk through a layer, and the depths at which the shared memory can hold its tensors.
@@ -111,7 +126,7 @@ pub(super) fn walk(
     }
     let storage = (machine.widths, machine.compression, machine.shared_copies);
     let holds = || holds(nest, mapping, machine);
-    WALKS.with_borrow_mut(|Walks { kept: all, key }| {
+    WALKS.with_borrow_mut(|Walks { kept: all, key, free, .. }| {
         key.set(nest, mapping, machine);
         all.resize_with(MOST_WALKS, || None);
         let first = key.place();
@@ -128,7 +143,7 @@ pub(super) fn walk(
             let (walk, holds) = (steps.walk(nest, mapping, machine), holds());
             if steps.len() <= MOST_STEPS {
                 all.swap(first, first ^ 1);
-                let kept = all[first].get_or_insert_default();
+                let kept = all[first].get_or_insert_with(|| free.pop().unwrap_or_default());
                 kept.key.0.clone_from(&key.0);
                 kept.steps.copy(steps);
                 kept.holds = holds.clone().map(|holds| (storage, holds));

@@ -2,7 +2,7 @@
 //! stays in shared memory.
 
 use std::collections::BTreeMap;
-use std::mem;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -29,11 +29,15 @@ pub(super) struct Group {
     pub written: Vec<u32>,
 }
 
+/// Nothing rides along.
+static NONE: Group = Group { riders: Vec::new(), written: Vec::new() };
+
 /// Groups of a network. Vectors are indexed by layer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Groups {
     roles: Vec<Role>,
-    groups: Vec<Group>,
+    /// `None` without operators that ride along.
+    groups: Vec<Option<Arc<Group>>>,
     /// Concatenation in which the output of a layer has its place.
     place: Vec<Option<u32>>,
     /// Sources of concatenations in place that have their place there.
@@ -46,7 +50,7 @@ impl Groups {
         let n_layers = network.layers().len();
         let mut groups = Self {
             roles: vec![Role::Step; n_layers],
-            groups: vec![Group::default(); n_layers],
+            groups: vec![None; n_layers],
             place: vec![None; n_layers],
             placed: FxHashMap::default(),
         };
@@ -61,7 +65,7 @@ impl Groups {
 
     /// Whether some operator rides along.
     pub(super) fn rides_any(&self) -> bool {
-        self.groups.iter().any(|it| !it.riders.is_empty())
+        self.groups.iter().any(Option::is_some)
     }
 
     /// The same without operators that ride along.
@@ -83,12 +87,12 @@ impl Groups {
 
     /// What rides along with a layer.
     pub(super) fn of(&self, layer: usize) -> &Group {
-        &self.groups[layer]
+        self.groups[layer].as_deref().unwrap_or(&NONE)
     }
 
     /// Whether a layer is a step without operators that ride along, and has nothing to do with concatenations in place.
     pub(super) fn is_alone(&self, layer: usize) -> bool {
-        let is_step = self.roles[layer] == Role::Step && self.groups[layer].riders.is_empty();
+        let is_step = self.roles[layer] == Role::Step && self.groups[layer].is_none();
         is_step && self.place(layer).is_none()
     }
 
@@ -105,7 +109,8 @@ impl Groups {
 
     /// Lets the operators that ride along with a layer run as steps of their own.
     pub(super) fn dissolve(&mut self, layer: usize) {
-        for rider in mem::take(&mut self.groups[layer]).riders {
+        let group = self.groups[layer].take();
+        for &rider in group.iter().flat_map(|it| &it.riders) {
             let is_in_place = self.placed.contains_key(&rider);
             self.roles[rider as usize] = if is_in_place { Role::InPlace } else { Role::Step };
         }
@@ -161,7 +166,7 @@ impl Groups {
             let is_written = |it: &u32| readers[*it as usize].len() > 1;
             let inner = [layer as u32].into_iter().chain(inner.iter().copied());
             let written = inner.filter(is_written).chain([last]).collect();
-            self.groups[layer] = Group { riders, written };
+            self.groups[layer] = Some(Arc::new(Group { riders, written }));
         }
     }
 

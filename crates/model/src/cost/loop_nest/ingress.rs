@@ -3,10 +3,10 @@
 
 use crate::model::{PerOperand, TensorRole};
 
-use super::context::{Span, window_overlap, window_shift};
+use super::context::{Context, Span, window_overlap, window_shift};
 use super::machine::NocLevel;
 use super::mapping::Loop;
-use super::nest::{Axis, Nest};
+use super::nest::{Axis, N_AXES, Nest};
 use super::overlap::UnitIntervals;
 use super::transition::Transition;
 
@@ -32,10 +32,6 @@ struct CommonFootprint {
 impl CommonFootprint {
     const ONE: Self = Self { now: 1, kept: 1 };
 
-    fn from_span(span: Span) -> Self {
-        Self { now: span.now.into(), kept: span.kept().into() }
-    }
-
     fn times(self, other: Self) -> Self {
         Self { now: self.now * other.now, kept: self.kept * other.kept }
     }
@@ -48,15 +44,20 @@ pub(super) fn ingress(
     step: &Transition,
     spatial: Option<&Loop>,
 ) -> PerOperand<Transfer> {
-    // Along every axis but the one that differs between units.
-    let mut along = Axis::ALL.map(|axis| CommonFootprint::from_span(step.span(axis)));
-    if let Some(map) = spatial {
-        along[map.axis as usize] = CommonFootprint::ONE;
+    let Context { now, before, shifts, .. } = &step.unit;
+    let mut kept = [0u32; N_AXES];
+    for (at, kept) in kept.iter_mut().enumerate() {
+        *kept = Span { now: now[at], before: before[at], shift: shifts[at] }.kept();
     }
-    let over = |axes: [Axis; 3]| {
-        let [a, b, c] = axes.map(|axis| along[axis as usize]);
-        a.times(b).times(c)
+    // Along every axis but the one that differs between units.
+    let along = |axis: Axis| match spatial.is_some_and(|map| map.axis == axis) {
+        true => CommonFootprint::ONE,
+        false => {
+            let at = axis as usize;
+            CommonFootprint { now: now[at].into(), kept: kept[at].into() }
+        }
     };
+    let over = |[a, b, c]: [Axis; 3]| along(a).times(along(b)).times(along(c));
     let depends = |tensor: TensorRole| spatial.filter(|map| map.axis.indexes(tensor));
     let special = spatial.and_then(|map| map.axis.window());
     let window = |at: usize| {
@@ -64,7 +65,7 @@ pub(super) fn ingress(
     };
     let inputs = over(Axis::INPUT).times(window(0)).times(window(1));
     // Both tensors have groups and input channels.
-    let both = along[Axis::G as usize].times(along[Axis::C as usize]);
+    let both = along(Axis::G).times(along(Axis::C));
     let weights = both.times(over([Axis::K, Axis::R, Axis::S]));
     let input_intervals = depends(TensorRole::Input).map(|map| match special {
         Some(window) => window_intervals(nest, step, map, window),

@@ -1,6 +1,7 @@
 //! Operators and networks on an accelerator, with everything that does not depend on the shared memory as a
 //! layer finds it (docs/explanation/cost-model-loop-nest.md, section 6.6).
 
+use std::cell::Cell;
 use std::iter::successors;
 use std::mem;
 use std::sync::Arc;
@@ -361,6 +362,15 @@ struct KnownBytes {
     bytes: u64,
 }
 
+/// Number of layers that few networks exceed.
+const USUAL_LAYERS: usize = 4096;
+
+thread_local! {
+    /// Empty lists, whose memory networks use one after the other.
+    static KNOWN: Cell<Vec<Option<KnownBytes>>> = const { Cell::new(Vec::new()) };
+    static EVALUATED: Cell<Vec<Evaluated>> = const { Cell::new(Vec::new()) };
+}
+
 /// A network on an accelerator: every operator prepared, and residency planned.
 pub(super) struct PreparedNetwork<'a> {
     pub(super) network: &'a Network,
@@ -423,7 +433,8 @@ impl<'a> PreparedNetwork<'a> {
     /// bytes with the mappings as they are.
     fn settle(&mut self, accelerator: &Accelerator) {
         let mut best: Option<(u64, Arc<Groups>, residency::Plan)> = None;
-        let mut known = vec![None; self.n_layers()];
+        let mut known = KNOWN.take();
+        known.resize(self.n_layers(), None);
         let plans = residency::plans(self.network, accelerator, &self.needs);
         let is_only = plans.len() == 1;
         for (groups, plan) in plans {
@@ -435,6 +446,9 @@ impl<'a> PreparedNetwork<'a> {
             }
         }
         (_, self.groups, self.plan) = best.unwrap_or_default();
+        known.clear();
+        known.shrink_to(USUAL_LAYERS);
+        KNOWN.set(known);
     }
 
     /// Bytes of DRAM of all layers with the mappings as they are. Those of a layer in its last context are `known`.
@@ -475,7 +489,7 @@ impl<'a> PreparedNetwork<'a> {
     ) -> Vec<T> {
         // The layers of each operator that differ: its last one, and for each one the one before it.
         let mut last = vec![None; self.operators.len()];
-        let mut known: Vec<Evaluated> = Vec::with_capacity(self.operators.len());
+        let mut known = EVALUATED.take();
         let mut all: Vec<T> = Vec::with_capacity(self.n_layers());
         for index in 0..self.n_layers() {
             if matches!(self.groups.role(index), Role::Rides(_)) {
@@ -496,6 +510,9 @@ impl<'a> PreparedNetwork<'a> {
                 }
             });
         }
+        known.clear();
+        known.shrink_to(USUAL_LAYERS);
+        EVALUATED.set(known);
         all
     }
 

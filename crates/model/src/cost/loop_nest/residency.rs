@@ -140,7 +140,7 @@ fn plan(tensors: &Tensors, needs: &[SharedMemoryNeed], capacity: u64) -> Plan {
     let n_layers = needs.len();
     let mut layers = vec![Residency::default(); n_layers];
     let mut free: Vec<u64> = needs.iter().map(|need| capacity.saturating_sub(need.least)).collect();
-    let mut kept = Vec::new();
+    let mut kept = Vec::with_capacity(lifetimes.len());
     for &(writer, last) in lifetimes {
         let (stored, lives) = (needs[writer].stored, writer..=last);
         // Where it is not read it occupies what it is, and nowhere less.
@@ -166,22 +166,26 @@ fn plan(tensors: &Tensors, needs: &[SharedMemoryNeed], capacity: u64) -> Plan {
             _ => resident_sources(flow, layer, &layers),
         };
     }
-    // Bytes that begin and end to stay at a layer, and those that the layer itself knows of.
-    let mut changes = vec![[0u64; 3]; n_layers + 1];
+    // First how much more is reserved than at the layer before, modulo 2^64.
+    let change = |layers: &mut [Residency], first: usize, end: usize, bytes: u64| {
+        layers[first].reserved = layers[first].reserved.wrapping_add(bytes);
+        if let Some(after) = layers.get_mut(end) {
+            after.reserved = after.reserved.wrapping_sub(bytes);
+        }
+    };
     for (writer, last) in kept {
         let stored = needs[writer].stored;
-        changes[writer + 1][0] += stored;
-        changes[last + 1][1] += stored;
+        change(&mut layers, writer + 1, last + 1, stored);
         for &Reader { layer, .. } in readers.of(writer) {
             if is_operand(flow, layer, writer, layers[layer].sources) {
-                changes[layer][2] += stored;
+                change(&mut layers, layer, layer + 1, stored.wrapping_neg());
             }
         }
     }
-    let mut staying = 0;
-    for (layer, [begins, ends, known]) in layers.iter_mut().zip(changes) {
-        staying = staying + begins - ends;
-        layer.reserved = staying - known;
+    let mut reserved = 0u64;
+    for layer in &mut layers {
+        reserved = reserved.wrapping_add(layer.reserved);
+        layer.reserved = reserved;
     }
     Plan { layers, free }
 }

@@ -105,6 +105,16 @@ mod tests {
         assert_eq!(digest.short(), "343e1662793c64bf");
     }
 
+    #[test]
+    fn a_number_is_its_four_bytes() {
+        for number in [0, 1, 255, 256, 65_536, u32::MAX] {
+            let [mut found, mut expected] = [FastDigest::of_text("x"); 2];
+            found.add(number);
+            expected.add_bytes(&number.to_le_bytes());
+            assert_eq!(found, expected, "{number}");
+        }
+    }
+
     /// As the bytes 0x01 0x00 0x02, and 0x03 in eight bytes: little-endian, and `usize` as 64 bits.
     #[test]
     fn the_digest_of_a_value_depends_on_no_byte_order() {

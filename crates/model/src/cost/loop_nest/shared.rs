@@ -35,6 +35,7 @@ struct Walks {
     /// Network whose layers are walked.
     network: Option<Network>,
     /// Walks through layers of other networks, whose memory is used again.
+    #[expect(clippy::vec_box, reason = "they go back to their places as they are")]
     free: Vec<Box<Kept>>,
 }
 
@@ -174,6 +175,7 @@ pub(crate) fn evaluate_shared(
 #[cfg(test)]
 mod tests {
     use super::super::nest::Window;
+    use super::super::walk::most_classes;
     use super::super::{Axis, Bandwidth, Loop, evaluate};
     use super::*;
 
@@ -218,6 +220,8 @@ mod tests {
                     let mapping = mapping.expect("it is legal");
                     let shared = evaluate_shared(&nest, &mapping, &machine);
                     assert_eq!(shared, evaluate(&nest, &mapping, &machine), "{mapping:?} {noc:?}");
+                    let n_classes = shared.expect("it is small").transitions;
+                    assert!(n_classes <= most_classes(&mapping), "{n_classes} {mapping:?}");
                 }
             }
         }

@@ -258,17 +258,22 @@ impl Expansion<'_> {
 }
 
 /// Whether a mapping without loops above the shared memory surely has a walk: counts fit, and there are few classes of
-/// steps. A level of n loops has less than 2^(n + 1) classes for each of its contexts, and a class at most 4 contexts of
-/// the level below.
+/// steps.
 pub(super) fn is_sure(nest: &Nest, mapping: &Mapping, machine: &Machine) -> bool {
+    let is_few = mapping.off_chip().is_none() && most_classes(mapping) <= MAX_TRANSITIONS;
+    is_few && is_countable(nest, mapping, machine)
+}
+
+/// Number of classes of steps that a walk has at most. A level of n loops has less than 2^(n + 1) classes for each of
+/// its contexts, and a class at most 4 contexts of the level below.
+pub(super) fn most_classes(mapping: &Mapping) -> u64 {
     let (mut contexts, mut classes) = (2u64, 0u64);
     for level in mapping.all_levels() {
         let of_level = contexts.saturating_mul(2 << level.loops().len());
         classes = classes.saturating_add(of_level);
         contexts = of_level.saturating_mul(4);
     }
-    let is_few = mapping.off_chip().is_none() && classes <= MAX_TRANSITIONS;
-    is_few && is_countable(nest, mapping, machine)
+    classes
 }
 
 /// Whether 64 bits hold every count and time of a mapping. The bound: a step of a unit moves at most its

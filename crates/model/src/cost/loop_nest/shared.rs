@@ -143,7 +143,9 @@ pub(super) fn walk(
         with_steps(nest, mapping, machine, |steps| {
             let (walk, holds) = (steps.walk(nest, mapping, machine), holds());
             if steps.len() <= MOST_STEPS {
-                all.swap(first, first ^ 1);
+                if all[first].is_some() {
+                    all.swap(first, first ^ 1);
+                }
                 let kept = all[first].get_or_insert_with(|| free.pop().unwrap_or_default());
                 kept.key.0.clone_from(&key.0);
                 kept.steps.copy(steps);

@@ -23,8 +23,9 @@
 
 mod begin;
 mod break_off;
+mod outside;
 
-use crate::load::{Feed, LatencyDraws, Request, RequestStream};
+use crate::load::{Feed, LatencyDraws, RequestStream};
 use crate::plan::{DeadlineMiss, EngineSettings, Plan};
 use crate::schedule::{
     Decision, Dispatch, Job, Policy, PolicyFailure, Preemption, Scheduler, Setup, View,
@@ -151,11 +152,6 @@ impl<'a> Engine<'a> {
         // A scheduler may leave requests that never end.
         self.leave_all(false, each);
         Ok(self.played())
-    }
-
-    /// Requests will be submitted from outside.
-    pub(super) fn expect_submissions(&mut self) {
-        self.effects.expect_submissions();
     }
 
     /// Keeps the operating points of the accelerators over the run.
@@ -432,26 +428,6 @@ impl<'a> Engine<'a> {
         let is_pending = |id| requests.can_expire(id, aborts);
         let record = &requests.get(request).record;
         self.expiries.add(request, record, requests.n_live(), is_pending);
-    }
-
-    /// Submits a request that is ready at `now`. No event before `now` may be played afterwards.
-    pub(super) fn submit(&mut self, request: Request, now: SimTime) -> RequestId {
-        let id = self.requests.submit(&request);
-        self.submissions.push((id, now));
-        id
-    }
-
-    /// Changes the number of samples of a submitted request that has not started.
-    pub(super) fn set_batch(&mut self, id: RequestId, batch: u32) {
-        let request = self.requests.get_mut(id);
-        request.variant = batch.saturating_sub(1);
-        let work = request.work(self.costs);
-        self.state.set_work(id, work);
-    }
-
-    /// Swaps the events of submitted requests since the last call for an empty list.
-    pub(super) fn swap_request_events(&mut self, empty: &mut Vec<RequestEvent>) {
-        std::mem::swap(&mut self.request_events, empty);
     }
 
     /// Gives up requests that have expired, upstream ones first.

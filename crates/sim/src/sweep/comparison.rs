@@ -76,7 +76,7 @@ impl Configuration {
 
     /// Number of runs that the device ended before their duration.
     pub fn n_stopped(&self) -> u64 {
-        self.metrics.iter().map(|it| it.n_stopped).sum()
+        self.metrics.iter().fold(0, |sum, it| sum.saturating_add(it.n_stopped))
     }
 
     /// Whether further draws may have scores.

@@ -80,7 +80,8 @@ impl MeanMetrics {
 
     /// Adds further runs.
     pub(super) fn merge(&mut self, other: &Self) {
-        self.n_stopped += other.n_stopped;
+        // Parts of a comparison are read from files.
+        self.n_stopped = self.n_stopped.saturating_add(other.n_stopped);
         self.run.merge(&other.run);
         self.device.merge(&other.device);
         self.models.resize_with(other.models.len(), Means::default);

@@ -421,14 +421,11 @@ impl Advances {
                 }
             }
         }
-        let mut others = self.staying;
+        self.others[index] = self.staying;
         if window.is_none() {
+            self.others[index] = self.staying.times(positions(Ordering::Equal));
             self.staying = self.staying.times(positions(Ordering::Less));
         }
-        if window.is_none() {
-            others = others.times(positions(Ordering::Equal));
-        }
-        self.others[index] = others;
         if tensor == TensorRole::Input {
             self.windows[index] = [0, 1].map(|at| outer.window(at, trips, index));
         }

@@ -97,10 +97,10 @@ impl PreparedNest {
         self.walk(machine).clone().with_plan(nest, mapping, machine, self.plan(machine))
     }
 
-    /// The walk, which exists if none is known yet.
+    /// The walk. If none is known yet, it exists ([`walk::is_sure`]).
     fn walk(&self, machine: &Machine) -> &Walk {
         let walk = || shared::walk(&self.nest, &self.mapping, machine).map(|(walk, _)| walk);
-        self.walk.get_or_init(|| walk().unwrap_or_default())
+        self.walk.get_or_init(|| walk().expect("a mapping whose walk was put off surely has one"))
     }
 
     /// Buffers that a unit of every level on chip needs, outermost first (section 4.10) \[byte\].

@@ -101,7 +101,7 @@ fn scores(experiment: &Experiment, scheduler: &str) -> Vec<f64> {
     let prepared = experiment.clone().schedulers([scheduler]).prepare().expect("inputs are valid");
     let mut sums = vec![0.0; REPLICATIONS as usize];
     let n_scenarios = prepared.n_runs() / sums.len();
-    let made = prepared.run_each(|_, plan, _, result| {
+    let made = prepared.score_each(|_, plan, result| {
         let score = result.expect("every run has a score").scorecard.total.score;
         sums[plan.load.replication as usize] += score / n_scenarios as f64;
         Ok::<_, std::convert::Infallible>(())

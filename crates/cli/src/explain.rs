@@ -242,7 +242,8 @@ fn tell_frame(
 fn whole(prepared: &Prepared) -> Result<WholeRun<'_>, Failure> {
     let mut whole = WholeRun::new(first(prepared));
     let progress = Progress::new(prepared.n_runs() as u64);
-    prepared.run_each(|index, plan, _, result| {
+    let keep = |_: &Plan, _: &str, result| result;
+    prepared.run_each(keep, |index, plan, _, result| {
         match result {
             Err(RunError::NothingCounted) => whole.add_uncounted(),
             result => whole.add(plan, &result.map_err(super::argument)?),

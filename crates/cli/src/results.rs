@@ -20,7 +20,7 @@ use xrsim_report::overview::overview;
 use xrsim_report::power::Powers;
 use xrsim_report::scores;
 use xrsim_results::cells::{Further, RunTable};
-use xrsim_results::csv::Table;
+use xrsim_results::csv::{RowMaker, Table};
 use xrsim_results::idle::{IdleEnergies, idle_energy_of};
 use xrsim_results::limit::Limit;
 use xrsim_results::score_rows::{ScoreRow, ScoreRows};
@@ -135,6 +135,12 @@ impl Folder {
         taken.map_err(|error| Failure::writing(&self.set.folder().display(), &error))
     }
 
+    fn write(&mut self, rows: &[Vec<u8>]) -> Result<(), Failure> {
+        let mut both = self.tables.iter_mut().zip(rows);
+        let written = both.try_for_each(|((_, table), rows)| table.write(rows));
+        written.map_err(|error| Failure::writing(&self.set.folder().display(), &error))
+    }
+
     fn finish(self, record: Map<String, Value>) -> Result<(), Failure> {
         let Self { mut set, tables } = self;
         let folder = set.folder().display().to_string();
@@ -144,6 +150,36 @@ impl Folder {
             set.add(name, table.finish().map_err(|error| Failure::writing(&folder, &error))?)?;
         }
         set.commit_and_say(record::RUN, record, format_args!("{}", names.join(", ")))
+    }
+}
+
+/// Makes of the result of a run what [`Results::take`] needs, on any thread.
+pub(super) struct Keep {
+    makers: Vec<RowMaker>,
+    /// Whether a trace is made of the result.
+    is_traced: bool,
+}
+
+/// The result of a run, for the outputs.
+pub(super) enum Kept {
+    /// Rows of the tables of the folder as text, and the scores.
+    Rows(Vec<Vec<u8>>, Scored),
+    /// All of it.
+    Whole(RunResult),
+}
+
+impl Keep {
+    /// Most requests of a run whose rows are kept as text, which takes twice the memory of the requests.
+    const MAX_REQUESTS: usize = 1 << 16;
+
+    /// What is kept of `result`.
+    pub(super) fn of(&self, plan: &Plan, cost_model: &str, result: RunResult) -> Kept {
+        if self.is_traced || result.inferences.len() > Self::MAX_REQUESTS {
+            return Kept::Whole(result);
+        }
+        let label = RunLabel::from_plan(plan, cost_model);
+        let rows = self.makers.iter().map(|it| it.rows(&label, plan, &result)).collect();
+        Kept::Rows(rows, result.scored)
     }
 }
 
@@ -198,6 +234,12 @@ impl<'p> Results<'p> {
         })
     }
 
+    /// Makes of results what [`Results::take`] needs.
+    pub(super) fn keep(&self, is_traced: bool) -> Keep {
+        let tables = self.folder.iter().flat_map(|it| &it.tables);
+        Keep { makers: tables.map(|(_, table)| table.maker()).collect(), is_traced }
+    }
+
     /// Takes the result of one run.
     ///
     /// # Errors
@@ -206,12 +248,21 @@ impl<'p> Results<'p> {
     pub(super) fn take(
         &mut self,
         plan: &Plan,
-        result: Result<RunResult, RunError>,
+        kept: Result<Kept, RunError>,
     ) -> Result<(), Failure> {
-        if let (Some(folder), Ok(result)) = (&mut self.folder, &result) {
-            folder.take(plan, &RunLabel::from_plan(plan, &self.cost_model), result)?;
-        }
-        self.take_scored(plan, result.map(|result| result.scored))
+        let result = match kept {
+            Ok(Kept::Rows(rows, scored)) => {
+                self.folder.iter_mut().try_for_each(|it| it.write(&rows))?;
+                Ok(scored)
+            }
+            Ok(Kept::Whole(result)) => {
+                let label = RunLabel::from_plan(plan, &self.cost_model);
+                self.folder.iter_mut().try_for_each(|it| it.take(plan, &label, &result))?;
+                Ok(result.scored)
+            }
+            Err(error) => Err(error),
+        };
+        self.take_scored(plan, result)
     }
 
     /// Takes the result of one run for all outputs but the files of a folder.

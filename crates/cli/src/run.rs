@@ -16,7 +16,7 @@ use super::options::Format;
 use super::places::Places;
 use super::progress::Progress;
 use super::record;
-use super::results::{self, OutputOptions, Results};
+use super::results::{self, Kept, OutputOptions, Results};
 use super::trace::TraceFile;
 
 /// Run scenarios on systems and print their scores.
@@ -123,13 +123,17 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     };
     let progress = Progress::new(prepared.n_runs() as u64);
     match args.keeps_requests() {
-        true => prepared.run_each(|index, plan, cost_model, result| {
-            progress.set(index as u64 + 1);
-            if let (Some(trace), Ok(result)) = (&mut trace, &result) {
-                trace.write(plan, cost_model, result)?;
-            }
-            results.take(plan, result)
-        })?,
+        true => {
+            let keep = results.keep(trace.is_some());
+            let keep = |plan: &Plan, cost_model: &str, result| keep.of(plan, cost_model, result);
+            prepared.run_each(keep, |index, plan, cost_model, kept| {
+                progress.set(index as u64 + 1);
+                if let (Some(trace), Ok(Kept::Whole(result))) = (&mut trace, &kept) {
+                    trace.write(plan, cost_model, result)?;
+                }
+                results.take(plan, kept)
+            })?;
+        }
         false => prepared.score_each(|index, plan, result| {
             progress.set(index as u64 + 1);
             results.take_scored(plan, result)

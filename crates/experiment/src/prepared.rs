@@ -234,20 +234,23 @@ impl Prepared {
         distinct(self.plans().map(|plan| plan.scenario.name().to_string()))
     }
 
-    /// Makes all runs in parallel and hands each result to `consume`, in order, with the index of the
-    /// run, the run, and the name of its cost model. Memory does not grow with the number of runs.
+    /// Makes all runs in parallel, makes of every result what is kept of it with `keep`, which gets the run and the name
+    /// of its cost model, and hands that to `consume`, in order, with the index of the run. Memory does not grow with
+    /// the number of runs.
     ///
     /// # Errors
     ///
     /// The first error of `consume`.
-    pub fn run_each<E>(
+    pub fn run_each<T: Send + Sync, E>(
         &self,
-        mut consume: impl FnMut(usize, &Plan, &str, Result<RunResult, RunError>) -> Result<(), E>,
+        keep: impl Fn(&Plan, &str, RunResult) -> T + Sync,
+        mut consume: impl FnMut(usize, &Plan, &str, Result<T, RunError>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut before = 0;
         for Group { cost_model, plans, .. } in &self.groups {
-            sweep::run_all(plans, &*cost_model.model, |index, plan, result| {
-                consume(before + index, plan, &cost_model.name, result)
+            let keep = |plan: &Plan, result| keep(plan, &cost_model.name, result);
+            sweep::run_all(plans, &*cost_model.model, keep, |index, plan, kept| {
+                consume(before + index, plan, &cost_model.name, kept)
             })?;
             before += plans.len();
         }
@@ -277,7 +280,8 @@ impl Prepared {
     /// Makes all runs in parallel and keeps every result.
     pub fn run(&self) -> Runs {
         let mut runs = Vec::with_capacity(self.n_runs());
-        let made = self.run_each(|index, plan, cost_model, result| {
+        let keep = |_: &Plan, _: &str, result| result;
+        let made = self.run_each(keep, |index, plan, cost_model, result| {
             runs.push(self.labelled(index, plan, cost_model, result));
             Ok::<_, std::convert::Infallible>(())
         });
@@ -293,7 +297,8 @@ impl Prepared {
         for Group { cost_model, plans, .. } in &self.groups {
             super::kept::with_library(cost_model, |library| {
                 let model = &*cost_model.model;
-                let made = sweep::run_all_at(library, plans, model, |index, plan, result| {
+                let keep = |_: &Plan, result| result;
+                let made = sweep::run_all_at(library, plans, model, keep, |index, plan, result| {
                     done((before + index) as u64 + 1);
                     runs.push(self.labelled(before + index, plan, &cost_model.name, result));
                     Ok::<_, std::convert::Infallible>(())

@@ -119,17 +119,27 @@ impl<W: Write> Table<W> {
         Ok(self.out)
     }
 
+    /// The maker of rows for [`Table::write`].
+    pub fn maker(&self) -> RowMaker {
+        RowMaker { kind: self.lines.kind, further: self.lines.further }
+    }
+
+    /// Writes rows of the table's [`RowMaker`].
+    ///
+    /// # Errors
+    ///
+    /// The error of the writer.
+    pub fn write(&mut self, rows: &[u8]) -> io::Result<()> {
+        self.out.write_all(rows)
+    }
+
     /// Writes the rows of one run.
     ///
     /// # Errors
     ///
     /// The error of the writer.
     pub fn add(&mut self, label: &RunLabel<'_>, plan: &Plan, result: &RunResult) -> io::Result<()> {
-        let kind = self.lines.kind;
-        self.lines.start_run(label);
-        let further = self.lines.further;
-        let mut written = Written { lines: &mut self.lines, out: &mut self.out };
-        kind.add(&mut written, plan, result, further)
+        self.lines.add(&mut self.out, label, plan, result)
     }
 
     /// Writes the rows of one run whose requests were not kept, which a table of requests has none of.
@@ -148,6 +158,23 @@ impl<W: Write> Table<W> {
         let further = self.lines.further;
         let mut written = Written { lines: &mut self.lines, out: &mut self.out };
         kind.add_scored(&mut written, plan, scored, further)
+    }
+}
+
+/// Makes rows of a table without settings as text, on any thread.
+#[derive(Debug, Clone, Copy)]
+pub struct RowMaker {
+    kind: RunTable,
+    further: Further,
+}
+
+impl RowMaker {
+    /// The rows of one run.
+    pub fn rows(self, label: &RunLabel<'_>, plan: &Plan, result: &RunResult) -> Vec<u8> {
+        let mut rows = Vec::new();
+        let mut lines = Lines { further: self.further, ..Lines::new(self.kind, None) };
+        lines.add(&mut rows, label, plan, result).expect("memory takes every row");
+        rows
     }
 }
 
@@ -171,6 +198,19 @@ impl Lines {
     fn new(kind: RunTable, check: Option<RowCheck>) -> Self {
         let (row, label, settings) = (String::new(), String::new(), String::new());
         Self { kind, row, label, settings, check, further: Further::default() }
+    }
+
+    /// Adds the rows of one run to `out`.
+    fn add(
+        &mut self,
+        out: &mut dyn Write,
+        label: &RunLabel<'_>,
+        plan: &Plan,
+        result: &RunResult,
+    ) -> io::Result<()> {
+        let (kind, further) = (self.kind, self.further);
+        self.start_run(label);
+        kind.add(&mut Written { lines: self, out }, plan, result, further)
     }
 
     fn make_sweep_row(

@@ -11,6 +11,10 @@ pub(super) fn push_whole(text: &mut String, value: u64) {
 
 /// Adds the shortest text that reads back to `value`, without an exponent.
 pub(super) fn push_number(text: &mut String, value: f64) {
+    let whole = value as u64;
+    if value.to_bits() == (whole as f64).to_bits() && whole < 1 << 53 {
+        return push_whole(text, whole);
+    }
     let is_usual = value == 0.0 || (1e-4..1e15).contains(&value.abs());
     let mut buffer = zmij::Buffer::new();
     let shortest = buffer.format(value);

@@ -45,6 +45,22 @@ fn frames_of_the_warm_up_are_marked() {
     output(&["report", &out, "--out", &path(&folder, "page.html")]);
 }
 
+/// Threads make the text of rows, unless the whole run is needed for its trace.
+#[test]
+fn files_are_the_same_whether_threads_make_their_rows_or_not() {
+    let folder = tempdir().expect("a folder can be made");
+    let [by_threads, traced, trace] =
+        ["threads", "traced", "trace.json"].map(|it| path(&folder, it));
+    output(&words(&run(&["--out", &by_threads])));
+    output(&words(&run(&["--out", &traced, "--trace", &trace])));
+    for name in ["scores.csv", "models.csv", "inferences.csv"] {
+        let [a, b] = [&by_threads, &traced]
+            .map(|it| fs::read_to_string(format!("{it}/{name}")).expect("it was written"));
+        assert_eq!(a, b, "{name}");
+        assert!(a.lines().count() > 1, "{name}");
+    }
+}
+
 /// A scheduler that gives up every request, except that its first process ends by itself.
 #[cfg(unix)]
 #[test]

@@ -157,11 +157,14 @@ impl RunError {
 const BLOCK_RUNS: usize = 1024;
 
 /// Maximum number of requests of the runs of a block, unless a single run has more.
-const BLOCK_REQUESTS: u64 = 1 << 21;
+const BLOCK_REQUESTS: u64 = 1 << 19;
 
 /// Memory that a run takes for each of its requests, with its result \[byte\]. Requests that run in
 /// several segments take more.
 const BYTES_PER_REQUEST: u64 = 150;
+
+/// Memory that a run of a block takes for each of its requests, whose rows are kept as text \[byte\].
+const BYTES_PER_ROW: u64 = 400;
 
 /// Least memory that the runs take while they are made, from the number of their requests \[byte\]. Runs of profiles keep
 /// none.
@@ -170,20 +173,23 @@ pub fn memory(plans: &[Plan]) -> u64 {
     let kept = || plans.iter().filter(|plan| plan.phases.is_none());
     let requests = || kept().map(n_requests).filter(allowed);
     let together = requests().fold(0, u64::saturating_add).min(BLOCK_REQUESTS);
-    requests().fold(together, u64::max) * BYTES_PER_REQUEST
+    let largest = requests().max().unwrap_or(0);
+    (together * BYTES_PER_ROW).max(largest * BYTES_PER_REQUEST)
 }
 
-/// Makes all runs and hands their results to `consume` in order, with the index of the run.
+/// Makes all runs, makes of every result what is kept of it with `keep`, on any thread, and hands that to `consume` in
+/// order, with the index of the run.
 ///
 /// # Errors
 ///
 /// The first error of `consume`, such as a full disk. No block is computed after it.
-pub fn run_all<E>(
+pub fn run_all<T: Send + Sync, E>(
     plans: &[Plan],
     cost_model: &dyn CostModel,
-    consume: impl FnMut(usize, &Plan, Result<RunResult, RunError>) -> Result<(), E>,
+    keep: impl Fn(&Plan, RunResult) -> T + Sync,
+    consume: impl FnMut(usize, &Plan, Result<T, RunError>) -> Result<(), E>,
 ) -> Result<(), E> {
-    run_all_at(&mut CostLibrary::layers(cost_model), plans, cost_model, consume)
+    run_all_at(&mut CostLibrary::layers(cost_model), plans, cost_model, keep, consume)
 }
 
 /// Makes all runs as [`run_all`] does, without what became of single requests: memory does not grow with their number.
@@ -205,14 +211,16 @@ pub fn score_all<E>(
 /// # Errors
 ///
 /// The first error of `consume`.
-pub fn run_all_at<E>(
+pub fn run_all_at<T: Send + Sync, E>(
     library: &mut CostLibrary,
     plans: &[Plan],
     cost_model: &dyn CostModel,
-    consume: impl FnMut(usize, &Plan, Result<RunResult, RunError>) -> Result<(), E>,
+    keep: impl Fn(&Plan, RunResult) -> T + Sync,
+    consume: impl FnMut(usize, &Plan, Result<T, RunError>) -> Result<(), E>,
 ) -> Result<(), E> {
     let make = |plan: &Plan, index: usize, common: &Common<'_>| {
-        run_with(plan, common.costs(index, plan)?, || common.requests(index, plan))
+        let costs = common.costs(index, plan)?;
+        run_with(plan, costs, || common.requests(index, plan)).map(|result| keep(plan, result))
     };
     in_blocks(library, plans, cost_model, make, consume)
 }

@@ -10,7 +10,7 @@ use xrsim_model::parallel;
 use xrsim_sim::load::Drawn;
 use xrsim_sim::plan::{Ablation, Plan, Semantics};
 use xrsim_sim::score::Score;
-use xrsim_sim::sweep::RunResult;
+use xrsim_sim::sweep::Scored;
 use xrsim_sim::sweep::enumeration::{Possibility, possibilities};
 
 use super::ReproduceError;
@@ -46,7 +46,7 @@ impl MeanScores {
     }
 
     /// Scores of `result`.
-    pub fn from_result(result: &RunResult) -> Self {
+    pub fn from_result(result: &Scored) -> Self {
         let Score { realtime, energy, qoe, score, .. } = result.scorecard.total;
         Self { realtime, energy, qoe, overall: score }
     }
@@ -233,7 +233,7 @@ impl Study {
     pub fn points(&self) -> Result<Vec<Point>, ReproduceError> {
         let prepared = self.prepare()?;
         let mut points = Vec::with_capacity(prepared.n_runs());
-        let made = prepared.run_each(|_, plan, _, result| {
+        let made = prepared.score_each(|_, plan, result| {
             points.extend(
                 result.ok().map(|result| Point::new(plan, MeanScores::from_result(&result))),
             );

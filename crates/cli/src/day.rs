@@ -49,7 +49,7 @@ pub(super) struct DayArgs {
     #[command(flatten)]
     scheduler: SchedulerOption,
     /// Independent replications, whose means are printed with 95 % intervals.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     replications: u64,
     /// Do not look for the change that helps most, which takes about ten runs.
     #[arg(long)]

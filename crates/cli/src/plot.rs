@@ -305,7 +305,11 @@ fn energy(args: &PlotArgs) -> Result<(), Failure> {
     let sources: Vec<_> = sources.collect();
     let bars = EnergyBars::read(&sources, quantity).map_err(|error| {
         let path = paths[error.source].display();
-        Failure::Argument(format!("{path}:{}: {error}", error.line))
+        let what = match error.line {
+            1 => "; --kind energy reads device.csv of `xrsim day` or of `xrsim run --device`",
+            _ => "",
+        };
+        Failure::Argument(format!("{path}:{}: {error}{what}", error.line))
     })?;
     match &args.out {
         Some(out) if !is_csv(out) => args.pictures.write(out, &bars.figure()),

@@ -6,8 +6,10 @@ use xrsim_model::hardware::device::{
     Battery, Heat, HeatPaths, Link, NodeId, Peukert, ThermalError, ThermalNetwork, ThermalNode,
     Trip, TripAction,
 };
+use xrsim_model::hardware::Tasks;
 use xrsim_model::units::SimSpan;
 
+use super::hardware::names_once;
 use super::quantities::{positive, quantity};
 use super::yaml::Node;
 use super::yaml::keys::keys;
@@ -77,7 +79,7 @@ keys! {
         hysteresis_k: f64 = or(1, number(0.0..=100.0));
         action as "do": TripAction = required(action());
         /// Names of the accelerators of the system that it limits. Without it, all.
-        of: Option<Vec<Box<str>>> = optional(list("accelerators", text()));
+        of: Option<Tasks> = optional(names_once("accelerators"));
     }
 }
 
@@ -278,7 +280,7 @@ trips:
             at_c,
             hysteresis_k,
             action,
-            of: Vec::new(),
+            of: Tasks::default(),
         };
         let trips = [
             trip(skin, 43.0, 2.0, TripAction::Step),

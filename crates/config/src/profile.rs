@@ -82,7 +82,7 @@ fn entry() -> impl Reader<Value = RawEntry> {
 
 keys! {
     /// Phases that follow each other several times.
-    fn repeat() -> struct Repeat: "repeated phases" {
+    fn repeat() -> struct Repeat: "a block of phases" {
         /// How often.
         repeat: u32 = required(number(1..=Profile::MAX_PHASES as u32));
         /// Phases in their order.

@@ -13,7 +13,7 @@ use xrsim_sim::score::{Counted, InferenceScore, Score};
 use xrsim_sim::sweep::day::DayMetrics;
 use xrsim_sim::sweep::{Made, RunResult, Scored};
 
-use super::device::{self, DeviceRow};
+use super::device::{self, DeviceRow, STOPPED};
 use super::digits::push_ms;
 use super::fields::{Cells, Field, Heading, Rows, Value};
 use super::sequences::{self, SequenceRow};
@@ -35,7 +35,9 @@ pub enum RunTable {
     Sequences,
     /// `device.csv`: a row for each run on a device.
     Device,
-    /// The same for runs of profiles, of which only sweeps have rows.
+    /// Scores of runs on devices, of which only sweeps have rows.
+    Stops,
+    /// Results of runs of profiles, of which only sweeps have rows.
     Days,
     /// Causes of misses, and segments: long texts, of which nearly every one is different. The rows have no label.
     InferenceTexts,
@@ -105,9 +107,10 @@ impl RunTable {
         let texts = RequestRow::TEXTS.iter().map(Field::heading);
         let counted = [RequestRow::COUNTED.heading()];
         match self {
-            Self::Scores => {
+            Self::Scores | Self::Stops => {
                 let device = DeviceMetrics::COLUMNS.iter().map(Heading::of);
-                scores.chain(device.map(|it| Heading { is_later: true, ..it })).collect()
+                let columns = scores.chain(device.map(|it| Heading { is_later: true, ..it }));
+                columns.chain((self == Self::Stops).then(|| STOPPED.heading())).collect()
             }
             Self::Models => ModelRow::NAMES.iter().map(Field::heading).chain(scores).collect(),
             Self::Inferences => facts.chain(texts).chain(counted).collect(),
@@ -137,7 +140,8 @@ impl RunTable {
             Self::Inferences | Self::InferenceFacts => {
                 RequestRow::further(further).map(|it| it.heading()).collect()
             }
-            Self::InferenceTexts | Self::Sequences | Self::Device | Self::Days => Vec::new(),
+            Self::InferenceTexts | Self::Sequences => Vec::new(),
+            Self::Device | Self::Stops | Self::Days => Vec::new(),
         }
     }
 
@@ -154,7 +158,7 @@ impl RunTable {
         further: Further,
     ) -> io::Result<()> {
         match self {
-            Self::Scores | Self::Models | Self::Device | Self::Days => {
+            Self::Scores | Self::Models | Self::Device | Self::Stops | Self::Days => {
                 self.add_scored(rows, plan, result, further)
             }
             Self::Inferences | Self::InferenceFacts | Self::InferenceTexts => {
@@ -199,7 +203,7 @@ impl RunTable {
                 rows.end_row()
             }
             Self::Inferences | Self::InferenceFacts | Self::InferenceTexts => Ok(()),
-            Self::Sequences | Self::Days => Ok(()),
+            Self::Sequences | Self::Stops | Self::Days => Ok(()),
         }
     }
 
@@ -258,10 +262,15 @@ impl RunTable {
     }
 }
 
-/// Adds the results of a run of a sweep.
-pub(super) fn add_made(cells: &mut impl Cells, made: &Made) {
+/// Adds the results of a run of a sweep to the row of a `table`.
+pub(super) fn add_made(cells: &mut impl Cells, table: RunTable, made: &Made) {
     match made {
-        Made::Run(scored) => add_run(cells, &scored.scorecard.total, &scored.device),
+        Made::Run(scored) => {
+            add_run(cells, &scored.scorecard.total, &scored.device);
+            if table == RunTable::Stops {
+                STOPPED.add(&device::stopped_at_s(scored.body.as_deref()), cells);
+            }
+        }
         Made::Day(day) => {
             DayMetrics::COLUMNS.iter().for_each(|column| cells.number(column.of(day)));
             device::HIGHEST

@@ -35,9 +35,13 @@ pub fn beside_label<'a>(keys: impl Iterator<Item = &'a str>) -> impl Iterator<It
     keys.filter(|key| !LABEL.contains(key))
 }
 
-/// Table of the results of a sweep with columns for `settings`: that of runs of profiles if they give one.
-fn of_sweep<'a>(mut settings: impl Iterator<Item = &'a str>) -> RunTable {
-    if settings.any(|key| key == "profile") { RunTable::Days } else { RunTable::Scores }
+/// Table of the results of a sweep with columns for `settings`: of runs of profiles or on devices if they give one.
+fn of_sweep<'a>(settings: impl Iterator<Item = &'a str>) -> RunTable {
+    settings.fold(RunTable::Scores, |table, key| match (table, key) {
+        (_, "profile") => RunTable::Days,
+        (RunTable::Scores, "device") => RunTable::Stops,
+        _ => table,
+    })
 }
 
 /// First line of the file of a sweep, whose rows have columns for `settings` after the label.
@@ -174,6 +178,7 @@ impl RowMaker {
         let mut rows = Vec::new();
         let mut lines = Lines { further: self.further, ..Lines::new(self.kind, None) };
         lines.add(&mut rows, label, plan, result).expect("memory takes every row");
+        rows.shrink_to_fit();
         rows
     }
 }
@@ -228,7 +233,7 @@ impl Lines {
         settings.for_each(|value| self.text(value));
         match result {
             Ok(made) => {
-                add_made(self, made);
+                add_made(self, self.kind, made);
                 self.row.push(',');
             }
             Err(reason) => {

@@ -49,6 +49,15 @@ pub(super) fn highest<'n>(nodes: impl Iterator<Item = (&'n str, f64)>) -> String
 /// Column of these temperatures in rows of sweeps.
 pub(super) const HIGHEST: Field<String> = Field::new("highest_c", Value::Text(|it| it));
 
+/// Column of the instant at which the device stopped, in rows of sweeps.
+pub(super) const STOPPED: Field<Option<f64>> =
+    Field::<Option<f64>>::new("stopped_at_s", Value::Number(|it| *it)).later();
+
+/// Instant at which a device stopped \[s\].
+pub(super) fn stopped_at_s(body: Option<&Body>) -> Option<f64> {
+    Some(seconds(body?.stopped()?.0.ns()))
+}
+
 pub(super) fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
@@ -88,7 +97,7 @@ impl DeviceRow<'_> {
         Field::new("share_by_mhz", Value::Text(|it| &it.shares)),
         Field::new("battery_loss_j", Value::Number(|it| Some(it.body?.charge()?.loss_j()))),
         Field::new("charge_left", Value::Number(|it| Some(it.body?.charge()?.left()))),
-        Field::new("stopped_at_s", Value::Number(|it| Some(seconds(it.body?.stopped()?.0.ns())))),
+        Field::new("stopped_at_s", Value::Number(|it| stopped_at_s(it.body))),
         Field::new("highest_c", Value::Text(|it| &it.highest)),
         Field::new("capped_share", Value::Number(|it| it.share(|section| section.capped))),
         Field::new("halted_s", Value::Number(|it| it.spent(|section| section.halted))),

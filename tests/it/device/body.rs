@@ -103,7 +103,7 @@ fn a_halt_starts_nothing_and_ends_at_a_tick() {
         at_c: 30.0,
         hysteresis_k: 0.5,
         action: TripAction::Halt,
-        of: Vec::new(),
+        of: Default::default(),
     };
     let network = ThermalNetwork::new(vec![node("die", 1e-3, 1.0)], &[]).expect("it is a network");
     let paths = HeatPaths { base: Some(NodeId::new(0)), ..HeatPaths::default() };
@@ -147,7 +147,7 @@ prop_compose! {
             accelerators: Some(first), dram: Some(second), base: Some(second), battery: Some(second),
         };
         let node = if die { first } else { second };
-        heat(network, paths, poll, vec![Trip { node, at_c: 25.0 + above, hysteresis_k, action, of: Vec::new() }])
+        heat(network, paths, poll, vec![Trip { node, at_c: 25.0 + above, hysteresis_k, action, of: Default::default() }])
     }
 }
 

@@ -87,6 +87,25 @@ fn rows_have_what_day_says_of_the_same_profile() {
     );
 }
 
+/// 1.5 J at 3 W and more are used up within half a second.
+#[test]
+fn rows_and_the_summary_tell_that_a_battery_ended_runs() {
+    let study = study();
+    let small = "device:\n  name: small\n  base_mw: 3000\n  battery: {wh: 0.000416}\n";
+    fs::write(study.path("small.yaml"), small).expect("a file can be written");
+    let runs = ["--scenario", "VR_gaming", "--system", "J", "--pes", "4096", "--platform", "paper"];
+    let device = ["--flexibility", "none", "--device", "small.yaml"];
+    let sweep = [&["sweep", "--out", "rows.csv"][..], &runs, &device, &["--device", "cell.yaml"]];
+    let (_, said) = study.done(&sweep.concat());
+    assert!(said.ends_with("new; a battery ended 1 of those, see `stopped_at_s`\n"), "{said}");
+    study.done(&[&["run", "--out", "run"][..], &runs, &device].concat());
+    let (rows, of_run) = (study.read("rows.csv"), study.read("run/device.csv"));
+    let own = cell(&of_run, of_run.lines().nth(1).expect("there is a run"), "stopped_at_s");
+    assert!(own.parse::<f64>().is_ok_and(|it| it < 0.5), "{own}");
+    let stopped = rows.lines().skip(1).map(|row| cell(&rows, row, "stopped_at_s"));
+    assert_eq!(stopped.collect::<Vec<_>>(), [own, ""]);
+}
+
 #[test]
 fn a_device_that_gets_too_hot_is_a_row_with_a_reason() {
     let study = study();

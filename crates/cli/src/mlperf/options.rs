@@ -80,10 +80,10 @@ pub(crate) struct MlperfArgs {
     #[arg(long, value_name = "MODEL|FILE.csv", conflicts_with_all = ["system", "pes", "platform", "device", "cost_model", "flexibility", "mapping-objective", "scheduler", "beside", "tenant", "trace"])]
     pub service: Option<String>,
     /// Number of servers of a --service.
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "service", value_parser = clap::value_parser!(u32).range(1..=i64::from(ServerBed::MAX)))]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "service", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(ServerBed::MAX)))]
     pub servers: u32,
     /// Largest number of samples of a batch.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(Batching::MAX)))]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(Batching::MAX)))]
     pub max_batch: u32,
     /// Longest wait of a sample for a full batch [ms].
     #[arg(long, value_name = "MS", default_value_t = 0.0, allow_negative_numbers = true)]
@@ -93,7 +93,7 @@ pub(crate) struct MlperfArgs {
     pub qps: Option<f64>,
     /// Number of streams of multi-stream, in place of a search for the largest valid number; from v2.0 on
     /// samples of a query in place of 8.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub streams: Option<u64>,
     /// Search from --qps or --streams upwards, as LoadGen does; with tenants, for the largest factor of all rates.
     #[arg(long)]
@@ -120,7 +120,7 @@ pub(crate) struct MlperfArgs {
     pub seed: u64,
     /// Measure the latency at N rates, below and above the peak of every server test; --out has it as
     /// curve.csv and a figure.
-    #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    #[arg(long, value_name = "N", requires = "out", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub curve: Option<u32>,
     /// File for a trace of the run of one test, for Perfetto or chrome://tracing.
     #[arg(long, value_name = "FILE.json", conflicts_with = "tenant")]

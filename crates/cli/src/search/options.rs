@@ -74,7 +74,7 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "T|FILE")]
     pub technology: Option<String>,
     /// Draws of every scenario with random inputs [default: 30].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=SearchDraft::MAX_REPLICATIONS))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=SearchDraft::MAX_REPLICATIONS))]
     pub replications: Option<u64>,
     /// Platform of the systems: clock, bandwidth and memory [default: headset].
     #[arg(long, value_name = "P|FILE")]

@@ -67,7 +67,7 @@ pub(super) struct SensitivityArgs {
     #[arg(long, value_name = "FILE", requires = "joint", default_value = "default")]
     pub constants: String,
     /// Independent replications of every run.
-    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 30, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub replications: u64,
     /// Form of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table")]

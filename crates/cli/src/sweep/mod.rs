@@ -197,6 +197,8 @@ struct Rows<'g> {
     settings: Vec<Box<str>>,
     table: Table<BufWriter<File>>,
     n_infeasible: u64,
+    /// Number of new rows of runs that a battery ended.
+    n_stopped: u64,
     /// Number of points that were tried, and of those that had a row at the start.
     n_done: u64,
     /// Points that failed because of the machine, in the order in which they did.
@@ -229,6 +231,7 @@ impl<'g> Rows<'g> {
             settings,
             table: Table::sweep_rows(out, &header),
             n_infeasible: 0,
+            n_stopped: 0,
             n_done: file.n_held,
             missing: Vec::new(),
             reason: None,
@@ -245,6 +248,7 @@ impl<'g> Rows<'g> {
         let values = self.settings.iter().map(|key| point.get(key).unwrap_or_default());
         let result = result.as_ref().map_err(String::as_str);
         self.n_infeasible += u64::from(result.is_err());
+        self.n_stopped += u64::from(result.is_ok_and(Made::is_stopped));
         self.file.note(point.index());
         let identity = (point.index(), &*candidate.id);
         self.table.sweep_row(identity, &candidate.label(), values, result)
@@ -286,7 +290,11 @@ impl<'g> Rows<'g> {
             }
         };
         let points = counted(n as usize, "point");
-        say(format_args!("{path}: {points}, {new} of them new{without}"));
+        let stopped = match self.n_stopped {
+            0 => String::new(),
+            n => format!("; a battery ended {n} of those, see `stopped_at_s`"),
+        };
+        say(format_args!("{path}: {points}, {new} of them new{without}{stopped}"));
         match reason {
             None => Ok(()),
             Some((_, reason)) => Err(Failure::Check(format!(

@@ -36,7 +36,7 @@ pub(crate) struct SweepArgs {
     #[command(flatten)]
     pub axes: AxisOptions,
     /// Independent replications of every point.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=SweepDraft::MAX_REPLICATIONS))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=SweepDraft::MAX_REPLICATIONS))]
     pub replications: Option<u64>,
     /// Values of any other setting (see `xrsim list settings`); repeat for several settings.
     #[arg(long, value_name = "KEY=V,..")]

@@ -211,7 +211,11 @@ pub(crate) fn text() -> impl Reader<Value = Box<str>> {
     let read = |node: &Node<'_>, problems: &mut Problems| match &node.value {
         Value::Scalar { text, .. } if !text.trim().is_empty() => Some((&**text).into()),
         _ => {
-            problems.push(node.mismatch(&"text"));
+            let expected = match node.scalar() {
+                Some(_) => "text that is not empty",
+                None => "text",
+            };
+            problems.push(node.mismatch(&expected));
             None
         }
     };

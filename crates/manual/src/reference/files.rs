@@ -149,7 +149,8 @@ fn writers() -> Vec<Writer> {
             files: &[(
                 "",
                 "sweep.csv",
-                "a row for each point; settings that vary have columns of their own",
+                "a row for each point; settings that vary have columns of their own. On devices, the column `stopped_at_s` \
+                 follows the results: the instant at which the device stopped, if its battery was empty \\[s\\]",
             )],
         },
         Writer {

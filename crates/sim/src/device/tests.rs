@@ -173,7 +173,7 @@ fn a_trip_that_steps_throttles_tick_by_tick() {
         at_c: 43.0,
         hysteresis_k: 1.0,
         action: TripAction::Step,
-        of: Vec::new(),
+        of: Default::default(),
     };
     let mut thermal = Thermal::new(skin(), 25.0);
     let mut trips = Trips::new(&[trip], thermal.temperatures(), clocks.len());
@@ -212,7 +212,7 @@ fn caps_and_halts_hold_until_it_is_cooler_by_the_hysteresis() {
         at_c,
         hysteresis_k: 2.0,
         action,
-        of: Vec::new(),
+        of: Default::default(),
     };
     let both = [trip(40.0, TripAction::Cap(850.0)), trip(50.0, TripAction::Halt)];
     let mut trips = Trips::new(&both, &[25.0], clocks.len());

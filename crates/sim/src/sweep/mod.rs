@@ -104,6 +104,16 @@ pub enum Made {
     Day(Box<DayMetrics>),
 }
 
+impl Made {
+    /// Whether the battery was empty before the end.
+    pub fn is_stopped(&self) -> bool {
+        match self {
+            Self::Run(scored) => scored.body.as_deref().is_some_and(|it| it.stopped().is_some()),
+            Self::Day(day) => day.stopped_at_s.is_some(),
+        }
+    }
+}
+
 /// Reason for which a run could not be made. It is a value: the other runs are made.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
@@ -119,7 +129,7 @@ pub enum RunError {
     Compat(#[from] compat::CompatError),
     /// The device is hotter than anything that is modelled.
     #[error(
-        "node `{node}` is hotter than {} C after {s:.1} s; the device needs less power, a better way of heat to the air, or trips",
+        "node `{node}` is hotter than {} C after {s:.3} s; the device needs less power, a better way of heat to the air, or trips",
         xrsim_model::hardware::device::Heat::HOTTEST_C
     )]
     TooHot {

@@ -95,11 +95,13 @@ impl Results<'_> {
     fn text(&self) -> String {
         let header = TENANT_COLUMNS.map(heading);
         let scheduler = self.accelerators.scheduler.label();
+        let shown = |cell: String| if cell.is_empty() { "n/a".into() } else { cell };
+        let rows = self.cells(short).into_iter().map(|row| row.into_iter().map(shown).collect::<Vec<_>>());
         let mut text = format!(
             "tenants at once under the rules of {} on {}, {scheduler}\n{}",
             self.options.round.name,
             self.system,
-            output::table_text(&header, self.cells(short), 3)
+            output::table_text(&header, rows, 3)
         );
         if !self.measured.trials.is_empty() {
             let factor = short(self.measured.factor);

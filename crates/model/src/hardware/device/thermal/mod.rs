@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::hardware::Tasks;
 use crate::units::SimSpan;
 
 pub use modes::Modes;
@@ -217,7 +218,7 @@ pub struct Trip {
     /// Its effect.
     pub action: TripAction,
     /// Names of the accelerators that it limits; empty: all.
-    pub of: Vec<Box<str>>,
+    pub of: Tasks,
 }
 
 impl Trip {

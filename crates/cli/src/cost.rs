@@ -19,7 +19,7 @@ use super::costs;
 use super::experiment::MappingOptions;
 use super::figure::PictureOptions;
 use super::message::{Failure, warn, with_hints};
-use super::options::{Format, LayerOptions};
+use super::options::{Format, LayerOptions, whole_number};
 use super::output::Complete;
 use super::places::Places;
 use super::{output, table_style};
@@ -52,7 +52,7 @@ pub(super) struct CostArgs {
         value_name = "TOP,COL",
         value_delimiter = ',',
         num_args = 1,
-        value_parser = clap::value_parser!(u64).range(1..),
+        value_parser = whole_number(1..),
         conflicts_with = "system"
     )]
     pub noc_bandwidth: Vec<u64>,

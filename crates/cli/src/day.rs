@@ -19,6 +19,7 @@ use xrsim_sim::sweep::day::Day;
 use super::experiment::{DayOptions, SchedulerOption};
 use super::figure::PictureOptions;
 use super::message::{Failure, with_hints};
+use super::options::whole_number;
 use super::output::{OutputSet, print_text};
 use super::places::Places;
 use super::progress::Progress;
@@ -49,7 +50,7 @@ pub(super) struct DayArgs {
     #[command(flatten)]
     scheduler: SchedulerOption,
     /// Independent replications, whose means are printed with 95 % intervals.
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole_number(1..=10_000))]
     replications: u64,
     /// Do not look for the change that helps most, which takes about ten runs.
     #[arg(long)]

@@ -21,6 +21,7 @@ use xrsim_sim::sweep::{RunError, RunResult};
 
 use super::experiment::{RunOptions, SchedulerOption, note_memory, prepare};
 use super::message::Failure;
+use super::options::whole_number;
 use super::output::{OutputSet, print_text};
 use super::places::Places;
 use super::progress::Progress;
@@ -44,10 +45,10 @@ pub(super) struct ExplainArgs {
     #[command(flatten)]
     pub scheduler: SchedulerOption,
     /// Replication of the frame, counted from 0.
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = whole_number(0..1_000_000))]
     pub replication: u64,
     /// Number of replications; scores are their means.
-    #[arg(long, value_name = "N", default_value_t = 30, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 30, allow_negative_numbers = true, value_parser = whole_number(1..=10_000))]
     pub replications: u64,
     /// Compare with this system, on equal draws.
     #[arg(long, value_name = "A..M|MIX|FILE", conflicts_with_all = ["frame", "replication"])]

@@ -1,8 +1,9 @@
 //! Values of options that several commands have in common.
 
+use std::ops::RangeBounds;
 use std::sync::Arc;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -17,6 +18,12 @@ use xrsim_sim::plan::Semantics;
 use super::experiment::SystemOptions;
 use super::message::{Failure, hint};
 use super::output;
+
+/// Reads a whole number of `range`, from 0; an error says the range, of negative numbers too
+/// (`allow_negative_numbers`).
+pub(super) fn whole_number(range: impl RangeBounds<i64>) -> RangedI64ValueParser<u64> {
+    RangedI64ValueParser::new().range(range)
+}
 
 /// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

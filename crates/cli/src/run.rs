@@ -12,7 +12,7 @@ use super::again::Again;
 use super::arrivals;
 use super::experiment::{RunOptions, SchedulerOption, note_memory, prepare};
 use super::message::Failure;
-use super::options::Format;
+use super::options::{Format, whole_number};
 use super::places::Places;
 use super::progress::Progress;
 use super::record;
@@ -42,7 +42,7 @@ pub(super) struct RunArgs {
     pub scheduler: SchedulerOption,
     /// Independent replications of every run [default: 30 of each run with random draws; 1 with --out,
     /// --trace, `--format csv`, `--format json` or `--semantics mlsys2023`].
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number(1..=1_000_000))]
     pub replications: Option<u64>,
     #[command(flatten)]
     pub output: OutputOptions,

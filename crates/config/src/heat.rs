@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use xrsim_model::hardware::Tasks;
 use xrsim_model::hardware::device::{
     Battery, Heat, HeatPaths, Link, NodeId, Peukert, ThermalError, ThermalNetwork, ThermalNode,
     Trip, TripAction,
 };
-use xrsim_model::hardware::Tasks;
 use xrsim_model::units::SimSpan;
 
 use super::hardware::names_once;

@@ -53,6 +53,10 @@ const MISTAKES: &[Mistake] = &[
         "compare --scenario AR_gaming --device one.yaml,two.yaml --scheduler edf,rm",
         &["device `toy` is given twice"],
     ),
+    ("check trip.yaml", &["trip.yaml:4:111: `main` is named twice"]),
+    ("check nameless.yaml", &["nameless.yaml:2:9: expected text that is not empty"]),
+    ("run --replications -1", &["-1 is not in 1..=1000000"]),
+    ("plot rows.csv --kind energy", &["rows.csv:1: no column", "device.csv of `xrsim day`"]),
     ("run --scheduler external", &["needs a command: external:COMMAND"]),
     ("run --scheduler edf=external:a", &["`edf` is a scheduler of the program"]),
     (
@@ -97,6 +101,9 @@ device:
   base_mw: 500
 ";
 
+const TRIP: &str = "  thermal: {nodes: {die: {j_per_k: 1, k_per_w: {air: 1}}}, trips: [{node: die, at_c: 90, do: halt, of: [main, main]}]}
+";
+
 #[test]
 fn a_mistake_is_answered_with_what_to_do() {
     let folder = tempdir().expect("a folder can be made");
@@ -110,6 +117,9 @@ fn a_mistake_is_answered_with_what_to_do() {
         ("one.yaml", TOY.into()),
         ("equal.yaml", TOY.into()),
         ("two.yaml", TOY.replace("500", "700")),
+        ("trip.yaml", [TOY, TRIP].concat()),
+        ("nameless.yaml", TOY.replace("toy", "\"\"")),
+        ("rows.csv", "score\n1\n".into()),
     ];
     for (name, text) in files {
         fs::write(folder.path().join(name), text).expect("a file can be written");

@@ -94,7 +94,7 @@ fn a_halt_of_one_accelerator_leaves_the_others_to_the_scheduler() {
     // Both dies are as hot; the trip of all halts both.
     let mut device = Device::clone(case.plan.device.as_ref().expect("it has one"));
     let heat = device.heat.as_mut().expect("it has heat");
-    heat.trips[0].of.clear();
+    heat.trips[0].of = Default::default();
     let all = plan(table(&[vec![vec![layer(1_000_000, 1e6)]; 2]]));
     let all = on(device, runs::by("edf:placement=first-idle", all));
     let found = starts(&all, &[(0, 0, far), (0, 1_100_000, far), (0, 1_200_000, far)]);

@@ -30,6 +30,7 @@ use super::experiment::{CompareOptions, note_memory, prepare_compared};
 use super::figure::PictureOptions;
 use super::mappings::Mappings;
 use super::message::{Failure, hint, say, warn};
+use super::options::whole_number;
 use super::output::OutputSet;
 use super::parts::{PartOptions, shard};
 use super::places::Places;
@@ -73,7 +74,7 @@ pub(super) struct CompareArgs {
     #[arg(skip)]
     pub case: &'static [(&'static str, &'static str)],
     /// Independent replications, of every configuration.
-    #[arg(long, value_name = "N", default_value_t = 30, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 30, allow_negative_numbers = true, value_parser = whole_number(1..=10_000))]
     pub replications: u64,
     /// Replicate to a precision: until half of the 95 % interval of the mean of every scheduler is at most X (30
     /// replications at least, 1000 at most).
@@ -97,7 +98,7 @@ pub(super) struct CompareArgs {
     pub enumerate: bool,
     /// Also bound the score by windows: by exact optima of windows of N frames of the first replication, which take up
     /// to seconds each; for schedulers with model granularity.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=MAX_FRAMES as u64))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number(1..=MAX_FRAMES as i64))]
     pub window: Option<u64>,
     /// Search alpha and beta of every `dream` given, as its authors do, for the least UXCost of the first
     /// replication.

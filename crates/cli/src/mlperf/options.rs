@@ -12,7 +12,7 @@ use xrsim_mlperf::sut::Batching;
 use super::super::experiment::{MappingOptions, one_scheduler};
 use super::super::figure::PictureOptions;
 use super::super::message::Failure;
-use super::super::options::Format;
+use super::super::options::{Format, whole_number};
 
 /// Predict results of MLPerf load tests on simulated systems.
 #[derive(Debug, Args)]
@@ -93,7 +93,7 @@ pub(crate) struct MlperfArgs {
     pub qps: Option<f64>,
     /// Number of streams of multi-stream, in place of a search for the largest valid number; from v2.0 on
     /// samples of a query in place of 8.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number(1..))]
     pub streams: Option<u64>,
     /// Search from --qps or --streams upwards, as LoadGen does; with tenants, for the largest factor of all rates.
     #[arg(long)]

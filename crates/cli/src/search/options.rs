@@ -14,6 +14,7 @@ use xrsim_sim::sweep::grid::Shard;
 use super::super::cluster::ClusterOptions;
 use super::super::figure::PictureOptions;
 use super::super::message::{Failure, warn};
+use super::super::options::whole_number;
 use super::super::parts::{PartOptions, shard};
 
 /// Find the best system of a space, with a proof or with a stated gap.
@@ -74,7 +75,7 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "T|FILE")]
     pub technology: Option<String>,
     /// Draws of every scenario with random inputs [default: 30].
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=SearchDraft::MAX_REPLICATIONS))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number(1..=SearchDraft::MAX_REPLICATIONS as i64))]
     pub replications: Option<u64>,
     /// Platform of the systems: clock, bandwidth and memory [default: headset].
     #[arg(long, value_name = "P|FILE")]

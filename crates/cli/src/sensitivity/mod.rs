@@ -19,7 +19,7 @@ use super::assumed::assumed;
 use super::experiment::{RunOptions, SchedulerOption, prepare};
 use super::figure::PictureOptions;
 use super::message::{Failure, say};
-use super::options::Format;
+use super::options::{Format, whole_number};
 use super::output::{self, OutputSet};
 use super::places::Places;
 use super::progress::Progress;
@@ -60,14 +60,14 @@ pub(super) struct SensitivityArgs {
     pub screening: bool,
     /// Draw all uncertain constants at once, N times, with a draw of the load each, and say how often every system is the
     /// best, how far it falls, and which constant decides.
-    #[arg(long, value_name = "N", conflicts_with_all = ["factor", "screening", "replications"],
-        value_parser = clap::value_parser!(u64).range(20..=2000))]
+    #[arg(long, value_name = "N", conflicts_with_all = ["factor", "screening", "replications"], allow_negative_numbers = true,
+        value_parser = whole_number(20..=2000))]
     pub joint: Option<u64>,
     /// Ranges of the constants for --joint: a name (`xrsim list uncertainties`) or a file.
     #[arg(long, value_name = "FILE", requires = "joint", default_value = "default")]
     pub constants: String,
     /// Independent replications of every run.
-    #[arg(long, value_name = "N", default_value_t = 30, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 30, allow_negative_numbers = true, value_parser = whole_number(1..=10_000))]
     pub replications: u64,
     /// Form of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table")]

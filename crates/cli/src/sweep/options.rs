@@ -9,6 +9,7 @@ use xrsim_sim::sweep::grid::Shard;
 
 use super::super::cluster::ClusterOptions;
 use super::super::experiment::AxisOptions;
+use super::super::options::whole_number;
 use super::super::parts::shard;
 
 /// Make many runs and write a row for each; an interrupted sweep continues.
@@ -36,7 +37,7 @@ pub(crate) struct SweepArgs {
     #[command(flatten)]
     pub axes: AxisOptions,
     /// Independent replications of every point.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=SweepDraft::MAX_REPLICATIONS))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number(1..=SweepDraft::MAX_REPLICATIONS as i64))]
     pub replications: Option<u64>,
     /// Values of any other setting (see `xrsim list settings`); repeat for several settings.
     #[arg(long, value_name = "KEY=V,..")]

@@ -96,7 +96,8 @@ impl Results<'_> {
         let header = TENANT_COLUMNS.map(heading);
         let scheduler = self.accelerators.scheduler.label();
         let shown = |cell: String| if cell.is_empty() { "n/a".into() } else { cell };
-        let rows = self.cells(short).into_iter().map(|row| row.into_iter().map(shown).collect::<Vec<_>>());
+        let rows =
+            self.cells(short).into_iter().map(|row| row.into_iter().map(shown).collect::<Vec<_>>());
         let mut text = format!(
             "tenants at once under the rules of {} on {}, {scheduler}\n{}",
             self.options.round.name,

@@ -274,7 +274,7 @@ impl Heat {
     /// Names of accelerators, each after what is said of it.
     pub(super) fn names(&self) -> impl Iterator<Item = (&'static str, &Box<str>)> {
         let heated = self.named.iter().map(|(name, _)| ("heat", name));
-        heated.chain(self.trips.iter().flat_map(|trip| &trip.of).map(|name| ("a trip", name)))
+        heated.chain(self.trips.iter().flat_map(|trip| &trip.of[..]).map(|name| ("a trip", name)))
     }
 }
 

@@ -27,7 +27,7 @@ const ALL: &str = "XRBench score";
 const LEGEND: &str = "\
     best: system with the highest mean score of its size; the scores of several with ? do not differ significantly (paired differences, t-test at 5 %, Holm)\n\
     late, dropped: frames in a run of the best system that ended after their deadline, or did not run\n\
-    p99 latency: 99th percentile of the response time of the model that is nearest to its deadline, and the time to this deadline\n\
+    p99 latency: response time at the 99th percentile of the share of the time to the deadline, of the model nearest to its deadline, and that time\n\
     headroom: share of the time to the deadline that is left\n\
     mW: energy over the time, without leakage; mJ: energy for each executed frame\n\
     score: the primary metric (Definition 15), by which `compare` also ranks; without +- if all draws are equal\n\

@@ -98,8 +98,9 @@ pub(super) fn detail_columns<'r>(
             columns = columns
                 .number("mW", |it| or_dash(it.power_without_leakage_mw(), |mw| format!("{mw:.0}")));
             columns = columns.number("mm2", |it| or_dash(it.area_mm2, |it| format!("{it:.0}")));
-            meanings += "p99 latency: 99th percentile of the response time of the model that is nearest to its deadline, and the \
-                         time to this deadline\nheadroom: share of the time to the deadline that is left\nmW: energy over the time, without leakage\nmm2: area, +-30 %\n";
+            meanings += "p99 latency: response time at the 99th percentile of the share of the time to the deadline, of the \
+                         model nearest to its deadline, and that time\nheadroom: share of that time that is left\nmW: energy \
+                         of the requests over the time, without leakage while idle\nmm2: area, +-30 %\n";
         }
         columns = columns.number(column.heading, move |it| match it.is_infeasible() {
             true => "-".into(),

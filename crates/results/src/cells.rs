@@ -340,7 +340,7 @@ impl SequenceRow<'_> {
         Field::new("tpot_p99_ms", Value::Number(|it| Some(it.gap(99)?.as_ms()))),
         Field::new("longest_gap_ms", Value::Number(|it| Some(it.gap(100)?.as_ms()))),
         Field::new("tokens_per_s", Value::Number(|it| Some(1e3 / it.tpot_mean_ms()?))),
-        Field::new("cache_mib", Value::Number(|it| Some(it.cache_bytes as f64 / 1_048_576.0))),
+        Field::new("cache_mib", Value::Number(Self::cache_mib)),
         Field::new("energy_mj", Value::Number(|it| Some(it.energy_mj))),
         Field::new("energy_per_token_mj", Value::Number(Self::energy_per_token_mj)),
     ];

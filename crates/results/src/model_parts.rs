@@ -107,7 +107,7 @@ struct Part {
 /// Sums of response times over runs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Response {
-    latency_p99_ms: f64,
+    tightest_ms: f64,
     headroom: f64,
     n_runs: u64,
 }
@@ -115,7 +115,7 @@ struct Response {
 impl Response {
     fn add(&mut self, score: &Score) {
         if score.counts.executed > 0 {
-            self.latency_p99_ms += score.counts.latency_p99_ms;
+            self.tightest_ms += score.counts.tightest_ms;
             self.headroom += score.counts.headroom;
             self.n_runs += 1;
         }
@@ -124,7 +124,7 @@ impl Response {
     /// Means; `None` if no request was executed.
     fn mean(&self) -> Option<(f64, f64)> {
         let n = self.n_runs as f64;
-        (self.n_runs > 0).then(|| (self.latency_p99_ms / n, self.headroom / n))
+        (self.n_runs > 0).then(|| (self.tightest_ms / n, self.headroom / n))
     }
 }
 
@@ -133,21 +133,21 @@ impl Response {
 pub struct Tightest<'a> {
     /// Model.
     pub model: &'a str,
-    /// 99th percentile of its response times \[ms\].
-    pub latency_p99_ms: f64,
-    /// Share of the time to its deadline that is left; negative if it is late.
+    /// Response time of its request at the 99th percentile of the share of the time to the deadline \[ms\].
+    pub latency_ms: f64,
+    /// Share of that time that is left; negative if the request is late.
     pub headroom: f64,
 }
 
-/// `PD 22.5 of 33.3 ms`: the percentile, and the time from the arrival of a frame to its deadline.
+/// `PD 22.5 of 33.3 ms`: the response time, and the time from the arrival of a frame to its deadline.
 impl fmt::Display for Tightest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { model, latency_p99_ms, headroom } = self;
-        let allowed = latency_p99_ms / (1.0 - headroom);
+        let Self { model, latency_ms, headroom } = self;
+        let allowed = latency_ms / (1.0 - headroom);
         match allowed.is_finite() {
-            true => write!(f, "{model} {latency_p99_ms:.1} of {allowed:.1} ms"),
+            true => write!(f, "{model} {latency_ms:.1} of {allowed:.1} ms"),
             // Nothing takes no time.
-            false => write!(f, "{model} {latency_p99_ms:.1} ms"),
+            false => write!(f, "{model} {latency_ms:.1} ms"),
         }
     }
 }
@@ -244,8 +244,8 @@ impl ModelParts {
     pub fn tightest<'a>(rows: &[&'a Self]) -> Option<Tightest<'a>> {
         let parts = rows.iter().flat_map(|row| &row.models);
         let means = parts.filter_map(|part| {
-            let (latency_p99_ms, headroom) = part.response.mean()?;
-            Some(Tightest { model: &part.name, latency_p99_ms, headroom })
+            let (latency_ms, headroom) = part.response.mean()?;
+            Some(Tightest { model: &part.name, latency_ms, headroom })
         });
         means.min_by(|a, b| a.headroom.total_cmp(&b.headroom))
     }

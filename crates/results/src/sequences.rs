@@ -47,6 +47,11 @@ impl SequenceRow<'_> {
         gaps.get((gaps.len() * percent).div_ceil(100).checked_sub(1)?).copied()
     }
 
+    /// Cache of a start that ran; `None` for others.
+    pub(super) fn cache_mib(&self) -> Option<f64> {
+        (self.energy_mj > 0.0).then(|| self.cache_bytes as f64 / 1_048_576.0)
+    }
+
     pub(super) fn energy_per_token_mj(&self) -> Option<f64> {
         let n = self.tokens.len();
         (n > 0).then(|| self.energy_mj / n as f64)

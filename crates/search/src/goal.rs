@@ -119,7 +119,12 @@ impl Quantity {
 
     /// Whether dropping every frame would be best, so that it needs a limit of `miss_ratio` beside it.
     pub fn needs_miss_limit(self) -> bool {
-        self.is_energy() || ["latency_p99_ms", "headroom"].contains(&self.name())
+        self.is_energy() || self.is_latency()
+    }
+
+    /// Whether it tells how late executed frames are; dropped ones have no part in it.
+    fn is_latency(self) -> bool {
+        ["latency_p99_ms", "headroom"].contains(&self.name())
     }
 
     /// Whether it is energy, or energy over time.
@@ -213,6 +218,20 @@ impl Question {
     /// Whether it asks for a front.
     pub fn is_front(&self) -> bool {
         self.objectives.len() > 1
+    }
+
+    /// Whether runs decide it, and with them the schedulers and draws.
+    pub fn needs_runs(&self) -> bool {
+        let limits = self.constraints.iter().map(|it| it.quantity);
+        self.objectives.iter().copied().chain(limits).any(Quantity::is_sampled)
+    }
+
+    /// Whether systems that drop frames would keep a limit of latencies and be no worse: costs are the objectives, and
+    /// nothing limits `miss_ratio`.
+    pub(super) fn rewards_drops(&self) -> bool {
+        let mut limits = self.constraints.iter();
+        let is_of_costs = !self.objectives.iter().any(|it| it.is_sampled());
+        is_of_costs && limits.any(|it| it.quantity.is_latency()) && self.most_missed().is_none()
     }
 
     /// Indices of the scenarios that count.

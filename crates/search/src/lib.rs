@@ -431,6 +431,11 @@ impl<'a> Search<'a> {
                 "dropped frames take no energy and have no latency: limit `miss_ratio` where energy, power, latency or headroom is the objective",
             );
         }
+        if question.rewards_drops() {
+            return refuse(
+                "dropped frames have no latency: limit `miss_ratio` too where latency or headroom has a limit and costs are the objective",
+            );
+        }
         Ok(())
     }
 

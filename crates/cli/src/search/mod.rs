@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use xrsim_config::SearchDraft;
-use xrsim_experiment::search::PreparedSearch;
+use xrsim_experiment::search::{ChangedAlone, PreparedSearch};
 use xrsim_model::cancel;
 use xrsim_model::digest::Digest;
 use xrsim_model::hardware::{Accelerator, Flexibility, MappingObjective, System};
@@ -375,7 +375,17 @@ impl Session<'_> {
             schedulers: &prepared.schedulers,
             semantics: prepared.settings.semantics,
         };
-        Ok(AnswerReport::new(search, names, answer, confirmation.as_ref()))
+        let report = AnswerReport::new(search, names, answer, confirmation.as_ref());
+        let alone = report.found.first().filter(|_| !search.is_part()).and_then(|best| {
+            let system = prepared.space.system(&best.members).ok()?;
+            let ChangedAlone { network, here, alone } = prepared.changed_alone(&system)?;
+            Some(format!(
+                "alone, this system maps otherwise: {network} takes {alone:.3} in place of {here:.3} ms, since mappings are \
+                 compared among all accelerators of a search; --effort full comes nearer (docs/explanation/mapper.md, \
+                 section 6.3)"
+            ))
+        });
+        Ok(AnswerReport { alone, ..report })
     }
 
     /// Answers a question again in the other technologies, where area or leakage matter to it.

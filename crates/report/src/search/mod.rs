@@ -106,6 +106,8 @@ pub struct AnswerReport {
     pub part: Option<String>,
     /// Meaning of the numbers in names of systems, where they are not PEs.
     pub units: Option<String>,
+    /// How the best system costs alone, if otherwise than in the search.
+    pub alone: Option<String>,
     /// Whether the best system is the same in other technologies: their names with it, if it differs.
     pub technologies: Vec<(String, Option<String>)>,
 }
@@ -161,6 +163,7 @@ impl AnswerReport {
             is_cut: confirmation.is_some_and(|it| it.is_cut),
             part: None,
             units,
+            alone: None,
             technologies: Vec::new(),
             answer,
         }

@@ -32,7 +32,7 @@ impl AnswerReport {
         {
             parts.push(format!("area {area:.1} mm2 (+-30 %)"));
         }
-        if quantity.is_sampled() {
+        if self.answer.question.needs_runs() {
             parts.push(best.scheduler.clone());
         }
         let mut lines = vec![format!("best   {}", parts.join("   "))];
@@ -45,6 +45,7 @@ impl AnswerReport {
         }
         lines.push(self.proof(quantity));
         lines.extend(self.certificates(quantity));
+        lines.extend(self.alone.clone());
         lines
     }
 
@@ -57,7 +58,7 @@ impl AnswerReport {
             );
         }
         match (answer.stop, answer.is_exact) {
-            (StopReason::Proven, true) if !quantity.is_sampled() => {
+            (StopReason::Proven, true) if !answer.question.needs_runs() => {
                 "proven: the optimum of the space; costs decide it without runs".into()
             }
             (StopReason::Proven, true) => format!(
@@ -78,15 +79,18 @@ impl AnswerReport {
         let value = self.found[0].value(quantity).filter(|_| self.part.is_none())?;
         let of = |class: Class| {
             let bound = self.answer.certificates.of(class)?;
-            let gap = 100.0 * (bound - value).max(0.0) / bound.max(f64::MIN_POSITIVE);
-            // Bounds are sums of rounded numbers.
-            let gap = if gap < 0.001 { "less than 0.001".into() } else { short(gap) };
-            Some(format!("{} under {} ({gap} %)", number(quantity, bound), class.name()))
+            let above = 100.0 * (bound - value).max(0.0) / value;
+            let above = match above.is_finite() {
+                // Bounds are sums of rounded numbers.
+                true if above < 0.001 => " (less than 0.001 % above the best)".into(),
+                true => format!(" ({} % above the best)", short(above)),
+                false => String::new(),
+            };
+            Some(format!("{} under {}{above}", number(quantity, bound), class.name()))
         };
         let bounds: Vec<_> = [Class::Keeping, Class::Any].into_iter().filter_map(of).collect();
-        (!bounds.is_empty()).then(|| {
-            format!("no system exceeds, in these draws: {} above the best", bounds.join("; "))
-        })
+        (!bounds.is_empty())
+            .then(|| format!("no system exceeds, in these draws: {}", bounds.join("; ")))
     }
 
     fn nothing(&self) -> String {

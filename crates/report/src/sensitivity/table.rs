@@ -52,7 +52,7 @@ pub fn levels_table(levels: &Levels, style: Style) -> String {
     });
     text += &columns.number("best", |it| it.cell(bests)).of(rows).text(style);
     text += "change of score: level minus base on equal draws, +- half of its 95 % interval; `no change` where \
-             that includes 0; tau: Kendall's rank correlation of the systems with the base\n";
+             that includes 0, `none` where no draw changes; tau: Kendall's rank correlation of the systems with the base\n";
     let effects = levels.factors.iter().flat_map(|factor| &factor.levels);
     let failed = effects.filter_map(|(level, effect)| Some((level, effect.as_ref().err()?)));
     for (level, reason) in failed.take(MAX_REASONS) {

@@ -31,13 +31,13 @@ impl DeviceMetrics {
         Column::count("idle_pes", "Idle PEs", |it: &Self| Some(it.idle_pes as f64))
             .lower("PEs outside of the clusters of the dataflows"),
         Column::quantity("leakage_mw", "mW", "Leakage", |it: &Self| it.leakage_mw)
-            .lower("power of the system that does nothing, an order of magnitude"),
+            .lower("power of the system that does nothing, by its technology, an order of magnitude; a device has its own (device.csv)"),
         Column::quantity("idle_leakage_mj", "mJ", "Idle leakage", |it: &Self| it.idle_leakage_mj)
-            .lower("leakage of accelerators while they idle; no score counts it"),
+            .lower("leakage of accelerators while they idle, by the technology; no score counts it, and a device has its own (device.csv)"),
         Column::quantity("power_without_leakage_mw", "mW", "Power without leakage", |it: &Self| {
             Some(it.power_without_leakage_mw)
         })
-        .lower("energy of all executions over the span"),
+        .lower("energy of all executions over the span, with the warm-up; on a device with the leakage of accelerators that run"),
     ];
 
     /// The column called `name`.

@@ -35,7 +35,7 @@ pub(super) const OF_REQUEST: RequestScore = RequestScore {
 pub(super) const OF_MODEL: ModelScore = ModelScore {
     heading: "energy",
     label: "Energy score",
-    help: "Definition 11, mean over executed requests",
+    help: "Definition 11, mean over the executed requests of a model, 0 without any; of a run the mean over its models",
     kind: Kind::Score,
     of: |tally, _| tally.mean_over_executed(tally.sums.energy),
 };

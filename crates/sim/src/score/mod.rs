@@ -113,22 +113,31 @@ pub struct Counts {
     /// 99th percentile of the response times of executed requests, from the arrival of their data to their end, waiting
     /// included; of several models the largest one \[ms\]. 0 if none was executed.
     pub latency_p99_ms: f64,
-    /// Share of the time from arrival to deadline that this request leaves; of several models the least one. Negative
-    /// if it was late, -1 if it arrived after its deadline, 0 if none was executed.
+    /// Share of the time from arrival to deadline that 99 % of the executed requests leave at least; of several models
+    /// the least one. Negative if more were late, -1 if they arrived after their deadlines, 0 if none was executed.
     pub headroom: f64,
+    /// Response time of the request that leaves this share \[ms\].
+    pub tightest_ms: f64,
 }
 
 impl Counts {
     /// Takes the percentile of a model.
     pub(crate) fn respond(&mut self, p99: Option<Response>) {
         let Some(p99) = p99 else { return };
-        (self.latency_p99_ms, self.headroom) = (p99.latency.as_ms(), 1.0 - p99.used());
+        (self.latency_p99_ms, self.headroom) = (p99.latency.as_ms(), 1.0 - p99.used);
+        self.tightest_ms = p99.tightest.as_ms();
     }
 }
 
 impl Add for Counts {
     type Output = Self;
     fn add(self, other: Self) -> Self {
+        let is_other = match (self.executed, other.executed) {
+            (_, 0) => false,
+            (0, _) => true,
+            _ => other.headroom < self.headroom,
+        };
+        let tightest = if is_other { &other } else { &self };
         Self {
             requests: self.requests + other.requests,
             executed: self.executed + other.executed,
@@ -139,11 +148,8 @@ impl Add for Counts {
             late: self.late + other.late,
             energy: self.energy + other.energy,
             latency_p99_ms: self.latency_p99_ms.max(other.latency_p99_ms),
-            headroom: match (self.executed, other.executed) {
-                (_, 0) => self.headroom,
-                (0, _) => other.headroom,
-                _ => self.headroom.min(other.headroom),
-            },
+            headroom: tightest.headroom,
+            tightest_ms: tightest.tightest_ms,
         }
     }
 }

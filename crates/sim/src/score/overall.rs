@@ -16,7 +16,7 @@ use super::ModelScore;
 pub(super) const PRINTED: ModelScore = ModelScore {
     heading: "score",
     label: "Score",
-    help: "Definition 15, sum of inference scores over all requests, times QoE",
+    help: "Definition 15, mean of inference scores over all requests of a model, executed or not, times QoE; of a run the mean over its models",
     kind: Kind::Overall,
     of: |tally, so_far| tally.mean_over_requests(tally.sums.inference) * so_far.qoe,
 };

@@ -26,7 +26,7 @@ pub(crate) fn qoe(executed: u64, requests: u64) -> f64 {
 pub(super) const OF_MODEL: ModelScore = ModelScore {
     heading: "QoE",
     label: "QoE score",
-    help: "Definition 13, executed share of the requests",
+    help: "Definition 13, executed share of the requests of a model; of a run the mean over its models",
     kind: Kind::Score,
     of: |tally, _| qoe(tally.counts.executed, tally.counts.requests),
 };

@@ -40,7 +40,7 @@ pub(super) const OF_REQUEST: RequestScore = RequestScore {
 pub(super) const OF_MODEL: ModelScore = ModelScore {
     heading: "realtime",
     label: "Real-time score",
-    help: "Definition 10, mean over executed requests",
+    help: "Definition 10, mean over the executed requests of a model, 0 without any; of a run the mean over its models",
     kind: Kind::Score,
     of: |tally, _| tally.mean_over_executed(tally.sums.realtime),
 };

@@ -1,37 +1,42 @@
-//! 99th percentile of the response times of a model, request by request.
+//! 99th percentiles of the response times of a model, and of the shares of the time to the deadline that they take,
+//! request by request.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use ordered_float::OrderedFloat;
 use xrsim_model::scenario::ActiveModel;
 use xrsim_model::statistics::{Fraction, percentile_index};
 use xrsim_model::trace::{Outcome, Record};
 use xrsim_model::units::{SimSpan, SimTime};
 
-/// The largest response times of the executed requests of a model: as many as the 99th percentile needs, a hundredth
-/// of all. So the percentile is exact, and a run of a day needs little memory.
+/// The largest response times of the executed requests of a model, and the largest shares of the time to the deadline
+/// that they take: as many as the 99th percentile needs, a hundredth of all. So percentiles are exact, and a run of a day
+/// needs little memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Slowest {
-    /// Response time, and time from arrival to deadline.
-    largest: BinaryHeap<Reverse<(SimSpan, SimSpan)>>,
-    /// Most response times that are kept.
-    capacity: usize,
+    latencies: Largest<SimSpan>,
+    /// Shares with the response times.
+    shares: Largest<(OrderedFloat<f64>, SimSpan)>,
     n_executed: usize,
 }
 
-/// 99th percentile of the response times of a model, and the time that this request had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// 99th percentiles of a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Response {
-    /// From the arrival of the data of a frame to the end of its execution.
+    /// Of the response times: from the arrival of the data of a frame to the end of its execution.
     pub latency: SimSpan,
-    /// From the same arrival to the deadline.
-    pub allowed: SimSpan,
+    /// Of the share of the time from this arrival to the deadline that is used; 2 if there was no time.
+    pub used: f64,
+    /// Response time of the request with this share.
+    pub tightest: SimSpan,
 }
 
 impl Slowest {
     /// For at most `n_requests` requests.
     pub(crate) fn of(n_requests: usize) -> Self {
-        Self { capacity: rank(n_requests), ..Self::default() }
+        let capacity = rank(n_requests);
+        Self { latencies: Largest::of(capacity), shares: Largest::of(capacity), n_executed: 0 }
     }
 
     /// Adds the next request of a model, which counts if it was executed. A token has the time of a token, from the end of
@@ -50,31 +55,50 @@ impl Slowest {
     /// Adds an executed request by its response time and the time to its deadline.
     pub(crate) fn add_times(&mut self, latency: SimSpan, allowed: SimSpan) {
         self.n_executed += 1;
-        if self.largest.len() < self.capacity {
-            self.largest.push(Reverse((latency, allowed)));
-        } else if let Some(mut least) = self.largest.peek_mut()
-            && least.0 < (latency, allowed)
-        {
-            *least = Reverse((latency, allowed));
-        }
+        self.latencies.add(latency);
+        let used = match allowed {
+            SimSpan::ZERO => 2.0,
+            allowed => latency.ns() as f64 / allowed.ns() as f64,
+        };
+        self.shares.add((OrderedFloat(used), latency));
     }
 
-    /// The percentile; `None` if no request was executed.
+    /// The percentiles; `None` if no request was executed.
     pub(crate) fn p99(&self) -> Option<Response> {
-        let mut descending: Vec<_> = self.largest.iter().map(|Reverse(it)| *it).collect();
-        descending.sort_unstable_by_key(|&it| Reverse(it));
-        let (latency, allowed) = *descending.get(rank(self.n_executed).checked_sub(1)?)?;
-        Some(Response { latency, allowed })
+        let at = rank(self.n_executed).checked_sub(1)?;
+        let (used, tightest) = self.shares.largest(at)?;
+        Some(Response { latency: self.latencies.largest(at)?, used: used.0, tightest })
     }
 }
 
-impl Response {
-    /// Latency over the allowed time; 2 if there was no time.
-    pub(crate) fn used(self) -> f64 {
-        match self.allowed {
-            SimSpan::ZERO => 2.0,
-            allowed => self.latency.ns() as f64 / allowed.ns() as f64,
+/// The largest of some values.
+#[derive(Debug, Clone, Default)]
+struct Largest<T: Ord> {
+    kept: BinaryHeap<Reverse<T>>,
+    /// Most that are kept.
+    capacity: usize,
+}
+
+impl<T: Ord + Copy> Largest<T> {
+    fn of(capacity: usize) -> Self {
+        Self { kept: BinaryHeap::new(), capacity }
+    }
+
+    fn add(&mut self, value: T) {
+        if self.kept.len() < self.capacity {
+            self.kept.push(Reverse(value));
+        } else if let Some(mut least) = self.kept.peek_mut()
+            && least.0 < value
+        {
+            *least = Reverse(value);
         }
+    }
+
+    /// The value after `at` larger ones.
+    fn largest(&self, at: usize) -> Option<T> {
+        let mut descending: Vec<_> = self.kept.iter().map(|Reverse(it)| *it).collect();
+        descending.sort_unstable_by_key(|&it| Reverse(it));
+        descending.get(at).copied()
     }
 }
 
@@ -107,9 +131,25 @@ mod tests {
                 all.sort_unstable();
                 let expected = percentile(&all, Fraction::P99);
                 assert_eq!(slowest.p99().map(|it| it.latency), expected, "{n} {n_executed}");
-                assert!(slowest.largest.len() <= n / 100 + 1);
+                assert!(slowest.latencies.kept.len() <= n / 100 + 1);
             }
         }
         assert_eq!(Slowest::of(0).p99(), None);
+    }
+
+    /// Every second request has 20 ms and takes 19, the others have 40 ms and take 30.
+    #[test]
+    fn the_share_is_that_of_the_request_with_the_least_time_left() {
+        let ms = |ms: u64| SimSpan::from_ns(1_000_000 * ms);
+        let mut slowest = Slowest::of(100);
+        for _ in 0..50 {
+            slowest.add_times(ms(30), ms(40));
+            slowest.add_times(ms(19), ms(20));
+        }
+        let expected = Response { latency: ms(30), used: 0.95, tightest: ms(19) };
+        assert_eq!(slowest.p99(), Some(expected));
+        let mut no_time = Slowest::of(1);
+        no_time.add_times(ms(1), SimSpan::ZERO);
+        assert_eq!(no_time.p99().map(|it| it.used), Some(2.0));
     }
 }

@@ -197,7 +197,7 @@ pub(crate) const REQUESTS: Column<Score> =
 /// Energy of all executions \[mJ\].
 pub const ENERGY: Column<Score> =
     Column::quantity("energy_mj", "mJ", "Energy", |it: &Score| Some(it.counts.energy.get()))
-        .lower("energy of all executions, finished or aborted")
+        .lower("energy of all executions after the warm-up, finished or aborted")
         .headed("energy mJ");
 
 /// 99th percentile of the response times \[ms\].
@@ -205,14 +205,14 @@ pub(crate) const LATENCY_P99: Column<Score> =
     Column::quantity("latency_p99_ms", "ms", "Latency p99", |it: &Score| {
         Some(it.counts.latency_p99_ms)
     })
-    .lower("99th percentile of the response times of executed requests, of the model where it is largest; 0 without executed requests")
+    .lower("99th percentile of the response times of executed requests, of sequences those of the tokens after the first, of the model where it is largest; 0 without executed requests")
     .headed("p99 ms");
 
 /// Share of the time to the deadline that remains.
 pub(crate) const HEADROOM: Column<Score> =
     Column::quantity("headroom", "", "Headroom", |it: &Score| Some(it.counts.headroom))
-        .higher("share of the time from arrival to deadline that the request at the 99th percentile leaves, of the model \
-            that leaves least; negative if it is late");
+        .higher("share of the time from arrival to deadline that 99 % of the executed requests leave at least, of the model \
+            that leaves least; negative if more are late");
 
 impl Score {
     /// Counts and energy, in the order of every output, after the scores.
@@ -281,6 +281,7 @@ impl Score {
             energy: Millijoules::new(value(energy)?),
             latency_p99_ms: value(p99)?,
             headroom: value(headroom)?,
+            tightest_ms: value(p99)?,
         };
         Ok(Self { counts, ..scores })
     }

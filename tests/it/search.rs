@@ -273,10 +273,19 @@ fn wrong_searches_are_refused_with_what_is_allowed() {
     let spec = path(&folder, "spec.yaml");
     let space = "space: {dataflows: [WS, OS], pes: {total: 4096, step: 512}}";
     let with = |more: &str| format!("search:\n  name: x\n  {space}\n  {more}\n");
-    let cases: [(String, &[&str]); 14] = [
+    let cases: [(String, &[&str]); 17] = [
         (with("objective: {maximise: scoer}"), &["4:", "no quantity named `scoer`", "`score`"]),
         (with("objective: {minimise: score}"), &["of `score`, maximise is meant"]),
         (with("objective: {minimise: energy_mj}"), &["dropped frames", "miss_ratio"]),
+        (
+            with("objective: {minimise: area_mm2}\n  constraints: {headroom: \">= 0\"}"),
+            &["dropped frames have no latency", "miss_ratio"],
+        ),
+        (
+            with("technology: maestro_2019\n  settings: {technology: maestro_2021}"),
+            &["`technology` is among `settings` too"],
+        ),
+        (with("settings: {technology: nvda}"), &["no technology named `nvda`", "nvdla_28nm"]),
         (with("objective: {pareto: [score]}"), &["a front has two or three objectives"]),
         (with("constraints: {area_mm2: 60}"), &["a limit such as"]),
         (with("constraints: {aera_mm2: \"<= 60\"}"), &["`aera_mm2`", "did you mean `area_mm2`?"]),
@@ -331,6 +340,31 @@ fn limits_that_nothing_keeps_and_proofs_that_are_not_reached_fail() {
     let huge = ["search", "--accelerators", "1..6", "--step", "16", "--set", "flexibility=none"];
     let message = refused(&huge);
     assert!(message.contains("systems, of which at most 10000000 are listed"), "{message}");
+}
+
+/// A limit that only runs can keep makes the scheduler part of the answer. The technology of the settings is that of
+/// its areas, as in the run of the best system.
+#[test]
+fn an_answer_names_the_scheduler_and_has_the_technology_of_the_settings() {
+    let folder = tempdir().expect("a folder can be made");
+    let out = path(&folder, "out");
+    let spec = path(&folder, "spec.yaml");
+    let text = "search:\n  name: x\n  objective: {minimise: area_mm2}\n  constraints: {score: \">= 0.1\"}\n  \
+                scenarios: [VR_gaming]\n  settings: {flexibility: none, technology: maestro_2021}\n  \
+                space: {accelerators: 1, dataflows: [WS], pes: {total: exactly 4096, step: 4096}, scheduler: [edf]}\n";
+    fs::write(&spec, text).expect("it can be written");
+    let found = output(&["search", &spec, "--out", &out, "--quiet"]);
+    assert!(found.starts_with("best   WS:1   area_mm2 1919 mm2   edf\n"), "{found}");
+    assert!(found.contains("proven: the optimum of the space under the listed"), "{found}");
+    let best = format!("{out}/best.yaml");
+    let run = ["run", "--system", &best, "--scenario", "VR_gaming", "--scheduler", "edf"];
+    let run = [&run[..], &["--technology", "maestro_2021", "--format", "csv"]].concat();
+    let rows = output(&run);
+    let mut table = csv::Reader::from_reader(rows.as_bytes());
+    let at = table.headers().expect("a header").iter().position(|it| it == "area_mm2");
+    let row = table.records().next().expect("a row").expect("it is read");
+    let area: f64 = row[at.expect("a column")].parse().expect("a number");
+    assert_eq!(format!("{area:.0}"), "1919");
 }
 
 /// Options beside a file replace its keys; what they do not name stays.

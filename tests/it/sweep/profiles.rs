@@ -97,7 +97,10 @@ fn rows_and_the_summary_tell_that_a_battery_ended_runs() {
     let device = ["--flexibility", "none", "--device", "small.yaml"];
     let sweep = [&["sweep", "--out", "rows.csv"][..], &runs, &device, &["--device", "cell.yaml"]];
     let (_, said) = study.done(&sweep.concat());
-    assert!(said.ends_with("new; a battery ended 1 of those, see `stopped_at_s`\n"), "{said}");
+    assert!(
+        said.ends_with("new; 1 of the new ones ended by an empty battery, see `stopped_at_s`\n"),
+        "{said}"
+    );
     study.done(&[&["run", "--out", "run"][..], &runs, &device].concat());
     let (rows, of_run) = (study.read("rows.csv"), study.read("run/device.csv"));
     let own = cell(&of_run, of_run.lines().nth(1).expect("there is a run"), "stopped_at_s");

@@ -283,17 +283,13 @@ impl<'g> Rows<'g> {
         let n = file.n_points;
         let n_missing: u64 = missing.iter().map(|range| range.end - range.start).sum();
         let new = n - file.n_held - n_missing;
-        let without = match self.n_infeasible {
+        let of_new = |n: u64, what: &str| match n {
             0 => String::new(),
-            n_infeasible => {
-                format!("; {n_infeasible} of those without scores, see `reason`")
-            }
+            n => format!("; {n} of the new ones {what}"),
         };
+        let without = of_new(self.n_infeasible, "without scores, see `reason`");
         let points = counted(n as usize, "point");
-        let stopped = match self.n_stopped {
-            0 => String::new(),
-            n => format!("; a battery ended {n} of those, see `stopped_at_s`"),
-        };
+        let stopped = of_new(self.n_stopped, "ended by an empty battery, see `stopped_at_s`");
         say(format_args!("{path}: {points}, {new} of them new{without}{stopped}"));
         match reason {
             None => Ok(()),

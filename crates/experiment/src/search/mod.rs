@@ -1,6 +1,9 @@
 //! Searches: from a draft to a space, questions and runs, every name and number checked.
 
+mod alone;
 mod space;
+
+pub use alone::ChangedAlone;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -12,7 +15,7 @@ use xrsim_config::{
 };
 use xrsim_model::column::Better;
 use xrsim_model::cost::loop_nest::Family;
-use xrsim_model::hardware::{Accelerator, System, Technology};
+use xrsim_model::hardware::{Accelerator, Technology};
 use xrsim_model::model::Network;
 use xrsim_model::renamed;
 use xrsim_model::scenario::Scenario;
@@ -99,38 +102,10 @@ pub struct PreparedSearch {
     scenario_references: Vec<String>,
 }
 
-/// A network that takes another time on an accelerator without the others of a search.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ChangedAlone {
-    /// Network.
-    pub network: Box<str>,
-    /// Time in the search \[ms\].
-    pub here: f64,
-    /// Time without the others \[ms\].
-    pub alone: f64,
-}
-
 impl PreparedSearch {
     /// The names of the scenarios, or the absolute paths of their files, in the order of the plans.
     pub fn scenario_references(&self) -> &[String] {
         &self.scenario_references
-    }
-
-    /// The network that changes most on a system without the other accelerators of the search, whose mappings are
-    /// candidates of its own (docs/explanation/mapper.md, section 6.3); `None` if all cost the same there.
-    pub fn changed_alone(&self, system: &System) -> Option<ChangedAlone> {
-        let accelerators = system.accelerators();
-        let alone = self.cost_model.among(Family::new(accelerators, []));
-        let models = self.plans.iter().flat_map(|plan| plan.scenario.models());
-        let pairs = models.flat_map(|it| accelerators.iter().map(|on| (&it.unit.network, on)));
-        let changed = pairs.filter_map(|(network, on)| {
-            let ms =
-                |it: &NamedCostModel| Some(it.model.network(network, on).ok()?.latency.as_ms());
-            let (here, alone) = (ms(&self.cost_model)?, ms(&alone)?);
-            let changed = ChangedAlone { network: network.name().into(), here, alone };
-            (here != alone).then_some(changed)
-        });
-        changed.max_by(|a, b| (a.alone / a.here).total_cmp(&(b.alone / b.here)))
     }
 
     /// The name or path by which a file refers to the dataflow of an accelerator.
@@ -359,12 +334,23 @@ impl Reader<'_> {
         Ok(found)
     }
 
+    /// The technology of the search, or else of its settings, of its platform, or the default one.
     fn technology(&mut self) -> Result<Arc<Technology>, ExperimentError> {
         let draft = self.draft;
+        if let Some(own) = draft.body.technology.iter().find(|_| self.settings.technology.is_some())
+        {
+            self.problem(&own.span, "`technology` is among `settings` too; give one");
+        }
         let lookup = |name: &str| self.catalog.technology(name);
         let found = resolve(draft.body.technology.iter(), lookup, &mut self.problems)?;
-        match found.unwrap_or_default().pop() {
-            Some(technology) => Ok(technology),
+        if let Some(technology) = found.unwrap_or_default().pop() {
+            return Ok(technology);
+        }
+        if let Some(name) = &self.settings.technology {
+            return Ok(self.catalog.technology(name)?);
+        }
+        match &self.catalog.platform(self.settings.platform())?.technology {
+            Some(technology) => Ok(Arc::clone(technology)),
             None => Ok(self.catalog.technology(Technology::DEFAULT)?),
         }
     }

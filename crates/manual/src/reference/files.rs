@@ -150,7 +150,7 @@ fn writers() -> Vec<Writer> {
                 "",
                 "sweep.csv",
                 "a row for each point; settings that vary have columns of their own. On devices, the column `stopped_at_s` \
-                 follows the results: the instant at which the device stopped, if its battery was empty \\[s\\]",
+                 follows the results: the instant at which the battery was empty \\[s\\]",
             )],
         },
         Writer {

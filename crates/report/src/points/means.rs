@@ -121,7 +121,15 @@ impl<'t> Means<'t> {
         }
         let number = |reason: &str| numbers.get(reason).map_or(String::new(), usize::to_string);
         let rows = self.rows_with(|column| vec![column.into()], shown, "note", number);
-        (rows, format!("{notes}{}; {}\n", self.table.number_of_draws(), self.meaning()))
+        (
+            rows,
+            format!(
+                "{notes}{}{}; {}\n",
+                self.table.number_of_draws(),
+                self.table.stops(),
+                self.meaning()
+            ),
+        )
     }
 
     /// Rows for programs: means, and half of their 95 % intervals in columns `COLUMN_half_width`.

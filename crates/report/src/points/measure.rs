@@ -2,6 +2,7 @@
 
 use xrsim_figures::Quantity;
 use xrsim_model::column::{Better, Column, Kind};
+use xrsim_model::text::counted;
 use xrsim_sim::metrics::{DeviceMetrics, RunMetrics};
 use xrsim_sim::score::Score;
 use xrsim_sim::sweep::day::DayMetrics;
@@ -86,6 +87,23 @@ pub(super) fn axis(column: &str) -> (Quantity, f64) {
 }
 
 impl PointTable {
+    /// Remark on runs of scenarios that a battery ended; empty if there are none. The score of a profile counts the time
+    /// after the end.
+    pub(super) fn stops(&self) -> String {
+        let values = |name: &str| self.measures.iter().find(|(it, _)| *it == name).map(|it| &it.1);
+        let n_stopped = match (values("stopped_at_s"), values(OF_PROFILE)) {
+            (Some(at), None) => at.iter().filter(|it| !it.is_nan()).count(),
+            _ => 0,
+        };
+        match n_stopped {
+            0 => String::new(),
+            n => format!(
+                "; an empty battery ended {n} of {}, whose later requests do not count (stopped_at_s)",
+                counted(self.n_rows, "run")
+            ),
+        }
+    }
+
     pub(super) fn has(&self, measure: &str) -> bool {
         self.measures.iter().any(|(name, _)| *name == measure)
     }

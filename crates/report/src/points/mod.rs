@@ -257,7 +257,7 @@ impl PointTable {
     /// Remark on the number of draws.
     pub fn draws(&self) -> String {
         let without = if self.n_draws() == Some(1) { ", without intervals" } else { "" };
-        self.number_of_draws() + without
+        self.number_of_draws() + without + &self.stops()
     }
 
     fn number_of_draws(&self) -> String {

@@ -79,9 +79,8 @@ impl DayMetrics {
             .lower("time in which nothing could start on some accelerator"),
         Column::share("charge_left", "Charge left", |it: &Self| it.charge_left)
             .higher("charge of the battery at the end"),
-        of_device("stopped_at_s", "s", "Stopped after", |it| it.stopped_at_s).higher(
-            "instant at which the device stopped: its battery was empty, or a node above 200 C; none if it did not",
-        ),
+        of_device("stopped_at_s", "s", "Stopped after", |it| it.stopped_at_s)
+            .higher("instant at which the battery was empty; none if it was not"),
     ];
 
     /// The column called `name`.

@@ -123,7 +123,7 @@ impl Quantity {
     }
 
     /// Whether it tells how late executed frames are; dropped ones have no part in it.
-    fn is_latency(self) -> bool {
+    pub fn is_latency(self) -> bool {
         ["latency_p99_ms", "headroom"].contains(&self.name())
     }
 

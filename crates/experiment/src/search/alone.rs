@@ -19,7 +19,7 @@ pub struct ChangedAlone {
 
 impl PreparedSearch {
     /// The network that changes most on a system without the other accelerators of the search, whose mappings are
-    /// candidates of its own (docs/explanation/mapper.md, section 6.3); `None` if all cost the same there.
+    /// candidates of its own (docs/explanation/mapper.md, section 6.3); `None` if no time changes by more than a thousandth.
     pub fn changed_alone(&self, system: &System) -> Option<ChangedAlone> {
         let accelerators = system.accelerators();
         let alone = self.cost_model.among(Family::new(accelerators, []));
@@ -30,7 +30,7 @@ impl PreparedSearch {
                 |it: &NamedCostModel| Some(it.model.network(network, on).ok()?.latency.as_ms());
             let (here, alone) = (ms(&self.cost_model)?, ms(&alone)?);
             let changed = ChangedAlone { network: network.name().into(), here, alone };
-            (here != alone).then_some(changed)
+            ((here - alone).abs() > here / 1e3).then_some(changed)
         });
         changed.max_by(|a, b| (a.alone / a.here).total_cmp(&(b.alone / b.here)))
     }

@@ -176,6 +176,10 @@ fn family(space: &Space) -> Family {
     family
 }
 
+/// What to do against answers that drop frames.
+const MISS_LIMIT: &str =
+    "limit what may be missed, such as `constraints: {miss_ratio: \"<= 0.1\"}`";
+
 /// State of the reading of a draft.
 struct Reader<'d> {
     draft: &'d SearchDraft,
@@ -436,8 +440,17 @@ impl Reader<'_> {
             .any(|(name, is_most, _)| *is_most && &*name.value == "miss_ratio");
         if is_gamed && !has_limit {
             let message = "dropped frames take no energy and have no latency";
-            let help = "limit what may be missed, such as `constraints: {miss_ratio: \"<= 0.1\"}`";
-            self.problem_with_help(span, message, help);
+            self.problem_with_help(span, message, MISS_LIMIT);
+        }
+        // Otherwise a system that drops nearly all frames keeps the limit, and costs least.
+        let is_of_costs = !found.iter().any(|it| it.is_sampled());
+        let is_latency = |name: &str| Quantity::find(name).is_some_and(Quantity::is_latency);
+        let mut limits = draft.body.constraints.iter().map(|(name, ..)| name);
+        if let Some(limit) =
+            limits.find(|it| is_latency(&it.value)).filter(|_| is_of_costs && !has_limit)
+        {
+            let message = format!("dropped frames have no part in `{}`", limit.value);
+            self.problem_with_help(&limit.span, message, MISS_LIMIT);
         }
         found
     }

@@ -342,29 +342,34 @@ fn limits_that_nothing_keeps_and_proofs_that_are_not_reached_fail() {
     assert!(message.contains("systems, of which at most 10000000 are listed"), "{message}");
 }
 
-/// A limit that only runs can keep makes the scheduler part of the answer. The technology of the settings is that of
-/// its areas, as in the run of the best system.
+/// A limit that only runs can keep makes the scheduler part of the answer. Its areas are those of the technology of the
+/// search or of its settings, as in the run of the best system.
 #[test]
 fn an_answer_names_the_scheduler_and_has_the_technology_of_the_settings() {
     let folder = tempdir().expect("a folder can be made");
     let out = path(&folder, "out");
     let spec = path(&folder, "spec.yaml");
-    let text = "search:\n  name: x\n  objective: {minimise: area_mm2}\n  constraints: {score: \">= 0.1\"}\n  \
+    let of_settings = "search:\n  name: x\n  objective: {minimise: area_mm2}\n  constraints: {score: \">= 0.1\"}\n  \
                 scenarios: [VR_gaming]\n  settings: {flexibility: none, technology: maestro_2021}\n  \
                 space: {accelerators: 1, dataflows: [WS], pes: {total: exactly 4096, step: 4096}, scheduler: [edf]}\n";
-    fs::write(&spec, text).expect("it can be written");
-    let found = output(&["search", &spec, "--out", &out, "--quiet"]);
-    assert!(found.starts_with("best   WS:1   area_mm2 1919 mm2   edf\n"), "{found}");
-    assert!(found.contains("proven: the optimum of the space under the listed"), "{found}");
-    let best = format!("{out}/best.yaml");
-    let run = ["run", "--system", &best, "--scenario", "VR_gaming", "--scheduler", "edf"];
-    let run = [&run[..], &["--technology", "maestro_2021", "--format", "csv"]].concat();
-    let rows = output(&run);
-    let mut table = csv::Reader::from_reader(rows.as_bytes());
-    let at = table.headers().expect("a header").iter().position(|it| it == "area_mm2");
-    let row = table.records().next().expect("a row").expect("it is read");
-    let area: f64 = row[at.expect("a column")].parse().expect("a number");
-    assert_eq!(format!("{area:.0}"), "1919");
+    let own = of_settings.replace(", technology: maestro_2021}", "}\n  technology: maestro_2021");
+    for text in [of_settings, &own] {
+        fs::write(&spec, text).expect("it can be written");
+        let found = output(&["search", &spec, "--out", &out, "--quiet", "--restart"]);
+        assert!(found.starts_with("best   WS:1   area_mm2 1919 mm2   edf\n"), "{found}");
+        assert!(found.contains("proven: the optimum of the space under the listed"), "{found}");
+        let best = format!("{out}/best.yaml");
+        let file = fs::read_to_string(&best).expect("it is written");
+        let run = file.lines().nth(1).and_then(|it| it.split_once("xrsim ")).expect("a command").1;
+        let words = shlex::split(run).expect("words");
+        let words = words.iter().map(|it| if it == "best.yaml" { &best } else { it }.as_str());
+        let rows = output(&words.chain(["--format", "csv"]).collect::<Vec<_>>());
+        let mut table = csv::Reader::from_reader(rows.as_bytes());
+        let at = table.headers().expect("a header").iter().position(|it| it == "area_mm2");
+        let row = table.records().next().expect("a row").expect("it is read");
+        let area: f64 = row[at.expect("a column")].parse().expect("a number");
+        assert_eq!(format!("{area:.0}"), "1919", "{run}");
+    }
 }
 
 /// Smaller accelerators of the search have better mappings for some layers of the best one.

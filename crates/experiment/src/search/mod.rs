@@ -341,9 +341,12 @@ impl Reader<'_> {
     /// The technology of the search, or else of its settings, of its platform, or the default one.
     fn technology(&mut self) -> Result<Arc<Technology>, ExperimentError> {
         let draft = self.draft;
-        if let Some(own) = draft.body.technology.iter().find(|_| self.settings.technology.is_some())
-        {
-            self.problem(&own.span, "`technology` is among `settings` too; give one");
+        if let Some(own) = &draft.body.technology {
+            match self.settings.technology.is_some() {
+                true => self.problem(&own.span, "`technology` is among `settings` too; give one"),
+                // Then it is among the words that run the best system.
+                false => drop(self.settings.set("technology", &own.value)?),
+            }
         }
         let lookup = |name: &str| self.catalog.technology(name);
         let found = resolve(draft.body.technology.iter(), lookup, &mut self.problems)?;

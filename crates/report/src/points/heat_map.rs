@@ -54,7 +54,7 @@ fn caption(table: &PointTable, value: &str, across: &Setting, up: &Setting) -> C
     let others: Vec<_> = others.map(|it| it.name.as_str()).collect();
     let over = match &others[..] {
         [] => format!("; {}", table.draws()),
-        others => format!("; means over {}", others.join(", ")),
+        others => format!("; means over {}{}", others.join(", "), table.stops()),
     };
     let note = match table.n_infeasible() {
         0 => String::new(),
